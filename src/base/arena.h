@@ -1,0 +1,47 @@
+/*
+ * A request's memory: allocations that are all freed together. An arena carries a budget. Going
+ * past the budget never fails an allocation; it makes arena_is_over() true, which the boundaries
+ * (JSON parse, patch, page of rows, end of a job) turn into an ordinary error. So small helpers
+ * need no error path, while what one request can take stays bounded. Not thread-safe: an arena
+ * belongs to whoever is handling the request at the moment.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stdarg.h>
+
+#include "base/str.h"
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *blocks;
+    char *next;
+    char *end;
+    size_t used_bytes;
+    size_t budget_bytes;
+};
+
+/* Allocates nothing until the first use. */
+void arena_init(struct arena *a, size_t budget_bytes);
+/* Frees every block; the arena is empty and usable afterwards. */
+void arena_clear(struct arena *a);
+void arena_deinit(struct arena *a);
+
+static inline bool arena_is_over(const struct arena *a)
+{
+    return a->used_bytes > a->budget_bytes;
+}
+
+/* Aligned for any type; zeroed by arena_zalloc only. */
+void *arena_alloc(struct arena *a, size_t size) __attribute__((returns_nonnull));
+void *arena_zalloc(struct arena *a, size_t size) __attribute__((returns_nonnull));
+#define ARENA_NEW(a, type) ((type *)arena_zalloc((a), sizeof(type)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_zalloc((a), sizeof(type) * (n)))
+
+struct str arena_str(struct arena *a, struct str s);
+const char *arena_cstr(struct arena *a, struct str s);
+struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+struct str arena_vprintf(struct arena *a, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
+
+#endif

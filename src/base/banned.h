@@ -1,0 +1,32 @@
+/*
+ * Calls that have no safe use in Cairn. Naming one is a compile error that says what to use
+ * instead. Include this after the system headers of a file; base/macros.h does so for everybody.
+ */
+#ifndef BASE_BANNED_H
+#define BASE_BANNED_H
+
+/* The headers that declare them come first, so that only our own uses are poisoned. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#undef alloca
+#pragma GCC poison strcpy strncpy stpcpy strcat strncat  /* use str, buf */
+#pragma GCC poison sprintf vsprintf                      /* use buf_printf, arena_printf */
+#pragma GCC poison gets strtok scanf sscanf fscanf       /* use the parsers in base */
+#pragma GCC poison atoi atol atoll atof                  /* use str_to_i64 */
+#pragma GCC poison alloca                                /* use the arena */
+#pragma GCC poison popen                                 /* Cairn never starts a shell */
+#pragma GCC poison gmtime localtime ctime asctime mktime /* use base/clock.h */
+
+/* Names that other libraries' headers give to parameters: only calls are refused. */
+#define system(command) BANNED_cairn_never_starts_a_shell
+#define rand() BANNED_use_random_bytes
+#define srand(seed) BANNED_use_random_bytes
+#define random() BANNED_use_random_bytes
+#define srandom(seed) BANNED_use_random_bytes
+
+#endif

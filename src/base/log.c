@@ -1,0 +1,97 @@
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/json_write.h"
+
+enum { MAX_LINE_BYTES = 64 * 1024 };
+
+static const char *const level_names[] = {
+    [LOG_DEBUG] = "debug",
+    [LOG_INFO] = "info",
+    [LOG_WARN] = "warn",
+    [LOG_ERROR] = "error",
+};
+
+static atomic_int least_level = LOG_INFO;
+
+void log_set_level(enum log_level least)
+{
+    atomic_store_explicit(&least_level, (int)least, memory_order_relaxed);
+}
+
+bool log_level_parse(struct str name, enum log_level *out_level)
+{
+    for (size_t i = 0; i < COUNT_OF(level_names); i++) {
+        if (str_eq(name, str_of(level_names[i]))) {
+            *out_level = (enum log_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool log_is_on(enum log_level level)
+{
+    return (int)level >= atomic_load_explicit(&least_level, memory_order_relaxed);
+}
+
+static void begin_line(struct json_writer *w, enum log_level level, const char *message)
+{
+    json_write_object(w);
+    json_write_key(w, STR("time"));
+    json_write_time(w, clock_wall_us());
+    json_write_key(w, STR("level"));
+    json_write_string(w, str_of(level_names[level]));
+    json_write_key(w, STR("message"));
+    json_write_string(w, str_of(message));
+}
+
+static void end_line(struct json_writer *w)
+{
+    json_write_end(w);
+    buf_append_byte(w->out, '\n');
+}
+
+static void write_field(struct json_writer *w, const struct log_field *field)
+{
+    json_write_key(w, str_of(field->name));
+    if (field->kind == LOG_FIELD_STR)
+        json_write_string(w, field->text);
+    else
+        json_write_i64(w, field->number);
+}
+
+/* A log that cannot be written has nobody to be told to. */
+static void write_out(struct str line)
+{
+    ssize_t n;
+    do {
+        n = write(STDERR_FILENO, line.ptr, line.len);
+    } while (n < 0 && errno == EINTR);
+}
+
+void log_write(enum log_level level, const char *message, const struct log_field *fields, size_t n)
+{
+    if (!log_is_on(level))
+        return;
+    CLEANUP(buf_deinit) struct buf line;
+    struct json_writer w;
+    buf_init(&line, MAX_LINE_BYTES);
+    json_writer_init(&w, &line);
+    begin_line(&w, level, message);
+    for (size_t i = 0; i < n; i++)
+        write_field(&w, &fields[i]);
+    end_line(&w);
+    if (line.failed) {
+        /* Too long: better a line without its fields than half a line. */
+        buf_reset(&line);
+        json_writer_init(&w, &line);
+        begin_line(&w, level, message);
+        write_field(&w, &LOG_I64("fields_left_out", (int64_t)n));
+        end_line(&w);
+    }
+    write_out(buf_str(&line));
+}

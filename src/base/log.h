@@ -1,0 +1,37 @@
+/*
+ * Structured log, one JSON object a line on standard error: time, level, message, then the fields
+ * given. Only the boundary (server, cli) logs; libraries return errors. Never log a secret.
+ *   LOG(LOG_INFO, "listening", LOG_STR("address", a), LOG_I64("port", p));
+ * Thread-safe: one line is one write.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include "base/str.h"
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+
+struct log_field {
+    const char *name;
+    enum { LOG_FIELD_STR, LOG_FIELD_I64 } kind;
+    struct str text;
+    int64_t number;
+};
+
+#define LOG_STR(field_name, value) \
+    ((struct log_field){.name = (field_name), .kind = LOG_FIELD_STR, .text = (value)})
+#define LOG_I64(field_name, value) \
+    ((struct log_field){.name = (field_name), .kind = LOG_FIELD_I64, .number = (value)})
+
+#define LOG(level, message, ...)                                           \
+    log_write((level), (message), (const struct log_field[]){__VA_ARGS__}, \
+        sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
+
+/* Lines below this level are dropped; LOG_INFO at the start. */
+void log_set_level(enum log_level least);
+/* "debug", "info", "warn" or "error". */
+MUST_CHECK bool log_level_parse(struct str name, enum log_level *out_level);
+bool log_is_on(enum log_level level);
+void log_write(enum log_level level, const char *message, const struct log_field *fields, size_t n);
+
+#endif

@@ -1,0 +1,428 @@
+#include "base/schema.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/json_patch.h"
+
+/* One object on its way into a struct. */
+struct decoder {
+    struct arena *arena;
+    struct problem *problem;
+    struct str pointer; /* of the object in the body */
+    char *out;
+};
+
+static void decode_object(struct decoder *d, const struct schema *schema, struct json object);
+
+/* Whether "no value" of this kind is told by a bool of its own. */
+static bool has_flag(const struct field *f)
+{
+    switch (f->kind) {
+    case FIELD_BOOL:
+    case FIELD_INT:
+    case FIELD_TIME:
+    case FIELD_UUID:
+    case FIELD_NESTED:
+        return (f->flags & (FIELD_OPTIONAL | FIELD_NULLABLE)) != 0;
+    default:
+        return false;
+    }
+}
+
+static int64_t limit_or(int64_t max, int64_t fallback)
+{
+    return max != 0 ? max : fallback;
+}
+
+static struct str pointer_to(const struct decoder *d, const struct field *f)
+{
+    return json_pointer_join(d->arena, d->pointer, str_of(f->name));
+}
+
+static void fault(struct decoder *d, const struct field *f, const char *rule)
+{
+    problem_fault(d->problem, pointer_to(d, f), "%s", rule);
+}
+
+static bool expect_type(
+    struct decoder *d, const struct field *f, struct json v, enum json_type type)
+{
+    if (json_type(v) == type)
+        return true;
+    problem_fault(d->problem, pointer_to(d, f), "must be %s %s, not %s",
+        type == JSON_ARRAY || type == JSON_OBJECT ? "an" : "a", json_type_name(type),
+        json_type_name(json_type(v)));
+    return false;
+}
+
+/* Text that both engines can store and that no C library cuts short. */
+static bool read_text(struct decoder *d, struct str pointer, struct json v, struct str *out_text)
+{
+    if (json_type(v) != JSON_STRING) {
+        problem_fault(
+            d->problem, pointer, "must be a string, not %s", json_type_name(json_type(v)));
+        return false;
+    }
+    struct str text = json_string(d->arena, v);
+    if (str_has_byte(text, '\0')) {
+        problem_fault(d->problem, pointer, "must not contain U+0000");
+        return false;
+    }
+    *out_text = text;
+    return true;
+}
+
+static bool check_len(
+    struct decoder *d, struct str pointer, size_t len, int64_t min, int64_t max, const char *unit)
+{
+    if ((int64_t)len < min)
+        problem_fault(d->problem, pointer, "must have at least %" PRId64 " %s", min, unit);
+    else if ((int64_t)len > max)
+        problem_fault(d->problem, pointer, "must have at most %" PRId64 " %s", max, unit);
+    else
+        return true;
+    return false;
+}
+
+static struct str choice_list(struct arena *arena, const char *const *choices)
+{
+    struct str list = STR("");
+    for (size_t i = 0; choices[i] != NULL; i++)
+        list = arena_printf(arena, "%.*s%s\"%s\"", STR_ARG(list), i == 0 ? "" : ", ", choices[i]);
+    return list;
+}
+
+static bool check_choice(
+    struct decoder *d, struct str pointer, const char *const *choices, struct str text)
+{
+    for (size_t i = 0; choices[i] != NULL; i++)
+        if (str_eq(text, str_of(choices[i])))
+            return true;
+    struct str list = choice_list(d->arena, choices);
+    problem_fault(d->problem, pointer, "must be one of %.*s", STR_ARG(list));
+    return false;
+}
+
+static void decode_string(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    struct str text, pointer = pointer_to(d, f);
+    if (!read_text(d, pointer, v, &text))
+        return;
+    if (f->kind == FIELD_ENUM) {
+        if (!check_choice(d, pointer, f->choices, text))
+            return;
+    } else if (!check_len(d, pointer, text.len, f->min,
+                   limit_or(f->max, SCHEMA_DEFAULT_STRING_BYTES), "bytes")) {
+        return;
+    }
+    *(struct str *)out = text;
+}
+
+static bool is_of_json_kind(enum field_kind kind, enum json_type type)
+{
+    switch (kind) {
+    case FIELD_OBJECT:
+        return type == JSON_OBJECT;
+    case FIELD_ARRAY:
+        return type == JSON_ARRAY;
+    case FIELD_DOCUMENT:
+        return type == JSON_OBJECT || type == JSON_ARRAY;
+    default:
+        return true;
+    }
+}
+
+static void decode_json(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    if (!is_of_json_kind(f->kind, json_type(v))) {
+        fault(d, f,
+            f->kind == FIELD_OBJECT  ? "must be an object"
+            : f->kind == FIELD_ARRAY ? "must be an array"
+                                     : "must be an object or an array");
+        return;
+    }
+    if (check_len(d, pointer_to(d, f), json_compact_len(v), f->min,
+            limit_or(f->max, SCHEMA_DEFAULT_JSON_BYTES), "bytes"))
+        *(struct str *)out = json_compact(d->arena, v);
+}
+
+static void decode_bool(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    if (json_type(v) == JSON_TRUE || json_type(v) == JSON_FALSE)
+        *(bool *)out = json_type(v) == JSON_TRUE;
+    else
+        expect_type(d, f, v, JSON_TRUE);
+}
+
+static void decode_int(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    int64_t value, max = limit_or(f->max, INT64_MAX);
+    if (!expect_type(d, f, v, JSON_NUMBER))
+        return;
+    if (!json_to_i64(v, &value))
+        fault(d, f, "must be an integer of 64 bits");
+    else if (value < f->min)
+        problem_fault(d->problem, pointer_to(d, f), "must be at least %" PRId64, f->min);
+    else if (value > max)
+        problem_fault(d->problem, pointer_to(d, f), "must be at most %" PRId64, max);
+    else
+        *(int64_t *)out = value;
+}
+
+static void decode_time(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    struct str text;
+    if (!read_text(d, pointer_to(d, f), v, &text))
+        return;
+    if (!clock_parse(text, out))
+        fault(d, f, "must be a time of RFC 3339, such as 2026-01-31T23:59:59Z");
+}
+
+static void decode_uuid(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    struct str text;
+    if (!read_text(d, pointer_to(d, f), v, &text))
+        return;
+    if (!uuid_parse(text, out))
+        fault(d, f, "must be a UUID, 8-4-4-4-12 hexadecimal digits");
+}
+
+static struct str pointer_to_item(const struct decoder *d, struct str list, size_t index)
+{
+    return arena_printf(d->arena, "%.*s/%zu", STR_ARG(list), index);
+}
+
+static bool expect_list(struct decoder *d, const struct field *f, struct json v)
+{
+    return expect_type(d, f, v, JSON_ARRAY) &&
+           check_len(d, pointer_to(d, f), json_count(v), f->min,
+               limit_or(f->max, SCHEMA_DEFAULT_LIST_ITEMS), "items");
+}
+
+static void decode_strings(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    if (!expect_list(d, f, v))
+        return;
+    struct str_list list = {.items = ARENA_ARRAY(d->arena, struct str, json_count(v))};
+    struct str list_pointer = pointer_to(d, f);
+    struct json_iter it = json_iter(v);
+    struct json item;
+    while (json_next(&it, NULL, &item)) {
+        struct str pointer = pointer_to_item(d, list_pointer, list.count);
+        struct str *text = &list.items[list.count++];
+        if (read_text(d, pointer, item, text) &&
+            check_len(d, pointer, text->len, 0, SCHEMA_DEFAULT_STRING_BYTES, "bytes") &&
+            f->choices != NULL)
+            check_choice(d, pointer, f->choices, *text);
+    }
+    *(struct str_list *)out = list;
+}
+
+static void decode_nested(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    struct decoder nested = {d->arena, d->problem, pointer_to(d, f), out};
+    decode_object(&nested, f->nested, v);
+}
+
+static void decode_nested_list(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    if (!expect_list(d, f, v))
+        return;
+    size_t stride = f->nested->struct_bytes;
+    char *items = arena_zalloc(d->arena, json_count(v) * stride);
+    struct nested_list list = {.items = items};
+    struct str list_pointer = pointer_to(d, f);
+    struct json_iter it = json_iter(v);
+    struct json item;
+    while (json_next(&it, NULL, &item)) {
+        struct decoder nested = {d->arena, d->problem, pointer_to_item(d, list_pointer, list.count),
+            items + list.count * stride};
+        decode_object(&nested, f->nested, item);
+        list.count++;
+    }
+    *(struct nested_list *)out = list;
+}
+
+typedef void decode_fn(struct decoder *d, const struct field *f, struct json v, void *out);
+
+static decode_fn *const decoders[] = {
+    [FIELD_STRING] = decode_string,
+    [FIELD_ENUM] = decode_string,
+    [FIELD_JSON] = decode_json,
+    [FIELD_OBJECT] = decode_json,
+    [FIELD_ARRAY] = decode_json,
+    [FIELD_DOCUMENT] = decode_json,
+    [FIELD_BOOL] = decode_bool,
+    [FIELD_INT] = decode_int,
+    [FIELD_TIME] = decode_time,
+    [FIELD_UUID] = decode_uuid,
+    [FIELD_STRINGS] = decode_strings,
+    [FIELD_NESTED] = decode_nested,
+    [FIELD_NESTED_LIST] = decode_nested_list,
+};
+
+static void decode_member(struct decoder *d, const struct field *f, struct json v)
+{
+    if (json_type(v) == JSON_NULL && (f->flags & FIELD_NULLABLE) != 0)
+        return;
+    if (json_type(v) == JSON_NULL && f->kind == FIELD_JSON)
+        return;
+    if (has_flag(f)) {
+        assert(f->has_offset != f->offset);
+        *(bool *)(d->out + f->has_offset) = true;
+    }
+    decoders[f->kind](d, f, v, d->out + f->offset);
+}
+
+static size_t field_named(const struct schema *schema, struct json name)
+{
+    size_t i = 0;
+    while (i < schema->n_fields && !json_string_eq(name, str_of(schema->fields[i].name)))
+        i++;
+    return i;
+}
+
+/* Decodes the members that are there, and marks their fields. */
+static void decode_members(
+    struct decoder *d, const struct schema *schema, struct json object, bool *given)
+{
+    struct json_iter it = json_iter(object);
+    struct json key, value;
+    while (json_next(&it, &key, &value)) {
+        size_t i = field_named(schema, key);
+        if (i == schema->n_fields) {
+            struct str name = json_string(d->arena, key);
+            problem_fault(d->problem, json_pointer_join(d->arena, d->pointer, name),
+                "is not a member of %s", schema->name);
+        } else if ((schema->fields[i].flags & FIELD_READ_ONLY) != 0) {
+            fault(d, &schema->fields[i], "is set by Cairn and cannot be given");
+        } else {
+            given[i] = true;
+            decode_member(d, &schema->fields[i], value);
+        }
+    }
+}
+
+static void decode_object(struct decoder *d, const struct schema *schema, struct json object)
+{
+    if (json_type(object) != JSON_OBJECT) {
+        problem_fault(
+            d->problem, d->pointer, "must be an object, not %s", json_type_name(json_type(object)));
+        return;
+    }
+    bool *given = ARENA_ARRAY(d->arena, bool, schema->n_fields);
+    decode_members(d, schema, object, given);
+    for (size_t i = 0; i < schema->n_fields; i++)
+        if (!given[i] && (schema->fields[i].flags & (FIELD_OPTIONAL | FIELD_READ_ONLY)) == 0)
+            fault(d, &schema->fields[i], "must be given");
+}
+
+enum error schema_decode(struct arena *arena, const struct schema *schema, struct json body,
+    void *out, struct problem *problem)
+{
+    size_t faults_before = problem->n_faults + problem->n_faults_untold;
+    memset(out, 0, schema->struct_bytes);
+    struct decoder d = {arena, problem, STR(""), out};
+    decode_object(&d, schema, body);
+    return problem->n_faults + problem->n_faults_untold > faults_before ? ERR_INVALID : OK;
+}
+
+static bool is_absent(const struct field *f, const char *in)
+{
+    const char *at = in + f->offset;
+    if (has_flag(f))
+        return !*(const bool *)(in + f->has_offset);
+    switch (f->kind) {
+    case FIELD_BOOL:
+    case FIELD_INT:
+    case FIELD_TIME:
+    case FIELD_UUID:
+    case FIELD_NESTED:
+        return false;
+    case FIELD_STRINGS:
+        return ((const struct str_list *)at)->items == NULL &&
+               (f->flags & (FIELD_NULLABLE | FIELD_HIDE_NONE)) != 0;
+    case FIELD_NESTED_LIST:
+        return ((const struct nested_list *)at)->items == NULL &&
+               (f->flags & (FIELD_NULLABLE | FIELD_HIDE_NONE)) != 0;
+    default:
+        return str_is_none(*(const struct str *)at);
+    }
+}
+
+static void encode_strings(struct json_writer *w, const struct str_list *list)
+{
+    json_write_array(w);
+    for (size_t i = 0; i < list->count; i++)
+        json_write_string(w, list->items[i]);
+    json_write_end(w);
+}
+
+static void encode_nested_list(
+    struct json_writer *w, const struct schema *schema, const struct nested_list *list)
+{
+    json_write_array(w);
+    for (size_t i = 0; i < list->count; i++)
+        schema_encode(w, schema, (const char *)list->items + i * schema->struct_bytes);
+    json_write_end(w);
+}
+
+static void encode_value(struct json_writer *w, const struct field *f, const void *at)
+{
+    switch (f->kind) {
+    case FIELD_STRING:
+    case FIELD_ENUM:
+        json_write_string(w, *(const struct str *)at);
+        break;
+    case FIELD_JSON:
+    case FIELD_OBJECT:
+    case FIELD_ARRAY:
+    case FIELD_DOCUMENT:
+        json_write_raw(w, *(const struct str *)at);
+        break;
+    case FIELD_BOOL:
+        json_write_bool(w, *(const bool *)at);
+        break;
+    case FIELD_INT:
+        json_write_i64(w, *(const int64_t *)at);
+        break;
+    case FIELD_TIME:
+        json_write_time(w, *(const int64_t *)at);
+        break;
+    case FIELD_UUID:
+        json_write_uuid(w, *(const struct uuid *)at);
+        break;
+    case FIELD_STRINGS:
+        encode_strings(w, at);
+        break;
+    case FIELD_NESTED:
+        schema_encode(w, f->nested, at);
+        break;
+    case FIELD_NESTED_LIST:
+        encode_nested_list(w, f->nested, at);
+        break;
+    }
+}
+
+void schema_encode_members(struct json_writer *w, const struct schema *schema, const void *in)
+{
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        const struct field *f = &schema->fields[i];
+        bool absent = is_absent(f, in);
+        if (absent && (f->flags & FIELD_HIDE_NONE) != 0)
+            continue;
+        json_write_key(w, str_of(f->name));
+        if (absent)
+            json_write_null(w);
+        else
+            encode_value(w, f, (const char *)in + f->offset);
+    }
+}
+
+void schema_encode(struct json_writer *w, const struct schema *schema, const void *in)
+{
+    json_write_object(w);
+    schema_encode_members(w, schema, in);
+    json_write_end(w);
+}

@@ -1,0 +1,48 @@
+/*
+ * A borrowed run of bytes, passed by value. It owns nothing and is never assumed to end in NUL.
+ * A `ptr` of NULL is "absent" (SQL NULL, JSON null), which differs from the empty string.
+ */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include "base/macros.h"
+
+struct str {
+    const char *ptr;
+    size_t len;
+};
+
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+#define STR_NONE ((struct str){NULL, 0})
+/* For printf's "%.*s". */
+#define STR_ARG(s) (int)(s).len, ((s).ptr ? (s).ptr : "")
+
+struct str str_of(const char *nul_terminated);
+/* The bytes from `start` up to `end`; both are clipped to the string. A slice of none is none. */
+struct str str_slice(struct str s, size_t start, size_t end);
+struct str str_trim_blanks(struct str s);
+
+static inline bool str_is_none(struct str s)
+{
+    return s.ptr == NULL;
+}
+
+bool str_eq(struct str a, struct str b);
+bool str_eq_nocase(struct str a, struct str b);
+int str_cmp(struct str a, struct str b);
+bool str_starts_with(struct str s, struct str prefix);
+/* The index of `byte`, or s.len when it does not occur. */
+size_t str_find(struct str s, char byte);
+bool str_has_byte(struct str s, char byte);
+
+/* Cuts the part before `separator` off the front of `rest`. False when `rest` is used up. */
+bool str_next_part(struct str *rest, char separator, struct str *out_part);
+
+/* Whole-string decimal parse: no sign for u64, no blanks, no leading zeros, no overflow. */
+MUST_CHECK bool str_to_u64(struct str s, uint64_t *out_value);
+MUST_CHECK bool str_to_i64(struct str s, int64_t *out_value);
+
+/* Strict UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
+bool str_is_utf8(struct str s);
+
+#endif

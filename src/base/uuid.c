@@ -1,0 +1,138 @@
+#include "base/uuid.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+
+#define RAND_A_MASK ((uint16_t)0x0fff)
+#define RAND_B_MASK (UINT64_MAX >> 2)
+
+/* The parts of the id made last: each new one is greater, so the three only ever count up. */
+static struct {
+    pthread_mutex_t lock;
+    uint64_t unix_ms;
+    uint16_t rand_a;
+    uint64_t rand_b;
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct uuid uuid_v7_from(uint64_t unix_ms, uint16_t rand_a, uint64_t rand_b)
+{
+    uint64_t high = unix_ms << 16 | 0x7000 | (rand_a & RAND_A_MASK);
+    uint64_t low = (uint64_t)2 << 62 | (rand_b & RAND_B_MASK);
+    struct uuid id;
+    for (unsigned i = 0; i < 8; i++) {
+        id.bytes[i] = (uint8_t)(high >> (56 - 8 * i));
+        id.bytes[8 + i] = (uint8_t)(low >> (56 - 8 * i));
+    }
+    return id;
+}
+
+/*
+ * RFC 9562 section 6.2, method 2: within one millisecond, or while the clock is behind where it has
+ * been, the random part counts up by a random step, so that ids stay hard to guess. When it runs
+ * over, the millisecond is borrowed from the future.
+ */
+static void step_forward(uint32_t random_step)
+{
+    last.rand_b += (uint64_t)random_step + 1;
+    if (last.rand_b <= RAND_B_MASK)
+        return;
+    last.rand_b &= RAND_B_MASK;
+    last.rand_a++;
+    if (last.rand_a <= RAND_A_MASK)
+        return;
+    last.rand_a = 0;
+    last.unix_ms++;
+}
+
+struct uuid uuid_v7_at(uint64_t now_ms)
+{
+    struct {
+        uint64_t rand_b;
+        uint32_t step;
+        uint16_t rand_a;
+    } fresh;
+    random_bytes(&fresh, sizeof fresh);
+    pthread_mutex_lock(&last.lock);
+    if (now_ms > last.unix_ms) {
+        last.unix_ms = now_ms;
+        last.rand_a = fresh.rand_a & RAND_A_MASK;
+        last.rand_b = fresh.rand_b & RAND_B_MASK;
+    } else {
+        step_forward(fresh.step);
+    }
+    struct uuid id = uuid_v7_from(last.unix_ms, last.rand_a, last.rand_b);
+    pthread_mutex_unlock(&last.lock);
+    return id;
+}
+
+struct uuid uuid_v7(void)
+{
+    return uuid_v7_at((uint64_t)(clock_wall_us() / 1000));
+}
+
+static bool is_dash_place(size_t i)
+{
+    return i == 8 || i == 13 || i == 18 || i == 23;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    char letter = (char)(c | 0x20);
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+bool uuid_parse(struct str text, struct uuid *out_id)
+{
+    if (text.len != UUID_TEXT_LEN)
+        return false;
+    struct uuid id = UUID_NIL;
+    size_t n_digits = 0;
+    for (size_t i = 0; i < UUID_TEXT_LEN; i++) {
+        if (is_dash_place(i)) {
+            if (text.ptr[i] != '-')
+                return false;
+            continue;
+        }
+        int digit = hex_digit(text.ptr[i]);
+        if (digit < 0)
+            return false;
+        id.bytes[n_digits / 2] = (uint8_t)(id.bytes[n_digits / 2] << 4 | digit);
+        n_digits++;
+    }
+    *out_id = id;
+    return true;
+}
+
+void uuid_format(struct uuid id, char out_text[UUID_TEXT_LEN])
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t n_digits = 0;
+    for (size_t i = 0; i < UUID_TEXT_LEN; i++) {
+        if (is_dash_place(i)) {
+            out_text[i] = '-';
+            continue;
+        }
+        uint8_t byte = id.bytes[n_digits / 2];
+        out_text[i] = digits[n_digits % 2 == 0 ? byte >> 4 : byte & 15];
+        n_digits++;
+    }
+}
+
+bool uuid_eq(struct uuid a, struct uuid b)
+{
+    return uuid_cmp(a, b) == 0;
+}
+
+int uuid_cmp(struct uuid a, struct uuid b)
+{
+    return memcmp(a.bytes, b.bytes, sizeof a.bytes);
+}
+
+bool uuid_is_nil(struct uuid id)
+{
+    return uuid_eq(id, UUID_NIL);
+}

@@ -1,0 +1,315 @@
+#include "base/schema.h"
+
+#include "parsed.h"
+
+struct limits {
+    int64_t steps;
+    bool strict;
+    bool has_strict;
+};
+
+static const struct field limits_fields[] = {
+    {.name = "steps",
+        .kind = FIELD_INT,
+        .offset = offsetof(struct limits, steps),
+        .max = 100,
+        .min = 1},
+    {.name = "strict",
+        .kind = FIELD_BOOL,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        .offset = offsetof(struct limits, strict),
+        .has_offset = offsetof(struct limits, has_strict)},
+};
+static const struct schema limits_schema = {
+    "Limits", limits_fields, COUNT_OF(limits_fields), sizeof(struct limits)};
+
+struct everything {
+    struct uuid id;
+    struct str name;
+    struct str mode;
+    struct str any;
+    struct str object;
+    struct str array;
+    struct str document;
+    bool flag;
+    int64_t count;
+    bool has_count;
+    int64_t due;
+    bool has_due;
+    struct uuid parent;
+    bool has_parent;
+    struct str_list tags;
+    struct limits limits;
+    bool has_limits;
+    struct nested_list steps;
+};
+
+#define AT(member) .offset = offsetof(struct everything, member)
+#define HAS(member) .has_offset = offsetof(struct everything, member)
+
+static const char *const modes[] = {"fast", "slow", NULL};
+static const char *const colours[] = {"red", "green", NULL};
+
+static const struct field everything_fields[] = {
+    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, AT(id)},
+    {.name = "name", .kind = FIELD_STRING, AT(name), .min = 1, .max = 8},
+    {.name = "mode", .kind = FIELD_ENUM, .flags = FIELD_OPTIONAL, AT(mode), .choices = modes},
+    {.name = "any", .kind = FIELD_JSON, .flags = FIELD_OPTIONAL, AT(any)},
+    {.name = "object",
+        .kind = FIELD_OBJECT,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        AT(object),
+        .max = 20},
+    {.name = "array", .kind = FIELD_ARRAY, .flags = FIELD_OPTIONAL, AT(array)},
+    {.name = "document",
+        .kind = FIELD_DOCUMENT,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        AT(document)},
+    {.name = "flag", .kind = FIELD_BOOL, AT(flag)},
+    {.name = "count",
+        .kind = FIELD_INT,
+        .flags = FIELD_OPTIONAL,
+        AT(count),
+        HAS(has_count),
+        .min = -5,
+        .max = 5},
+    {.name = "due",
+        .kind = FIELD_TIME,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        AT(due),
+        HAS(has_due)},
+    {.name = "parent",
+        .kind = FIELD_UUID,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        AT(parent),
+        HAS(has_parent)},
+    {.name = "tags",
+        .kind = FIELD_STRINGS,
+        .flags = FIELD_OPTIONAL,
+        AT(tags),
+        .max = 3,
+        .choices = colours},
+    {.name = "limits",
+        .kind = FIELD_NESTED,
+        .flags = FIELD_OPTIONAL,
+        AT(limits),
+        HAS(has_limits),
+        .nested = &limits_schema},
+    {.name = "steps",
+        .kind = FIELD_NESTED_LIST,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        AT(steps),
+        .nested = &limits_schema,
+        .max = 2},
+};
+static const struct schema everything_schema = {
+    "Everything", everything_fields, COUNT_OF(everything_fields), sizeof(struct everything)};
+
+static enum error decode(
+    struct arena *a, struct str body, struct everything *out, struct problem *problem)
+{
+    problem_init(problem, a);
+    return schema_decode(a, &everything_schema, parsed(a, body), out, problem);
+}
+
+TEST(a_full_body_becomes_the_struct)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct everything e;
+    struct problem problem;
+    arena_init(&a, TEST_ARENA_BYTES);
+    EXPECT_EQ(decode(&a,
+                  STR("{\"name\":\"\\u0061bc\",\"mode\":\"slow\",\"any\":[ 1 ],"
+                      "\"object\":{ \"a\" : 1 },\"array\":[ ],\"document\":{},\"flag\":true,"
+                      "\"count\":-5,\"due\":\"1970-01-01T00:00:01Z\","
+                      "\"parent\":\"017f22e2-79b0-7cc3-98c4-dc0c0c07398f\","
+                      "\"tags\":[\"red\",\"green\"],\"limits\":{\"steps\":1e2,\"strict\":true},"
+                      "\"steps\":[{\"steps\":1},{\"steps\":2,\"strict\":false}]}"),
+                  &e, &problem),
+        OK);
+    EXPECT_STR(e.name, STR("abc"));
+    EXPECT_STR(e.mode, STR("slow"));
+    EXPECT_STR(e.any, STR("[1]"));
+    EXPECT_STR(e.object, STR("{\"a\":1}"));
+    EXPECT_STR(e.array, STR("[]"));
+    EXPECT_STR(e.document, STR("{}"));
+    EXPECT(e.flag && e.has_count && e.has_due && e.has_parent && e.has_limits);
+    EXPECT_EQ(e.count, -5);
+    EXPECT_EQ(e.due, 1000000);
+    EXPECT_EQ(e.parent.bytes[0], 0x01);
+    EXPECT_EQ(e.tags.count, 2);
+    EXPECT_STR(e.tags.items[1], STR("green"));
+    EXPECT_EQ(e.limits.steps, 100);
+    EXPECT(e.limits.strict && e.limits.has_strict);
+    const struct limits *steps = e.steps.items;
+    EXPECT_EQ(e.steps.count, 2);
+    EXPECT_EQ(steps[1].steps, 2);
+    EXPECT(!steps[0].has_strict && steps[1].has_strict && !steps[1].strict);
+}
+
+TEST(absent_and_null_members_leave_nothing_in_the_struct)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct everything e;
+    struct problem problem;
+    arena_init(&a, TEST_ARENA_BYTES);
+    memset(&e, 0xff, sizeof e);
+    EXPECT_EQ(
+        decode(&a, STR("{\"name\":\"a\",\"flag\":false,\"object\":null,\"due\":null,\"any\":null}"),
+            &e, &problem),
+        OK);
+    EXPECT(str_is_none(e.mode) && str_is_none(e.any) && str_is_none(e.object));
+    EXPECT(!e.flag && !e.has_count && !e.has_due && !e.has_parent && !e.has_limits);
+    EXPECT(e.tags.items == NULL && e.steps.items == NULL);
+    EXPECT(uuid_is_nil(e.id));
+}
+
+static const struct {
+    struct str body;
+    struct str pointer;
+    struct str detail;
+} faults[] = {
+    {STR("[]"), STR(""), STR("must be an object, not array")},
+    {STR("{\"flag\":true}"), STR("/name"), STR("must be given")},
+    {STR("{\"name\":null,\"flag\":true}"), STR("/name"), STR("must be a string, not null")},
+    {STR("{\"name\":5,\"flag\":true}"), STR("/name"), STR("must be a string, not number")},
+    {STR("{\"name\":\"\",\"flag\":true}"), STR("/name"), STR("must have at least 1 bytes")},
+    {STR("{\"name\":\"123456789\",\"flag\":true}"), STR("/name"), STR("must have at most 8 bytes")},
+    {STR("{\"name\":\"a\\u0000b\",\"flag\":true}"), STR("/name"), STR("must not contain U+0000")},
+    {STR("{\"name\":\"a\",\"flag\":1}"), STR("/flag"), STR("must be a boolean, not number")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"x/y~\":1}"), STR("/x~1y~0"),
+        STR("is not a member of Everything")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"id\":\"017f22e2-79b0-7cc3-98c4-dc0c0c07398f\"}"),
+        STR("/id"), STR("is set by Cairn and cannot be given")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"mode\":\"Fast\"}"), STR("/mode"),
+        STR("must be one of \"fast\", \"slow\"")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"object\":[]}"), STR("/object"), STR("must be an object")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"array\":{}}"), STR("/array"), STR("must be an array")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"document\":1}"), STR("/document"),
+        STR("must be an object or an array")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"object\":{\"a\":\"123456789012345\"}}"), STR("/object"),
+        STR("must have at most 20 bytes")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"count\":6}"), STR("/count"), STR("must be at most 5")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"count\":-6}"), STR("/count"), STR("must be at least -5")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"count\":1.5}"), STR("/count"),
+        STR("must be an integer of 64 bits")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"count\":null}"), STR("/count"),
+        STR("must be a number, not null")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"due\":\"yesterday\"}"), STR("/due"),
+        STR("must be a time of RFC 3339, such as 2026-01-31T23:59:59Z")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"parent\":\"x\"}"), STR("/parent"),
+        STR("must be a UUID, 8-4-4-4-12 hexadecimal digits")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"tags\":\"red\"}"), STR("/tags"),
+        STR("must be an array, not string")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"tags\":[\"red\",7]}"), STR("/tags/1"),
+        STR("must be a string, not number")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"tags\":[\"blue\"]}"), STR("/tags/0"),
+        STR("must be one of \"red\", \"green\"")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"tags\":[\"red\",\"red\",\"red\",\"red\"]}"), STR("/tags"),
+        STR("must have at most 3 items")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"limits\":{}}"), STR("/limits/steps"),
+        STR("must be given")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"limits\":7}"), STR("/limits"),
+        STR("must be an object, not number")},
+    {STR("{\"name\":\"a\",\"flag\":true,\"steps\":[{\"steps\":1},{\"steps\":0}]}"),
+        STR("/steps/1/steps"), STR("must be at least 1")},
+};
+
+TEST(each_fault_is_told_with_its_pointer)
+{
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        CLEANUP(arena_deinit) struct arena a;
+        struct everything e;
+        struct problem problem;
+        arena_init(&a, TEST_ARENA_BYTES);
+        EXPECT_EQ(decode(&a, faults[i].body, &e, &problem), ERR_INVALID);
+        EXPECT_EQ(problem.n_faults, 1);
+        EXPECT_STR(problem.faults[0].pointer, faults[i].pointer);
+        EXPECT_STR(problem.faults[0].detail, faults[i].detail);
+    }
+}
+
+TEST(all_faults_of_a_body_are_told_at_once)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct everything e;
+    struct problem problem;
+    arena_init(&a, TEST_ARENA_BYTES);
+    EXPECT_EQ(
+        decode(&a, STR("{\"count\":\"x\",\"extra\":1,\"tags\":[1,2]}"), &e, &problem), ERR_INVALID);
+    EXPECT_EQ(problem.n_faults, 6);
+    EXPECT_EQ(problem.code, ERR_INVALID);
+}
+
+TEST(faults_without_end_stay_within_bounds)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct everything e;
+    struct problem problem;
+    arena_init(&a, TEST_ARENA_BYTES);
+    CLEANUP(buf_deinit) struct buf body;
+    buf_init(&body, 100000);
+    buf_append(&body, STR("{\"name\":\"a\",\"flag\":true"));
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&body, ",\"x%d\":1", i);
+    buf_append_byte(&body, '}');
+    EXPECT_EQ(decode(&a, buf_str(&body), &e, &problem), ERR_INVALID);
+    EXPECT_EQ(problem.n_faults, PROBLEM_MAX_FAULTS);
+    EXPECT_EQ(problem.n_faults_untold, 1000 - PROBLEM_MAX_FAULTS);
+}
+
+static struct str encoded(struct arena *a, const struct everything *e)
+{
+    CLEANUP(buf_deinit) struct buf b;
+    struct json_writer w;
+    buf_init(&b, 10000);
+    json_writer_init(&w, &b);
+    schema_encode(&w, &everything_schema, e);
+    return arena_str(a, buf_str(&b));
+}
+
+TEST(a_struct_with_nothing_in_it_shows_nulls_and_hides_what_is_to_be_hidden)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    arena_init(&a, TEST_ARENA_BYTES);
+    EXPECT_STR(encoded(&a, &(struct everything){.name = STR("n")}),
+        STR("{\"id\":\"00000000-0000-0000-0000-000000000000\",\"name\":\"n\",\"mode\":null,"
+            "\"any\":null,\"object\":null,\"array\":null,\"flag\":false,\"count\":null,"
+            "\"due\":null,\"tags\":[],\"limits\":null}"));
+}
+
+TEST(what_was_decoded_encodes_to_the_same)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct everything e;
+    struct problem problem;
+    arena_init(&a, TEST_ARENA_BYTES);
+    EXPECT_EQ(decode(&a,
+                  STR("{\"steps\":[{\"steps\":3}],\"limits\":{\"steps\":4,\"strict\":false},"
+                      "\"tags\":[\"red\"],\"parent\":\"017f22e2-79b0-7cc3-98c4-dc0c0c07398f\","
+                      "\"due\":\"2026-01-31T23:59:59.5Z\",\"count\":0,\"flag\":true,"
+                      "\"document\":[1],\"array\":[2],\"object\":{},\"any\":\"x\","
+                      "\"mode\":\"fast\",\"name\":\"n\"}"),
+                  &e, &problem),
+        OK);
+    EXPECT_STR(encoded(&a, &e),
+        STR("{\"id\":\"00000000-0000-0000-0000-000000000000\",\"name\":\"n\",\"mode\":\"fast\","
+            "\"any\":\"x\",\"object\":{},\"array\":[2],\"document\":[1],\"flag\":true,\"count\":0,"
+            "\"due\":\"2026-01-31T23:59:59.500000Z\","
+            "\"parent\":\"017f22e2-79b0-7cc3-98c4-dc0c0c07398f\",\"tags\":[\"red\"],"
+            "\"limits\":{\"steps\":4,\"strict\":false},\"steps\":[{\"steps\":3}]}"));
+}
+
+TEST(members_can_join_an_object_that_is_open)
+{
+    CLEANUP(buf_deinit) struct buf b;
+    struct json_writer w;
+    buf_init(&b, 1000);
+    json_writer_init(&w, &b);
+    json_write_object(&w);
+    json_write_key(&w, STR("first"));
+    json_write_null(&w);
+    schema_encode_members(&w, &limits_schema, &(struct limits){.steps = 7});
+    json_write_end(&w);
+    EXPECT_STR(buf_str(&b), STR("{\"first\":null,\"steps\":7}"));
+}
