@@ -1,0 +1,87 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "net/conn.h"
+
+enum { ACCEPTS_AT_ONCE = 16, ACCEPT_AGAIN_MS = 200 };
+
+static int accept_one(int listen_fd, struct sockaddr_storage *out_peer)
+{
+    socklen_t len = sizeof *out_peer;
+#ifdef __linux__
+    return accept4(listen_fd, (struct sockaddr *)out_peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+#else
+    int fd = accept(listen_fd, (struct sockaddr *)out_peer, &len);
+    if (fd >= 0)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
+#endif
+}
+
+static void name_peer(const struct sockaddr_storage *peer, char *out_name, size_t size)
+{
+    if (peer->ss_family == AF_INET6)
+        uv_ip6_name((const struct sockaddr_in6 *)peer, out_name, size);
+    else
+        uv_ip4_name((const struct sockaddr_in *)peer, out_name, size);
+}
+
+static void open_accepted(struct shard *shard, int fd, const struct sockaddr_storage *peer)
+{
+    char name[INET6_ADDRSTRLEN] = "";
+    name_peer(peer, name, sizeof name);
+    size_t max = shard->server->config.max_connections;
+    size_t open = server_add_open(shard->server);
+    if (open > max + REFUSED_CONNECTIONS) {
+        close(fd);
+        server_remove_open(shard->server);
+        return;
+    }
+    conn_open(shard, fd, name, open > max);
+}
+
+static void on_accept_again(uv_timer_t *timer)
+{
+    shard_listen(timer->data);
+}
+
+static void on_listener(uv_poll_t *listener, int status, int events)
+{
+    struct shard *shard = listener->data;
+    /* A few at a time: the rest is for the other loops, and for the connections already here. */
+    for (int i = 0; i < ACCEPTS_AT_ONCE && shard->listen_fd >= 0; i++) {
+        struct sockaddr_storage peer;
+        int fd = accept_one(shard->listen_fd, &peer);
+        if (fd >= 0) {
+            open_accepted(shard, fd, &peer);
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            return;
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            /* Out of descriptors or memory: the socket stays readable, so look away for a while. */
+            uv_poll_stop(listener);
+            uv_timer_start(&shard->accept_again, on_accept_again, ACCEPT_AGAIN_MS, 0);
+            return;
+        }
+    }
+}
+
+void shard_listen(struct shard *shard)
+{
+    if (shard->listener.data == NULL) {
+        uv_poll_init(loop_uv(shard->loop), &shard->listener, shard->listen_fd);
+        shard->listener.data = shard;
+    }
+    uv_poll_start(&shard->listener, UV_READABLE, on_listener);
+}
+
+void shard_stop_listening(struct shard *shard)
+{
+    if (shard->listen_fd < 0)
+        return;
+    uv_timer_stop(&shard->accept_again);
+    if (shard->listener.data != NULL)
+        uv_close((uv_handle_t *)&shard->listener, NULL);
+    close(shard->listen_fd);
+    shard->listen_fd = -1;
+}
