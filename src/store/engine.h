@@ -1,0 +1,54 @@
+/*
+ * What an engine must offer, and the parts of store that both engines share. Private to src/store.
+ * There are two implementations: sqlite.c, and PostgreSQL's.
+ */
+#ifndef STORE_ENGINE_H
+#define STORE_ENGINE_H
+
+#include "store/store.h"
+
+struct engine_ops {
+    void (*close)(struct store *store);
+    void (*submit)(struct store *store, struct store_job *job);
+    struct store_stats (*stats)(const struct store *store);
+
+    /* A statement ready to be bound: the handle, or NULL with the error set in the query. */
+    void (*begin)(struct query *q);
+    void (*bind_text)(struct query *q, unsigned param, struct str value);
+    void (*bind_bytes)(struct query *q, unsigned param, struct str value);
+    void (*bind_i64)(struct query *q, unsigned param, int64_t value);
+    bool (*next)(struct query *q);
+    void (*end)(struct query *q);
+    int64_t (*changed)(struct query *q);
+    bool (*is_null)(struct query *q, unsigned column);
+    struct str (*get_text)(struct query *q, unsigned column);
+    struct str (*get_bytes)(struct query *q, unsigned column);
+    int64_t (*get_i64)(struct query *q, unsigned column);
+
+    enum error (*sequence_take)(
+        struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
+};
+
+/* The first member of each engine's own struct. */
+struct store {
+    const struct engine_ops *ops;
+    struct store_config config;
+    struct hub *hub;
+};
+
+struct tx {
+    struct store *store;
+    void *connection;
+    bool writes;
+    struct hub_item *published;
+    struct hub_item **published_end;
+};
+
+void tx_init(struct tx *tx, struct store *store, void *connection, bool writes);
+/* Drops what was published from `from` on; used when a job fails. */
+void tx_unpublish_from(struct tx *tx, struct hub_item **from);
+
+MUST_CHECK enum error sqlite_store_open(
+    const struct store_config *config, struct problem *problem, struct store **out_store);
+
+#endif

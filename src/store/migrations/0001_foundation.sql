@@ -1,0 +1,253 @@
+-- Tenants, keys, audit, threads, runs, events, idempotency.
+-- Times are microseconds since 1970 (UTC). The tenant leads every key.
+
+CREATE TABLE tenants (
+    id {{uuid}} NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    -- Events of this tenant up to this id may be missing from the tenant-wide stream.
+    pruned_event_id {{int}} NOT NULL DEFAULT 0,
+    created_at {{int}} NOT NULL,
+    updated_at {{int}} NOT NULL,
+    version {{int}} NOT NULL DEFAULT 1
+);
+
+CREATE TABLE api_keys (
+    tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    id {{uuid}} NOT NULL,
+    name TEXT NOT NULL,
+    secret_hash {{bytes}} NOT NULL,
+    scopes {{json}} NOT NULL,
+    rate_limit_per_minute {{int}},
+    expires_at {{int}},
+    revoked_at {{int}},
+    created_at {{int}} NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+
+CREATE TABLE audit_log (
+    tenant_id {{uuid}} NOT NULL,
+    seq {{int}} NOT NULL,
+    at {{int}} NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    object_type TEXT NOT NULL,
+    object_id TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    detail {{json}} NOT NULL,
+    hash {{bytes}} NOT NULL,
+    PRIMARY KEY (tenant_id, seq)
+);
+
+CREATE TABLE idempotency_keys (
+    tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    route TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request_hash {{bytes}} NOT NULL,
+    status {{int}} NOT NULL,
+    headers {{json}} NOT NULL,
+    body TEXT NOT NULL,
+    created_at {{int}} NOT NULL,
+    PRIMARY KEY (tenant_id, route, key)
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+
+CREATE TABLE threads (
+    tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    id {{uuid}} NOT NULL,
+    status TEXT NOT NULL,
+    title TEXT,
+    agent TEXT,
+    most_recent_run_id {{uuid}},
+    run_policy TEXT NOT NULL,
+    prune_on_completion {{bool}} NOT NULL,
+    event_max_age_s {{int}},
+    -- The last event has the greater of this and the greatest seq in events. PostgreSQL advances it
+    -- with every append; on SQLite the one writer keeps the count and stores it only when pruning.
+    last_seq {{int}} NOT NULL DEFAULT 0,
+    -- Events up to this one were pruned.
+    pruned_seq {{int}} NOT NULL DEFAULT 0,
+    -- The id of the last event that was pruned.
+    pruned_event_id {{int}} NOT NULL DEFAULT 0,
+    created_at {{int}} NOT NULL,
+    updated_at {{int}} NOT NULL,
+    version {{int}} NOT NULL DEFAULT 1,
+    metadata {{json}} NOT NULL,
+    error {{json}},
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX threads_with_event_age ON threads (tenant_id, id) WHERE event_max_age_s IS NOT NULL;
+
+-- What may be large stands apart, so that a small change to a thread stays small.
+CREATE TABLE thread_documents (
+    tenant_id {{uuid}} NOT NULL,
+    thread_id {{uuid}} NOT NULL,
+    context {{json}} NOT NULL,
+    preferences {{json}} NOT NULL,
+    important_steps {{json}} NOT NULL,
+    PRIMARY KEY (tenant_id, thread_id),
+    FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
+);
+
+-- The scalar members of threads.metadata, for the equality filter.
+CREATE TABLE thread_metadata (
+    tenant_id {{uuid}} NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    thread_id {{uuid}} NOT NULL,
+    PRIMARY KEY (tenant_id, key, value, thread_id),
+    FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX thread_metadata_by_thread ON thread_metadata (tenant_id, thread_id);
+
+CREATE TABLE runs (
+    tenant_id {{uuid}} NOT NULL,
+    id {{uuid}} NOT NULL,
+    thread_id {{uuid}} NOT NULL,
+    parent_run_id {{uuid}},
+    -- How many ancestors it has.
+    depth {{int}} NOT NULL,
+    status TEXT NOT NULL,
+    -- Where the run goes when it may work again: 'queue' (a worker claims it) or 'direct'.
+    dispatch TEXT NOT NULL,
+    -- What a paused run goes back to: 'waiting_for_input', or NULL for its dispatch.
+    paused_from TEXT,
+    agent TEXT,
+    ask_clarifications {{bool}} NOT NULL,
+    -- The lease: who works on the run, until when (lease time), and the fencing token: the seq of
+    -- the event that told of the newest claim. A run without a lease has no worker.
+    worker TEXT,
+    lease_expires_at {{int}},
+    lease_ms {{int}},
+    fence {{int}} NOT NULL DEFAULT 0,
+    started_at {{int}},
+    finished_at {{int}},
+    created_at {{int}} NOT NULL,
+    updated_at {{int}} NOT NULL,
+    version {{int}} NOT NULL DEFAULT 1,
+    metadata {{json}} NOT NULL,
+    error {{json}},
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX runs_by_thread ON runs (tenant_id, thread_id, id);
+CREATE INDEX runs_by_status ON runs (tenant_id, status, id);
+CREATE INDEX runs_by_parent ON runs (tenant_id, parent_run_id, id) WHERE parent_run_id IS NOT NULL;
+CREATE INDEX runs_unfinished ON runs (tenant_id, thread_id, id)
+    WHERE status NOT IN ('completed', 'failed', 'cancelled');
+CREATE INDEX runs_by_lease ON runs (lease_expires_at) WHERE lease_expires_at IS NOT NULL;
+
+CREATE TABLE run_documents (
+    tenant_id {{uuid}} NOT NULL,
+    run_id {{uuid}} NOT NULL,
+    user_input TEXT,
+    input {{json}},
+    state {{json}} NOT NULL,
+    final_output {{json}},
+    PRIMARY KEY (tenant_id, run_id),
+    FOREIGN KEY (tenant_id, run_id) REFERENCES runs (tenant_id, id) ON DELETE CASCADE
+);
+
+-- The documents of a thread as they were before the active run first changed them, for rollback.
+CREATE TABLE run_undo (
+    tenant_id {{uuid}} NOT NULL,
+    run_id {{uuid}} NOT NULL,
+    context {{json}} NOT NULL,
+    preferences {{json}} NOT NULL,
+    important_steps {{json}} NOT NULL,
+    metadata {{json}} NOT NULL,
+    PRIMARY KEY (tenant_id, run_id),
+    FOREIGN KEY (tenant_id, run_id) REFERENCES runs (tenant_id, id) ON DELETE CASCADE
+);
+
+-- No foreign key to threads: the event that tells of a thread's deletion outlives the thread.
+CREATE TABLE events (
+    -- Rises in the order of commits; the cursor of the tenant-wide stream.
+    {{sqlite: id INTEGER PRIMARY KEY NOT NULL,}}
+    {{postgres: id bigint NOT NULL,}}
+    tenant_id {{uuid}} NOT NULL,
+    thread_id {{uuid}} NOT NULL,
+    -- Gapless within the thread; the cursor of the thread's stream.
+    seq {{int}} NOT NULL,
+    run_id {{uuid}},
+    kind TEXT NOT NULL,
+    text TEXT,
+    payload {{json}},
+    created_at {{int}} NOT NULL
+    {{postgres: , PRIMARY KEY (tenant_id, thread_id, seq)}}
+);
+{{sqlite: CREATE UNIQUE INDEX events_by_thread ON events (tenant_id, thread_id, seq);}}
+CREATE INDEX events_by_tenant ON events (tenant_id, id);
+
+-- Events that are pruned but still there: removed by the sweep, some at a time.
+CREATE TABLE event_garbage (
+    tenant_id {{uuid}} NOT NULL,
+    thread_id {{uuid}} NOT NULL,
+    through_seq {{int}} NOT NULL,
+    PRIMARY KEY (tenant_id, thread_id)
+);
+
+-- The greatest event id that was ever pruned: ids are never used again.
+CREATE TABLE event_floor (
+    one {{int}} NOT NULL PRIMARY KEY CHECK (one = 1),
+    id {{int}} NOT NULL
+);
+INSERT INTO event_floor (one, id) VALUES (1, 0);
+
+-- The views of the Memoria schema: one conversation, one execution, one progress update.
+{{sqlite:
+CREATE VIEW workflows AS SELECT
+    lower(substr(hex(t.id), 1, 8) || '-' || substr(hex(t.id), 9, 4) || '-' || substr(hex(t.id), 13, 4)
+        || '-' || substr(hex(t.id), 17, 4) || '-' || substr(hex(t.id), 21)) AS id,
+    t.status, d.context, d.preferences, d.important_steps,
+    CASE WHEN t.most_recent_run_id IS NOT NULL THEN
+        lower(substr(hex(t.most_recent_run_id), 1, 8) || '-' || substr(hex(t.most_recent_run_id), 9, 4)
+        || '-' || substr(hex(t.most_recent_run_id), 13, 4)
+        || '-' || substr(hex(t.most_recent_run_id), 17, 4)
+        || '-' || substr(hex(t.most_recent_run_id), 21)) END AS most_recent_run_id,
+    t.error,
+    strftime('%Y-%m-%dT%H:%M:%fZ', t.created_at / 1000000.0, 'unixepoch') AS created_at,
+    strftime('%Y-%m-%dT%H:%M:%fZ', t.updated_at / 1000000.0, 'unixepoch') AS updated_at
+FROM threads AS t JOIN thread_documents AS d ON d.tenant_id = t.tenant_id AND d.thread_id = t.id;
+
+CREATE VIEW workflow_runs AS SELECT
+    lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4) || '-' || substr(hex(r.id), 13, 4)
+        || '-' || substr(hex(r.id), 17, 4) || '-' || substr(hex(r.id), 21)) AS id,
+    lower(substr(hex(r.thread_id), 1, 8) || '-' || substr(hex(r.thread_id), 9, 4)
+        || '-' || substr(hex(r.thread_id), 13, 4) || '-' || substr(hex(r.thread_id), 17, 4)
+        || '-' || substr(hex(r.thread_id), 21)) AS workflow_id,
+    r.status, d.user_input, r.ask_clarifications, d.state, d.final_output, r.error,
+    strftime('%Y-%m-%dT%H:%M:%fZ', r.created_at / 1000000.0, 'unixepoch') AS created_at,
+    strftime('%Y-%m-%dT%H:%M:%fZ', r.updated_at / 1000000.0, 'unixepoch') AS updated_at
+FROM runs AS r JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id;
+
+CREATE VIEW workflow_events AS SELECT
+    id,
+    lower(substr(hex(thread_id), 1, 8) || '-' || substr(hex(thread_id), 9, 4)
+        || '-' || substr(hex(thread_id), 13, 4) || '-' || substr(hex(thread_id), 17, 4)
+        || '-' || substr(hex(thread_id), 21)) AS workflow_id,
+    CASE WHEN run_id IS NOT NULL THEN
+        lower(substr(hex(run_id), 1, 8) || '-' || substr(hex(run_id), 9, 4)
+        || '-' || substr(hex(run_id), 13, 4) || '-' || substr(hex(run_id), 17, 4)
+        || '-' || substr(hex(run_id), 21)) END AS run_id,
+    kind, text, payload,
+    strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000000.0, 'unixepoch') AS created_at
+FROM events;
+}}
+{{postgres:
+CREATE VIEW workflows AS SELECT
+    t.id, t.status, d.context::jsonb, d.preferences::jsonb, d.important_steps::jsonb,
+    t.most_recent_run_id, t.error::jsonb, to_timestamp(t.created_at / 1000000.0) AS created_at,
+    to_timestamp(t.updated_at / 1000000.0) AS updated_at
+FROM threads AS t JOIN thread_documents AS d ON d.tenant_id = t.tenant_id AND d.thread_id = t.id;
+
+CREATE VIEW workflow_runs AS SELECT
+    r.id, r.thread_id AS workflow_id, r.status, d.user_input, r.ask_clarifications, d.state::jsonb,
+    d.final_output::jsonb, r.error::jsonb, to_timestamp(r.created_at / 1000000.0) AS created_at,
+    to_timestamp(r.updated_at / 1000000.0) AS updated_at
+FROM runs AS r JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id;
+
+CREATE VIEW workflow_events AS SELECT
+    id, thread_id AS workflow_id, run_id, kind, text, payload::jsonb,
+    to_timestamp(created_at / 1000000.0) AS created_at
+FROM events;
+}}

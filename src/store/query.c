@@ -1,0 +1,151 @@
+#include "store/query.h"
+
+#include "store/engine.h"
+
+static const struct engine_ops *ops_of(const struct query *q)
+{
+    return q->tx->store->ops;
+}
+
+void query_begin(
+    struct query *q, struct tx *tx, const struct sql_statement *statement, struct arena *arena)
+{
+    *q = (struct query){.tx = tx, .statement = statement, .arena = arena};
+    ops_of(q)->begin(q);
+}
+
+/* Binding a name that the statement lacks is a programmer's error, found by the first test. */
+static unsigned param_index(const struct query *q, const char *param)
+{
+    for (unsigned i = 0; i < q->statement->n_params; i++)
+        if (strcmp(q->statement->params[i], param) == 0)
+            return i;
+    fprintf(stderr, "statement %s has no parameter :%s\n", q->statement->name, param);
+    abort();
+}
+
+void query_text(struct query *q, const char *param, struct str value)
+{
+    unsigned index = param_index(q, param);
+    if (q->error == OK && !str_is_none(value))
+        ops_of(q)->bind_text(q, index, value);
+}
+
+void query_bytes(struct query *q, const char *param, struct str value)
+{
+    unsigned index = param_index(q, param);
+    if (q->error == OK && !str_is_none(value))
+        ops_of(q)->bind_bytes(q, index, value);
+}
+
+void query_i64(struct query *q, const char *param, int64_t value)
+{
+    unsigned index = param_index(q, param);
+    if (q->error == OK)
+        ops_of(q)->bind_i64(q, index, value);
+}
+
+void query_bool(struct query *q, const char *param, bool value)
+{
+    query_i64(q, param, value);
+}
+
+void query_uuid(struct query *q, const char *param, struct uuid value)
+{
+    query_bytes(q, param, (struct str){(const char *)value.bytes, sizeof value.bytes});
+}
+
+void query_i64_if(struct query *q, const char *param, bool has, int64_t value)
+{
+    if (has)
+        query_i64(q, param, value);
+}
+
+void query_uuid_if(struct query *q, const char *param, bool has, struct uuid value)
+{
+    if (has)
+        query_uuid(q, param, value);
+}
+
+bool query_next(struct query *q)
+{
+    q->column = 0;
+    return q->error == OK && ops_of(q)->next(q);
+}
+
+enum error query_end(struct query *q)
+{
+    if (q->handle != NULL)
+        ops_of(q)->end(q);
+    q->handle = NULL;
+    return q->error;
+}
+
+enum error query_run(struct query *q)
+{
+    int64_t changed;
+    return query_run_counted(q, &changed);
+}
+
+enum error query_run_counted(struct query *q, int64_t *out_changed)
+{
+    while (query_next(q)) {
+    }
+    if (q->error == OK)
+        *out_changed = ops_of(q)->changed(q);
+    return query_end(q);
+}
+
+struct str row_text(struct query *q)
+{
+    unsigned column = q->column++;
+    if (ops_of(q)->is_null(q, column))
+        return STR_NONE;
+    return arena_str(q->arena, ops_of(q)->get_text(q, column));
+}
+
+struct str row_bytes(struct query *q)
+{
+    unsigned column = q->column++;
+    if (ops_of(q)->is_null(q, column))
+        return STR_NONE;
+    return arena_str(q->arena, ops_of(q)->get_bytes(q, column));
+}
+
+int64_t row_i64(struct query *q)
+{
+    return ops_of(q)->get_i64(q, q->column++);
+}
+
+bool row_bool(struct query *q)
+{
+    return row_i64(q) != 0;
+}
+
+struct uuid row_uuid(struct query *q)
+{
+    struct uuid id = UUID_NIL;
+    row_uuid_if(q, &id);
+    return id;
+}
+
+bool row_i64_if(struct query *q, int64_t *out_value)
+{
+    unsigned column = q->column++;
+    if (ops_of(q)->is_null(q, column))
+        return false;
+    *out_value = ops_of(q)->get_i64(q, column);
+    return true;
+}
+
+bool row_uuid_if(struct query *q, struct uuid *out_value)
+{
+    unsigned column = q->column++;
+    if (ops_of(q)->is_null(q, column))
+        return false;
+    struct str bytes = ops_of(q)->get_bytes(q, column);
+    if (bytes.len != sizeof out_value->bytes)
+        return false;
+    memcpy(out_value->bytes, bytes.ptr, bytes.len);
+    return true;
+}

@@ -1,0 +1,164 @@
+#include "store/sqlite.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+enum error sqlite_error(struct sqlite_connection *c, int rc)
+{
+    switch (rc & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+        return OK;
+    case SQLITE_FULL:
+        return ERR_STORAGE_FULL;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_INTERRUPT:
+        return ERR_UNAVAILABLE;
+    case SQLITE_CONSTRAINT:
+        return ERR_CONFLICT;
+    case SQLITE_NOMEM:
+        mem_exhausted(0);
+    case SQLITE_IOERR:
+        if (rc != SQLITE_IOERR_FSYNC && rc != SQLITE_IOERR_DIR_FSYNC)
+            return ERR_UNAVAILABLE;
+        /* After a failed fsync the kernel may have dropped the pages: what is on the disk is
+         * unknown, and asking again would lie. */
+        c->store->base.config.on_fatal("an fsync of the database failed");
+        abort();
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        c->store->base.config.on_fatal("the database file is damaged");
+        abort();
+    default:
+        fprintf(stderr, "sqlite: %s\n", sqlite3_errmsg(c->db));
+        return ERR_INTERNAL;
+    }
+}
+
+enum error sqlite_exec(struct sqlite_connection *c, const char *sql)
+{
+    return sqlite_error(c, sqlite3_exec(c->db, sql, NULL, NULL, NULL));
+}
+
+void sqlite_disconnect(struct sqlite_connection *c)
+{
+    if (c->statements != NULL)
+        for (size_t i = 0; i < c->store->base.config.n_statements; i++)
+            sqlite3_finalize(c->statements[i]);
+    mem_free(c->statements);
+    sqlite3_close(c->db);
+    *c = (struct sqlite_connection){0};
+}
+
+static sqlite3_stmt *stmt_of(const struct query *q)
+{
+    return q->handle;
+}
+
+static void begin(struct query *q)
+{
+    struct sqlite_connection *c = q->tx->connection;
+    sqlite3_stmt **slot = &c->statements[q->statement->index];
+    if (*slot == NULL) {
+        int rc = sqlite3_prepare_v3(
+            c->db, q->statement->text[ENGINE_SQLITE], -1, SQLITE_PREPARE_PERSISTENT, slot, NULL);
+        if (rc != SQLITE_OK) {
+            q->error = sqlite_error(c, rc);
+            return;
+        }
+    }
+    /* A statement cannot be run again while its own rows are being read. */
+    assert(!sqlite3_stmt_busy(*slot));
+    q->handle = *slot;
+}
+
+static void check(struct query *q, int rc)
+{
+    if (rc != SQLITE_OK)
+        q->error = sqlite_error(q->tx->connection, rc);
+}
+
+static void bind_text(struct query *q, unsigned param, struct str value)
+{
+    check(q, sqlite3_bind_text64(
+                 stmt_of(q), (int)param + 1, value.ptr, value.len, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+static void bind_bytes(struct query *q, unsigned param, struct str value)
+{
+    check(
+        q, sqlite3_bind_blob64(stmt_of(q), (int)param + 1, value.ptr, value.len, SQLITE_TRANSIENT));
+}
+
+static void bind_i64(struct query *q, unsigned param, int64_t value)
+{
+    check(q, sqlite3_bind_int64(stmt_of(q), (int)param + 1, value));
+}
+
+static bool next(struct query *q)
+{
+    int rc = sqlite3_step(stmt_of(q));
+    if (rc == SQLITE_ROW)
+        return true;
+    if (rc != SQLITE_DONE)
+        q->error = sqlite_error(q->tx->connection, rc);
+    return false;
+}
+
+static void end(struct query *q)
+{
+    sqlite3_reset(stmt_of(q));
+    sqlite3_clear_bindings(stmt_of(q));
+}
+
+static int64_t changed(struct query *q)
+{
+    struct sqlite_connection *c = q->tx->connection;
+    return sqlite3_changes64(c->db);
+}
+
+static bool is_null(struct query *q, unsigned column)
+{
+    assert(column < (unsigned)sqlite3_column_count(stmt_of(q)));
+    return sqlite3_column_type(stmt_of(q), (int)column) == SQLITE_NULL;
+}
+
+static struct str get_text(struct query *q, unsigned column)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt_of(q), (int)column);
+    if (text == NULL)
+        mem_exhausted(0);
+    return (struct str){text, (size_t)sqlite3_column_bytes(stmt_of(q), (int)column)};
+}
+
+static struct str get_bytes(struct query *q, unsigned column)
+{
+    const char *bytes = sqlite3_column_blob(stmt_of(q), (int)column);
+    size_t len = (size_t)sqlite3_column_bytes(stmt_of(q), (int)column);
+    return (struct str){bytes == NULL ? "" : bytes, len};
+}
+
+static int64_t get_i64(struct query *q, unsigned column)
+{
+    return sqlite3_column_int64(stmt_of(q), (int)column);
+}
+
+const struct engine_ops sqlite_ops = {
+    .close = sqlite_close,
+    .submit = sqlite_submit,
+    .stats = sqlite_stats,
+    .begin = begin,
+    .bind_text = bind_text,
+    .bind_bytes = bind_bytes,
+    .bind_i64 = bind_i64,
+    .next = next,
+    .end = end,
+    .changed = changed,
+    .is_null = is_null,
+    .get_text = get_text,
+    .get_bytes = get_bytes,
+    .get_i64 = get_i64,
+    .sequence_take = sqlite_sequence_take,
+};

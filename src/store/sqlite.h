@@ -1,0 +1,108 @@
+/*
+ * The SQLite engine. Private to src/store.
+ *
+ * One writer connection does every write and every WAL checkpoint; readers have connections of
+ * their own and never checkpoint. This keeps clear of the WAL-reset race of SQLite before 3.51.3,
+ * in which a checkpoint beside a commit on another connection can lose the commit. The journal is
+ * WAL with synchronous=FULL: a COMMIT that returned has been fsynced. SQLite ignores a failing
+ * fsync of the directory, so Cairn does that one itself after the files are created.
+ *
+ *   sqlite.c           connections and statements
+ *   sqlite_open.c      the data directory, pragmas, migrations
+ *   sqlite_writer.c    the commit queue, group commit, checkpoints; the readers
+ *   sqlite_sequence.c  counters in memory
+ */
+#ifndef STORE_SQLITE_H
+#define STORE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "store/engine.h"
+
+enum {
+    SQLITE_BATCH_MAX_JOBS = 512,
+    SQLITE_READ_DEADLINE_US = 10 * 1000 * 1000,
+    SQLITE_CHECKPOINT_PAGES = 1000,       /* checkpoint when idle */
+    SQLITE_CHECKPOINT_BUSY_PAGES = 8000,  /* checkpoint also under load */
+    SQLITE_CHECKPOINT_RESET_PAGES = 65536 /* wait for readers and start the WAL over */
+};
+
+struct sqlite_connection {
+    sqlite3 *db;
+    struct sqlite_store *store;
+    sqlite3_stmt **statements; /* by sql_statement.index; prepared at first use */
+    int64_t read_deadline_us;
+};
+
+struct sequence_slot {
+    struct uuid tenant_id;
+    struct uuid key;
+    const struct sql_statement *load; /* NULL: the slot is free */
+    uint64_t last;
+};
+
+enum { SEQUENCE_SLOTS = 1 << 16, SEQUENCE_MAX_TOUCHED = 64 };
+
+/* The last value of each counter that the writer touched. A cache: dropping an entry only costs a
+ * look into the tables, so a failed job drops what it took. */
+struct sequence_cache {
+    struct sequence_slot *slots;
+    size_t n_used;
+    struct sequence_slot touched[SEQUENCE_MAX_TOUCHED]; /* by the running job */
+    size_t n_touched;
+    bool touched_overflow;
+};
+
+struct job_queue {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    struct store_job *first;
+    struct store_job **end;
+    size_t count;
+    bool closed;
+};
+
+struct sqlite_store {
+    struct store base;
+    int directory_fd;
+    int lock_fd;
+    char *path;
+    struct sqlite_connection writer;
+    struct sqlite_connection *readers;
+    struct job_queue writes;
+    struct job_queue reads;
+    pthread_t writer_thread;
+    pthread_t *reader_threads;
+    struct sequence_cache sequences;
+    int wal_pages; /* in the WAL, and of those moved to the database; writer thread only */
+    int wal_pages_moved;
+    atomic_ullong n_commits, n_writes, n_reads, n_rollbacks, n_checkpoints, commit_us;
+};
+
+extern const struct engine_ops sqlite_ops;
+
+/* Turns a result code into an error; stops the process when nothing may be acknowledged after it.
+ */
+enum error sqlite_error(struct sqlite_connection *c, int rc);
+MUST_CHECK enum error sqlite_exec(struct sqlite_connection *c, const char *sql);
+
+MUST_CHECK enum error sqlite_connect(
+    struct sqlite_store *s, struct sqlite_connection *c, bool writer, struct problem *problem);
+void sqlite_disconnect(struct sqlite_connection *c);
+
+void sqlite_threads_start(struct sqlite_store *s);
+/* Finishes what is queued and joins the threads. */
+void sqlite_threads_stop(struct sqlite_store *s);
+void sqlite_submit(struct store *store, struct store_job *job);
+struct store_stats sqlite_stats(const struct store *store);
+void sqlite_close(struct store *store);
+
+void sequence_cache_init(struct sequence_cache *cache);
+void sequence_cache_deinit(struct sequence_cache *cache);
+void sequence_cache_job_starts(struct sequence_cache *cache);
+void sequence_cache_job_failed(struct sequence_cache *cache);
+void sequence_cache_clear(struct sequence_cache *cache);
+enum error sqlite_sequence_take(
+    struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
+
+#endif

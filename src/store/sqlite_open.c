@@ -1,0 +1,241 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "store/migrate.h"
+#include "store/sqlite.h"
+
+/* --- The data directory --------------------------------------------------------------------- */
+
+static enum error fsync_or_fail(int fd, struct problem *problem, struct str what)
+{
+    if (fsync(fd) == 0)
+        return OK;
+    return problem_set(problem, ERR_UNAVAILABLE, "cannot fsync the directory %.*s: %s",
+        STR_ARG(what), strerror(errno));
+}
+
+/* A new directory lasts only once its parent is synced. */
+static enum error sync_parent(const char *dir, struct problem *problem)
+{
+    struct str path = str_of(dir);
+    while (path.len > 1 && path.ptr[path.len - 1] == '/')
+        path.len--;
+    while (path.len > 0 && path.ptr[path.len - 1] != '/')
+        path.len--;
+    const char *parent = path.len == 0 ? "." : arena_cstr(problem->arena, path);
+    int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return problem_set(
+            problem, ERR_UNAVAILABLE, "cannot open the directory %s: %s", parent, strerror(errno));
+    enum error e = fsync_or_fail(fd, problem, str_of(parent));
+    close(fd);
+    return e;
+}
+
+static enum error open_directory(struct sqlite_store *s, const char *dir, struct problem *problem)
+{
+    if (mkdir(dir, 0700) == 0) {
+        enum error e = sync_parent(dir, problem);
+        if (e != OK)
+            return e;
+    } else if (errno != EEXIST) {
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot create the data directory %s: %s", dir,
+            strerror(errno));
+    }
+    s->directory_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->directory_fd < 0)
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot open the data directory %s: %s", dir,
+            strerror(errno));
+    s->lock_fd = openat(s->directory_fd, "cairn.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (s->lock_fd < 0)
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot write to the data directory %s: %s",
+            dir, strerror(errno));
+    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) != 0)
+        return problem_set(
+            problem, ERR_UNAVAILABLE, "another cairn process is using the data directory %s", dir);
+    return OK;
+}
+
+/* --- Connections ---------------------------------------------------------------------------- */
+
+/* SQLite answers the mode that it got, and stays in another one without an error. */
+static enum error use_wal(struct sqlite_connection *c)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(c->db, "PRAGMA journal_mode = WAL", -1, &stmt, NULL);
+    if (rc != SQLITE_OK)
+        return sqlite_error(c, rc);
+    bool is_wal = sqlite3_step(stmt) == SQLITE_ROW &&
+                  strcmp((const char *)sqlite3_column_text(stmt, 0), "wal") == 0;
+    enum error e = sqlite_error(c, sqlite3_finalize(stmt));
+    return e == OK && !is_wal ? ERR_UNAVAILABLE : e;
+}
+
+static enum error configure(struct sqlite_connection *c, bool writer)
+{
+    sqlite3_extended_result_codes(c->db, 1);
+    sqlite3_busy_timeout(c->db, 5000);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    enum error e = OK;
+    if (writer)
+        e = sqlite_exec(c, "PRAGMA page_size = 4096; PRAGMA journal_size_limit = 67108864");
+    if (e == OK && writer)
+        e = use_wal(c);
+    if (e != OK)
+        return e;
+    return sqlite_exec(c, writer ? "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+                                   "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536;"
+                                   "PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON"
+                                 : "PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0;"
+                                   "PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY");
+}
+
+enum error sqlite_connect(
+    struct sqlite_store *s, struct sqlite_connection *c, bool writer, struct problem *problem)
+{
+    c->store = s;
+    c->statements = mem_zalloc(s->base.config.n_statements * sizeof(sqlite3_stmt *));
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (writer ? SQLITE_OPEN_CREATE : 0);
+    int rc = sqlite3_open_v2(s->path, &c->db, flags, NULL);
+    if (rc != SQLITE_OK)
+        return problem_set(
+            problem, ERR_UNAVAILABLE, "cannot open %s: %s", s->path, sqlite3_errstr(rc));
+    if (configure(c, writer) != OK)
+        return problem_set(
+            problem, ERR_UNAVAILABLE, "cannot set up %s: %s", s->path, sqlite3_errmsg(c->db));
+    return OK;
+}
+
+/* --- Migrations ----------------------------------------------------------------------------- */
+
+static enum error schema_version(struct sqlite_connection *c, int64_t *out_version)
+{
+    enum error e = sqlite_exec(c, "CREATE TABLE IF NOT EXISTS schema_versions ("
+                                  "version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL,"
+                                  "cairn_version TEXT NOT NULL, applied_at INTEGER NOT NULL)");
+    if (e != OK)
+        return e;
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(
+        c->db, "SELECT coalesce(max(version), 0) FROM schema_versions", -1, &stmt, NULL);
+    if (rc != SQLITE_OK)
+        return sqlite_error(c, rc);
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        *out_version = sqlite3_column_int64(stmt, 0);
+    return sqlite_error(c, sqlite3_finalize(stmt));
+}
+
+static enum error record(struct sqlite_connection *c, const struct migration *m)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(
+        c->db, "INSERT INTO schema_versions VALUES (?1, ?2, ?3, ?4)", -1, &stmt, NULL);
+    if (rc != SQLITE_OK)
+        return sqlite_error(c, rc);
+    sqlite3_bind_int64(stmt, 1, m->version);
+    sqlite3_bind_text(stmt, 2, m->name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(stmt, 3, CAIRN_VERSION, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(stmt, 4, clock_wall_us());
+    sqlite3_step(stmt);
+    return sqlite_error(c, sqlite3_finalize(stmt));
+}
+
+static enum error apply(struct sqlite_connection *c, const struct migration *m)
+{
+    enum error e = sqlite_exec(c, m->text[ENGINE_SQLITE]);
+    return e == OK ? record(c, m) : e;
+}
+
+/* All that is missing, in one transaction: a crash leaves the old schema or the new one. */
+static enum error migrate(struct sqlite_connection *c, struct problem *problem)
+{
+    enum error e = sqlite_exec(c, "BEGIN EXCLUSIVE");
+    int64_t version = 0;
+    if (e == OK)
+        e = schema_version(c, &version);
+    if (e == OK && version > (int64_t)store_migration_count) {
+        e = problem_set(problem, ERR_UNAVAILABLE,
+            "the database has schema version %lld, this cairn (" CAIRN_VERSION
+            ") knows up to %zu: start a newer cairn",
+            (long long)version, store_migration_count);
+        (void)!sqlite_exec(c, "ROLLBACK");
+        return e;
+    }
+    for (size_t i = (size_t)version; e == OK && i < store_migration_count; i++)
+        e = apply(c, &store_migrations[i]);
+    if (e == OK)
+        e = sqlite_exec(c, "COMMIT");
+    if (e != OK)
+        return problem_set(problem, e, "cannot migrate the database: %s", sqlite3_errmsg(c->db));
+    return OK;
+}
+
+/* --- Open and close ------------------------------------------------------------------------- */
+
+static enum error open_all(struct sqlite_store *s, struct problem *problem)
+{
+    const char *dir = arena_cstr(problem->arena, s->base.config.data_dir);
+    enum error e = open_directory(s, dir, problem);
+    if (e != OK)
+        return e;
+    size_t size = s->base.config.data_dir.len + sizeof "/cairn.db";
+    s->path = mem_alloc(size);
+    snprintf(s->path, size, "%s/cairn.db", dir);
+    e = sqlite_connect(s, &s->writer, true, problem);
+    if (e == OK)
+        e = migrate(&s->writer, problem);
+    for (unsigned i = 0; e == OK && i < s->base.config.readers; i++)
+        e = sqlite_connect(s, &s->readers[i], false, problem);
+    if (e == OK)
+        e = fsync_or_fail(s->directory_fd, problem, s->base.config.data_dir);
+    return e;
+}
+
+/* Readers first: the last connection to close moves the WAL into the database file. */
+static void close_all(struct sqlite_store *s)
+{
+    for (unsigned i = 0; i < s->base.config.readers; i++)
+        if (s->readers[i].store != NULL)
+            sqlite_disconnect(&s->readers[i]);
+    if (s->writer.store != NULL)
+        sqlite_disconnect(&s->writer);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd);
+    if (s->directory_fd >= 0)
+        close(s->directory_fd);
+    sequence_cache_deinit(&s->sequences);
+    hub_destroy(s->base.hub);
+    mem_free(s->readers);
+    mem_free(s->path);
+    mem_free(s);
+}
+
+enum error sqlite_store_open(
+    const struct store_config *config, struct problem *problem, struct store **out_store)
+{
+    struct sqlite_store *s = MEM_NEW(struct sqlite_store);
+    s->base = (struct store){.ops = &sqlite_ops, .config = *config, .hub = hub_create()};
+    s->directory_fd = s->lock_fd = -1;
+    s->readers = mem_zalloc(config->readers * sizeof(struct sqlite_connection));
+    sequence_cache_init(&s->sequences);
+    enum error e = open_all(s, problem);
+    if (e != OK) {
+        close_all(s);
+        return e;
+    }
+    sqlite_threads_start(s);
+    *out_store = &s->base;
+    return OK;
+}
+
+void sqlite_close(struct store *store)
+{
+    struct sqlite_store *s = CONTAINER_OF(store, struct sqlite_store, base);
+    sqlite_threads_stop(s);
+    close_all(s);
+}

@@ -1,0 +1,112 @@
+#include "base/hash.h"
+#include "base/memory.h"
+#include "store/sqlite.h"
+
+void sequence_cache_init(struct sequence_cache *cache)
+{
+    *cache = (struct sequence_cache){0};
+    cache->slots = mem_zalloc(SEQUENCE_SLOTS * sizeof(struct sequence_slot));
+}
+
+void sequence_cache_deinit(struct sequence_cache *cache)
+{
+    mem_free(cache->slots);
+    *cache = (struct sequence_cache){0};
+}
+
+void sequence_cache_clear(struct sequence_cache *cache)
+{
+    memset(cache->slots, 0, SEQUENCE_SLOTS * sizeof(struct sequence_slot));
+    cache->n_used = 0;
+}
+
+void sequence_cache_job_starts(struct sequence_cache *cache)
+{
+    cache->n_touched = 0;
+    cache->touched_overflow = false;
+}
+
+static bool slot_is(const struct sequence_slot *slot, const struct sql_statement *load,
+    struct uuid tenant_id, struct uuid key)
+{
+    return slot->load == load && uuid_eq(slot->key, key) && uuid_eq(slot->tenant_id, tenant_id);
+}
+
+/* The slot of the counter, or the free one where it belongs. */
+static struct sequence_slot *find_slot(struct sequence_cache *cache,
+    const struct sql_statement *load, struct uuid tenant_id, struct uuid key)
+{
+    size_t at = hash_bytes(key.bytes, sizeof key.bytes) % SEQUENCE_SLOTS;
+    while (cache->slots[at].load != NULL && !slot_is(&cache->slots[at], load, tenant_id, key))
+        at = (at + 1) % SEQUENCE_SLOTS;
+    return &cache->slots[at];
+}
+
+/* A slot whose value is unknown: it stays in the chain, and the next use loads it again. */
+static const uint64_t UNKNOWN = UINT64_MAX;
+
+void sequence_cache_job_failed(struct sequence_cache *cache)
+{
+    if (cache->touched_overflow) {
+        sequence_cache_clear(cache);
+        return;
+    }
+    for (size_t i = 0; i < cache->n_touched; i++) {
+        const struct sequence_slot *t = &cache->touched[i];
+        struct sequence_slot *slot = find_slot(cache, t->load, t->tenant_id, t->key);
+        if (slot->load != NULL)
+            slot->last = UNKNOWN;
+    }
+}
+
+static void touch(struct sequence_cache *cache, const struct sequence_slot *slot)
+{
+    for (size_t i = 0; i < cache->n_touched; i++)
+        if (slot_is(&cache->touched[i], slot->load, slot->tenant_id, slot->key))
+            return;
+    if (cache->n_touched == SEQUENCE_MAX_TOUCHED)
+        cache->touched_overflow = true;
+    else
+        cache->touched[cache->n_touched++] = *slot;
+}
+
+static enum error load_last(struct tx *tx, const struct sequence *sequence, uint64_t *out_last)
+{
+    struct arena unused;
+    arena_init(&unused, 0);
+    struct query q;
+    query_begin(&q, tx, sequence->load, &unused);
+    query_uuid(&q, "tenant_id", sequence->tenant_id);
+    query_uuid(&q, "key", sequence->key);
+    uint64_t last = 0;
+    while (query_next(&q))
+        last = (uint64_t)row_i64(&q);
+    enum error e = query_end(&q);
+    if (e == OK)
+        *out_last = last;
+    return e;
+}
+
+enum error sqlite_sequence_take(
+    struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first)
+{
+    struct sqlite_connection *c = tx->connection;
+    struct sequence_cache *cache = &c->store->sequences;
+    if (cache->n_used > SEQUENCE_SLOTS / 2)
+        sequence_cache_clear(cache);
+    struct sequence_slot *slot =
+        find_slot(cache, sequence->load, sequence->tenant_id, sequence->key);
+    if (slot->load == NULL || slot->last == UNKNOWN) {
+        uint64_t last;
+        enum error e = load_last(tx, sequence, &last);
+        if (e != OK)
+            return e;
+        if (slot->load == NULL)
+            cache->n_used++;
+        *slot = (struct sequence_slot){sequence->tenant_id, sequence->key, sequence->load, last};
+    }
+    touch(cache, slot);
+    *out_first = slot->last + 1;
+    slot->last += count;
+    return OK;
+}

@@ -1,0 +1,114 @@
+#include "store/store.h"
+
+#include "store/engine.h"
+
+enum error store_open(
+    const struct store_config *config, struct problem *problem, struct store **out_store)
+{
+    switch (config->engine) {
+    case ENGINE_SQLITE:
+        return sqlite_store_open(config, problem, out_store);
+    case ENGINE_POSTGRES:
+    case ENGINE_COUNT:
+        break;
+    }
+    return problem_set(problem, ERR_BAD_REQUEST, "this build has no such storage engine");
+}
+
+void store_close(struct store *store)
+{
+    if (store != NULL)
+        store->ops->close(store);
+}
+
+void store_submit(struct store *store, struct store_job *job)
+{
+    assert(job->run != NULL && job->done != NULL);
+    store->ops->submit(store, job);
+}
+
+struct hub *store_hub(struct store *store)
+{
+    return store->hub;
+}
+
+struct store_stats store_stats(const struct store *store)
+{
+    return store->ops->stats(store);
+}
+
+struct waiting_job {
+    struct store_job job;
+    enum error (*run)(void *data, struct tx *tx);
+    void *data;
+    pthread_mutex_t mutex;
+    pthread_cond_t finished_cond;
+    bool finished;
+    enum error result;
+};
+
+static enum error run_waiting(struct store_job *job, struct tx *tx)
+{
+    struct waiting_job *w = CONTAINER_OF(job, struct waiting_job, job);
+    return w->run(w->data, tx);
+}
+
+static void done_waiting(struct store_job *job, enum error result)
+{
+    struct waiting_job *w = CONTAINER_OF(job, struct waiting_job, job);
+    pthread_mutex_lock(&w->mutex);
+    w->result = result;
+    w->finished = true;
+    pthread_cond_signal(&w->finished_cond);
+    pthread_mutex_unlock(&w->mutex);
+}
+
+enum error store_call(struct store *store, enum store_mode mode,
+    enum error (*run)(void *data, struct tx *tx), void *data)
+{
+    struct waiting_job w = {
+        .job = {.mode = mode, .run = run_waiting, .done = done_waiting}, .run = run, .data = data};
+    pthread_mutex_init(&w.mutex, NULL);
+    pthread_cond_init(&w.finished_cond, NULL);
+    store_submit(store, &w.job);
+    pthread_mutex_lock(&w.mutex);
+    while (!w.finished)
+        pthread_cond_wait(&w.finished_cond, &w.mutex);
+    pthread_mutex_unlock(&w.mutex);
+    pthread_cond_destroy(&w.finished_cond);
+    pthread_mutex_destroy(&w.mutex);
+    return w.result;
+}
+
+void tx_init(struct tx *tx, struct store *store, void *connection, bool writes)
+{
+    *tx = (struct tx){.store = store, .connection = connection, .writes = writes};
+    tx->published_end = &tx->published;
+}
+
+void tx_publish(struct tx *tx, struct hub_item *item)
+{
+    assert(tx->writes);
+    item->next_in_tx = NULL;
+    *tx->published_end = item;
+    tx->published_end = &item->next_in_tx;
+}
+
+void tx_unpublish_from(struct tx *tx, struct hub_item **from)
+{
+    struct hub_item *item = *from;
+    *from = NULL;
+    tx->published_end = from;
+    while (item != NULL) {
+        struct hub_item *next = item->next_in_tx;
+        hub_item_unref(item);
+        item = next;
+    }
+}
+
+enum error tx_sequence_take(
+    struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first)
+{
+    assert(tx->writes && count > 0);
+    return tx->store->ops->sequence_take(tx, sequence, count, out_first);
+}

@@ -1,0 +1,85 @@
+#include "faults.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+static sqlite3_vfs disk;
+static sqlite3_vfs *real;
+/* SQLite has a set of methods for each way of locking; reading and writing are the same in all. */
+static struct {
+    const sqlite3_io_methods *real;
+    sqlite3_io_methods failing;
+} methods[4];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static atomic_bool writes_are_counted;
+static atomic_int writes_left;
+static atomic_bool syncs_fail;
+
+static int write_file(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 offset)
+{
+    if (atomic_load(&writes_are_counted) && atomic_fetch_sub(&writes_left, 1) <= 0)
+        return SQLITE_FULL;
+    return methods[0].real->xWrite(file, bytes, len, offset);
+}
+
+static int sync_file(sqlite3_file *file, int flags)
+{
+    return atomic_load(&syncs_fail) ? SQLITE_IOERR_FSYNC : methods[0].real->xSync(file, flags);
+}
+
+static const sqlite3_io_methods *failing(const sqlite3_io_methods *whole)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&mutex);
+    while (methods[i].real != NULL && methods[i].real != whole)
+        i++;
+    assert(i < COUNT_OF(methods) - 1);
+    if (methods[i].real == NULL) {
+        methods[i].real = whole;
+        methods[i].failing = *whole;
+        methods[i].failing.xWrite = write_file;
+        methods[i].failing.xSync = sync_file;
+    }
+    pthread_mutex_unlock(&mutex);
+    assert(whole->xWrite == methods[0].real->xWrite && whole->xSync == methods[0].real->xSync);
+    return &methods[i].failing;
+}
+
+static int open_file(
+    sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
+{
+    int rc = real->xOpen(real, name, file, flags, out_flags);
+    if (rc == SQLITE_OK && file->pMethods != NULL)
+        file->pMethods = failing(file->pMethods);
+    return rc;
+}
+
+void faults_install(void)
+{
+    if (real != NULL)
+        return;
+    real = sqlite3_vfs_find(NULL);
+    disk = *real;
+    disk.zName = "faults";
+    disk.xOpen = open_file;
+    sqlite3_vfs_register(&disk, 1);
+}
+
+void faults_allow_writes(int count)
+{
+    atomic_store(&writes_left, count);
+    atomic_store(&writes_are_counted, true);
+}
+
+void faults_fail_syncs(void)
+{
+    atomic_store(&syncs_fail, true);
+}
+
+void faults_clear(void)
+{
+    atomic_store(&writes_are_counted, false);
+    atomic_store(&syncs_fail, false);
+}

@@ -1,0 +1,19 @@
+/*
+ * A disk that can fail: SQLite's own VFS with writes that find no space, and syncs that fail, on
+ * demand. Once installed it is the default of the process; it fails nothing until it is told to.
+ */
+#ifndef TESTS_UNIT_STORE_FAULTS_H
+#define TESTS_UNIT_STORE_FAULTS_H
+
+#include "base/macros.h"
+
+void faults_install(void);
+
+/* That many writes go through, all later ones find the disk full. */
+void faults_allow_writes(int count);
+/* Every sync fails. */
+void faults_fail_syncs(void);
+/* The disk is well again. */
+void faults_clear(void);
+
+#endif

@@ -1,0 +1,303 @@
+#include "fixture.h"
+
+#include "base/memory.h"
+
+/* --- Statements ----------------------------------------------------------------------------- */
+
+static const char *const NOTE_PARAMS[] = {"tenant_id", "key", "number", "body"};
+static const char *const KEY_PARAMS[] = {"tenant_id", "key"};
+static const char *const ECHO_PARAMS[] = {"text", "bytes", "number"};
+static const char *const BODY_PARAMS[] = {"body"};
+static const char *const SIZE_PARAMS[] = {"size"};
+
+#define PARAMS(names) .params = (names), .n_params = COUNT_OF(names)
+
+const struct sql_statement NOTE_CREATE = {.index = 0,
+    .name = "note_create",
+    .text = {"CREATE TABLE IF NOT EXISTS notes (tenant_id BLOB NOT NULL, key BLOB NOT NULL,"
+             "number INTEGER NOT NULL, body TEXT, UNIQUE (tenant_id, key, number))"}};
+const struct sql_statement NOTE_ADD = {.index = 1,
+    .name = "note_add",
+    .text = {"INSERT INTO notes (tenant_id, key, number, body) VALUES (?1, ?2, ?3, ?4)"},
+    PARAMS(NOTE_PARAMS)};
+const struct sql_statement NOTE_LAST = {.index = 2,
+    .name = "note_last",
+    .text = {"SELECT coalesce(max(number), 0) FROM notes WHERE tenant_id = ?1 AND key = ?2"},
+    PARAMS(KEY_PARAMS)};
+const struct sql_statement NOTE_COUNT = {
+    .index = 3, .name = "note_count", .text = {"SELECT count(*) FROM notes"}};
+const struct sql_statement NOTE_LIST = {.index = 4,
+    .name = "note_list",
+    .text = {"SELECT number FROM notes WHERE tenant_id = ?1 AND key = ?2 ORDER BY number"},
+    PARAMS(KEY_PARAMS)};
+const struct sql_statement NOTE_RENAME = {
+    .index = 5, .name = "note_rename", .text = {"UPDATE notes SET body = ?1"}, PARAMS(BODY_PARAMS)};
+const struct sql_statement VALUES_ECHO = {.index = 6,
+    .name = "values_echo",
+    .text = {"SELECT ?1, ?2, ?3 UNION ALL SELECT 'second', x'02', 2"},
+    PARAMS(ECHO_PARAMS)};
+const struct sql_statement PRAGMA_SYNCHRONOUS = {
+    .index = 7, .name = "synchronous", .text = {"PRAGMA synchronous"}};
+const struct sql_statement PRAGMA_JOURNAL = {
+    .index = 8, .name = "journal", .text = {"PRAGMA journal_mode"}};
+const struct sql_statement PRAGMA_FOREIGN_KEYS = {
+    .index = 9, .name = "foreign_keys", .text = {"PRAGMA foreign_keys"}};
+/* As few pages as the database has: not one more fits. */
+const struct sql_statement PRAGMA_NO_SPACE = {
+    .index = 10, .name = "no_space", .text = {"PRAGMA max_page_count = 1"}};
+const struct sql_statement PRAGMA_SPACE = {
+    .index = 11, .name = "space", .text = {"PRAGMA max_page_count = 1000000"}};
+const struct sql_statement BROKEN_STATEMENT = {
+    .index = 12, .name = "broken", .text = {"SELECT 1 FROM no_such_table"}};
+const struct sql_statement BLOB_ADD = {.index = 13,
+    .name = "blob_add",
+    .text = {"INSERT INTO notes SELECT x'00', randomblob(16), 1, hex(randomblob(?1 / 2))"},
+    PARAMS(SIZE_PARAMS)};
+
+static const struct sql_statement *const STATEMENTS[] = {&NOTE_CREATE, &NOTE_ADD, &NOTE_LAST,
+    &NOTE_COUNT, &NOTE_LIST, &NOTE_RENAME, &VALUES_ECHO, &PRAGMA_SYNCHRONOUS, &PRAGMA_JOURNAL,
+    &PRAGMA_FOREIGN_KEYS, &PRAGMA_NO_SPACE, &PRAGMA_SPACE, &BROKEN_STATEMENT, &BLOB_ADD};
+
+/* --- Life ----------------------------------------------------------------------------------- */
+
+static void on_fatal(const char *what)
+{
+    fprintf(stderr, "fatal: %s\n", what);
+    abort();
+}
+
+void fixture_init(struct fixture *f)
+{
+    *f = (struct fixture){0};
+    scratch_init(&f->scratch);
+    problem_init(&f->problem, &f->scratch.arena);
+    f->config = (struct store_config){.engine = ENGINE_SQLITE,
+        .data_dir = f->scratch.data_dir,
+        .readers = 2,
+        .statements = STATEMENTS,
+        .n_statements = COUNT_OF(STATEMENTS),
+        .on_fatal = on_fatal};
+}
+
+void fixture_open(struct fixture *f)
+{
+    if (store_open(&f->config, &f->problem, &f->store) != OK) {
+        fprintf(stderr, "store_open: %.*s\n", STR_ARG(f->problem.detail));
+        abort();
+    }
+    EXPECT_EQ(fixture_run(f, &NOTE_CREATE), OK);
+}
+
+void fixture_close(struct fixture *f)
+{
+    store_close(f->store);
+    f->store = NULL;
+}
+
+void fixture_begin(struct fixture *f)
+{
+    fixture_init(f);
+    fixture_open(f);
+}
+
+void fixture_end(struct fixture *f)
+{
+    fixture_close(f);
+    scratch_deinit(&f->scratch);
+}
+
+/* --- Steps ---------------------------------------------------------------------------------- */
+
+static enum error run_step(struct store_job *job, struct tx *tx)
+{
+    struct step *step = CONTAINER_OF(job, struct step, job);
+    return step->run(step, tx);
+}
+
+static void step_done(struct store_job *job, enum error result)
+{
+    struct step *step = CONTAINER_OF(job, struct step, job);
+    step->result = result;
+    if (step->ear != NULL) {
+        struct hub_delivery d = hub_collect(step->ear);
+        step->heard = d.n_items;
+        hub_delivery_deinit(&d);
+    }
+    sem_post(&step->done);
+}
+
+void step_submit(struct fixture *f, struct step *step, enum store_mode mode,
+    enum error (*run)(struct step *step, struct tx *tx))
+{
+    step->f = f;
+    step->run = run;
+    step->job = (struct store_job){.mode = mode, .run = run_step, .done = step_done};
+    sem_init(&step->done, 0, 0);
+    store_submit(f->store, &step->job);
+}
+
+enum error step_wait(struct step *step)
+{
+    if (!step->is_done)
+        while (sem_wait(&step->done) != 0) {
+        }
+    step->is_done = true;
+    return step->result;
+}
+
+bool step_is_done(struct step *step)
+{
+    int value = 0;
+    return step->is_done || (sem_getvalue(&step->done, &value) == 0 && value > 0);
+}
+
+/* --- Notes ---------------------------------------------------------------------------------- */
+
+atomic_int items_alive;
+
+static void destroy_item(struct hub_item *item)
+{
+    atomic_fetch_sub(&items_alive, 1);
+    mem_free(item);
+}
+
+static void publish_note(struct tx *tx, struct uuid key, uint64_t number)
+{
+    struct hub_item *item = MEM_NEW(struct hub_item);
+    hub_item_init(item, UUID_NIL, key, sizeof *item, destroy_item);
+    item->type = (int)number;
+    atomic_fetch_add(&items_alive, 1);
+    tx_publish(tx, item);
+}
+
+enum error add_note(struct step *step, struct tx *tx)
+{
+    const struct sequence numbers = {.load = &NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    uint64_t number = 0;
+    enum error e = tx_sequence_take(tx, &numbers, 1, &number);
+    if (e == OK) {
+        char *body = arena_alloc(&arena, step->size_bytes);
+        memset(body, 'x', step->size_bytes);
+        struct query q;
+        query_begin(&q, tx, &NOTE_ADD, &arena);
+        query_uuid(&q, "tenant_id", UUID_NIL);
+        query_uuid(&q, "key", step->key);
+        query_i64(&q, "number", (int64_t)number);
+        query_text(&q, "body", (struct str){body, step->size_bytes});
+        e = query_run(&q);
+    }
+    if (e == OK && step->publishes)
+        publish_note(tx, step->key, number);
+    arena_deinit(&arena);
+    step->number = (int64_t)number;
+    return e == OK ? step->answer : e;
+}
+
+enum error count_notes(struct step *step, struct tx *tx)
+{
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    struct query q;
+    query_begin(&q, tx, &NOTE_COUNT, &arena);
+    while (query_next(&q))
+        step->number = row_i64(&q);
+    arena_deinit(&arena);
+    return query_end(&q);
+}
+
+enum error fixture_add(struct fixture *f, struct uuid key)
+{
+    struct step step = {.key = key};
+    step_submit(f, &step, STORE_WRITE, add_note);
+    return step_wait(&step);
+}
+
+int64_t fixture_count(struct fixture *f)
+{
+    struct step step = {.number = -1};
+    step_submit(f, &step, STORE_READ, count_notes);
+    EXPECT_EQ(step_wait(&step), OK);
+    return step.number;
+}
+
+static enum error check_numbers(struct step *step, struct tx *tx)
+{
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    struct query q;
+    query_begin(&q, tx, &NOTE_LIST, &arena);
+    query_uuid(&q, "tenant_id", UUID_NIL);
+    query_uuid(&q, "key", step->key);
+    step->number = 0;
+    while (query_next(&q)) {
+        step->number++;
+        EXPECT_EQ(row_i64(&q), step->number);
+    }
+    arena_deinit(&arena);
+    return query_end(&q);
+}
+
+void expect_gapless(struct fixture *f, struct uuid key, int64_t count)
+{
+    struct step step = {.key = key};
+    step_submit(f, &step, STORE_READ, check_numbers);
+    EXPECT_EQ(step_wait(&step), OK);
+    EXPECT_EQ(step.number, count);
+}
+
+static enum error run_statement(void *data, struct tx *tx)
+{
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    struct query q;
+    query_begin(&q, tx, data, &arena);
+    arena_deinit(&arena);
+    return query_run(&q);
+}
+
+enum error fixture_run(struct fixture *f, const struct sql_statement *statement)
+{
+    return store_call(f->store, STORE_WRITE, run_statement, (void *)statement);
+}
+
+/* --- The gate ------------------------------------------------------------------------------- */
+
+static enum error pass_gate(struct step *step, struct tx *tx)
+{
+    struct gate *gate = CONTAINER_OF(step, struct gate, step);
+    sem_post(&gate->entered);
+    while (sem_wait(&gate->open) != 0) {
+    }
+    return gate->step.answer;
+}
+
+void gate_submit(struct fixture *f, struct gate *gate, enum store_mode mode)
+{
+    sem_init(&gate->entered, 0, 0);
+    sem_init(&gate->open, 0, 0);
+    step_submit(f, &gate->step, mode, pass_gate);
+}
+
+void gate_wait_entered(struct gate *gate)
+{
+    while (sem_wait(&gate->entered) != 0) {
+    }
+}
+
+void gate_shut(struct fixture *f, struct gate *gate)
+{
+    gate_submit(f, gate, STORE_WRITE);
+    gate_wait_entered(gate);
+}
+
+void gate_open(struct gate *gate)
+{
+    sem_post(&gate->open);
+}
+
+struct uuid id_of(uint64_t number)
+{
+    return uuid_v7_from(1, 1, number);
+}

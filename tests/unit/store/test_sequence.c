@@ -1,0 +1,179 @@
+#include "faults.h"
+#include "fixture.h"
+#include "store/sqlite.h"
+
+TEST(numbers_start_at_one_and_each_key_counts_for_itself)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    for (int round = 0; round < 3; round++)
+        for (uint64_t key = 1; key <= 4; key++)
+            EXPECT_EQ(fixture_add(&f, id_of(key)), OK);
+    for (uint64_t key = 1; key <= 4; key++)
+        expect_gapless(&f, id_of(key), 3);
+    fixture_end(&f);
+}
+
+static enum error add_refused(struct fixture *f, struct uuid key)
+{
+    struct step step = {.key = key, .answer = ERR_INVALID};
+    step_submit(f, &step, STORE_WRITE, add_note);
+    return step_wait(&step);
+}
+
+TEST(a_failed_job_leaves_no_gap)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    EXPECT_EQ(add_refused(&f, id_of(1)), ERR_INVALID); /* the first that ever touches it */
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    EXPECT_EQ(add_refused(&f, id_of(1)), ERR_INVALID);
+    EXPECT_EQ(add_refused(&f, id_of(1)), ERR_INVALID);
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    expect_gapless(&f, id_of(1), 2);
+    fixture_end(&f);
+}
+
+TEST(failed_jobs_between_good_ones_of_the_same_batch_leave_no_gap)
+{
+    enum { JOBS = 60 };
+    struct fixture f;
+    struct gate gate = {0};
+    struct step steps[JOBS] = {0};
+    fixture_begin(&f);
+    gate_shut(&f, &gate);
+    for (size_t i = 0; i < JOBS; i++) {
+        steps[i].key = id_of(i % 2);
+        steps[i].answer = i % 3 == 0 ? ERR_CONFLICT : OK;
+        step_submit(&f, &steps[i], STORE_WRITE, add_note);
+    }
+    gate_open(&gate);
+    for (size_t i = 0; i < JOBS; i++)
+        EXPECT_EQ(step_wait(&steps[i]), steps[i].answer);
+    expect_gapless(&f, id_of(0), 20);
+    expect_gapless(&f, id_of(1), 20);
+    EXPECT_EQ(step_wait(&gate.step), OK);
+    fixture_end(&f);
+}
+
+TEST(a_batch_that_fails_whole_leaves_no_gap)
+{
+    struct fixture f;
+    struct gate gate = {0};
+    struct step steps[8] = {0};
+    faults_install();
+    fixture_begin(&f);
+    EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
+    gate_shut(&f, &gate);
+    for (size_t i = 0; i < COUNT_OF(steps); i++)
+        step_submit(&f, &steps[i], STORE_WRITE, add_note);
+    faults_allow_writes(0);
+    gate_open(&gate);
+    for (size_t i = 0; i < COUNT_OF(steps); i++)
+        EXPECT_EQ(step_wait(&steps[i]), ERR_STORAGE_FULL);
+    faults_clear();
+    EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
+    expect_gapless(&f, UUID_NIL, 2);
+    step_wait(&gate.step);
+    fixture_end(&f);
+}
+
+TEST(numbers_go_on_after_the_store_is_opened_again)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    fixture_close(&f);
+    fixture_open(&f);
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    expect_gapless(&f, id_of(1), 3);
+    fixture_end(&f);
+}
+
+static enum error take_three(struct step *step, struct tx *tx)
+{
+    const struct sequence numbers = {.load = &NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};
+    uint64_t first = 0;
+    enum error e = tx_sequence_take(tx, &numbers, 3, &first);
+    step->number = (int64_t)first;
+    return e;
+}
+
+TEST(many_numbers_are_taken_at_once)
+{
+    struct fixture f;
+    struct step first = {0}, second = {0};
+    fixture_begin(&f);
+    EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
+    step_submit(&f, &first, STORE_WRITE, take_three);
+    EXPECT_EQ(step_wait(&first), OK);
+    step_submit(&f, &second, STORE_WRITE, take_three);
+    EXPECT_EQ(step_wait(&second), OK);
+    EXPECT_EQ(first.number, 2);
+    EXPECT_EQ(second.number, 5);
+    fixture_end(&f);
+}
+
+/* Adds a note under each of `size_bytes` keys. */
+static enum error add_under_many_keys(struct step *step, struct tx *tx)
+{
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < step->size_bytes; i++) {
+        struct step one = {.key = id_of(i)};
+        e = add_note(&one, tx);
+    }
+    return e == OK ? step->answer : e;
+}
+
+TEST(a_failed_job_that_touched_more_counters_than_are_remembered_leaves_no_gap)
+{
+    struct fixture f;
+    struct step refused = {.size_bytes = SEQUENCE_MAX_TOUCHED * 2, .answer = ERR_INVALID};
+    fixture_begin(&f);
+    EXPECT_EQ(fixture_add(&f, id_of(SEQUENCE_MAX_TOUCHED + 5)), OK);
+    step_submit(&f, &refused, STORE_WRITE, add_under_many_keys);
+    EXPECT_EQ(step_wait(&refused), ERR_INVALID);
+    EXPECT_EQ(fixture_add(&f, id_of(SEQUENCE_MAX_TOUCHED + 5)), OK);
+    EXPECT_EQ(fixture_add(&f, id_of(3)), OK);
+    expect_gapless(&f, id_of(SEQUENCE_MAX_TOUCHED + 5), 2);
+    expect_gapless(&f, id_of(3), 1);
+    fixture_end(&f);
+}
+
+TEST(more_counters_than_the_cache_holds_still_count_without_gaps)
+{
+    struct fixture f;
+    struct step many = {.size_bytes = SEQUENCE_SLOTS / 2 + 100};
+    fixture_begin(&f);
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    step_submit(&f, &many, STORE_WRITE, add_under_many_keys);
+    EXPECT_EQ(step_wait(&many), OK);
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    EXPECT_EQ(fixture_add(&f, id_of(SEQUENCE_SLOTS / 2 + 99)), OK);
+    expect_gapless(&f, id_of(1), 3);
+    expect_gapless(&f, id_of(SEQUENCE_SLOTS / 2 + 99), 2);
+    fixture_end(&f);
+}
+
+static enum error take_of_another_tenant(struct step *step, struct tx *tx)
+{
+    const struct sequence numbers = {.load = &NOTE_LAST, .tenant_id = id_of(9), .key = step->key};
+    uint64_t first = 0;
+    enum error e = tx_sequence_take(tx, &numbers, 1, &first);
+    step->number = (int64_t)first;
+    return e;
+}
+
+TEST(the_same_key_of_another_tenant_counts_for_itself)
+{
+    struct fixture f;
+    struct step other = {.key = id_of(1)};
+    fixture_begin(&f);
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    step_submit(&f, &other, STORE_WRITE, take_of_another_tenant);
+    EXPECT_EQ(step_wait(&other), OK);
+    EXPECT_EQ(other.number, 1);
+    fixture_end(&f);
+}
