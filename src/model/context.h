@@ -1,0 +1,84 @@
+/*
+ * Who asks for what, when, in which transaction: the first argument of every model function. The
+ * tenant comes from the key alone. One context serves one job and lives on its stack; strings that
+ * the model returns are in its arena.
+ */
+#ifndef MODEL_CONTEXT_H
+#define MODEL_CONTEXT_H
+
+#include "base/problem.h"
+#include "base/uuid.h"
+#include "store/store.h"
+
+/* Of documents in one page of a list; a page ends with the item that passes it. */
+enum { PAGE_MAX_BYTES = 4 * 1024 * 1024 };
+
+/* What a key may do. `admin` holds every scope of its tenant, `operator` also the tenants. */
+#define SCOPE_TABLE(X)                      \
+    X(SCOPE_THREADS_READ, "threads:read")   \
+    X(SCOPE_THREADS_WRITE, "threads:write") \
+    X(SCOPE_RUNS_READ, "runs:read")         \
+    X(SCOPE_RUNS_WRITE, "runs:write")       \
+    X(SCOPE_EVENTS_READ, "events:read")     \
+    X(SCOPE_EVENTS_WRITE, "events:write")   \
+    X(SCOPE_ADMIN, "admin")                 \
+    X(SCOPE_OPERATOR, "operator")
+
+enum scope_bit {
+#define SCOPE_BIT(name, text) name##_BIT,
+    SCOPE_TABLE(SCOPE_BIT)
+#undef SCOPE_BIT
+        SCOPE_COUNT
+};
+
+enum scope {
+    SCOPE_NONE = 0,
+#define SCOPE_VALUE(name, text) name = 1 << name##_BIT,
+    SCOPE_TABLE(SCOPE_VALUE)
+#undef SCOPE_VALUE
+};
+
+extern const char *const scope_names[SCOPE_COUNT + 1]; /* by bit; ends in NULL */
+const char *scope_name(enum scope scope);
+/* Every scope that holding these gives. */
+unsigned scopes_effective(unsigned scopes);
+
+enum actor_kind {
+    ACTOR_OPEN, /* no key exists yet; whoever reaches the loopback address */
+    ACTOR_KEY,
+    ACTOR_SYSTEM, /* Cairn's own sweeps */
+};
+
+struct context {
+    struct arena *arena;
+    struct problem *problem;
+    struct tx *tx;
+    struct uuid tenant_id;
+    enum actor_kind actor;
+    struct uuid key_id;
+    unsigned scopes; /* effective */
+    struct str request_id;
+    int64_t now_us;
+    int64_t lease_now_us;
+    /* The fencing token that came with the request. */
+    bool has_fence;
+    int64_t fence;
+    /* The version that If-Match names. */
+    bool has_match;
+    int64_t match_version;
+};
+
+/* The tenant that exists from the start; its operators manage the others. */
+extern const struct uuid DEFAULT_TENANT_ID;
+
+void context_init(struct context *c, struct arena *arena, struct problem *problem, struct tx *tx);
+
+/* A query whose text goes into the context's arena and whose :tenant_id is the context's. */
+void context_query(struct context *c, struct query *q, const struct sql_statement *statement);
+
+/* The error of an id that does not exist, or belongs to somebody else: the two look the same. */
+enum error context_not_found(struct context *c, const char *what, struct uuid id);
+/* ERR_STALE when the request names another version than this one. */
+MUST_CHECK enum error context_check_match(struct context *c, int64_t version);
+
+#endif

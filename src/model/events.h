@@ -1,0 +1,109 @@
+/*
+ * Events: what a client sees of a thread, in order. Each event has a gapless `seq` within its
+ * thread, which is the cursor of the thread's stream, and an `id` that rises in the order of
+ * commits, which is the cursor of the tenant-wide stream. Both are taken in the transaction of the
+ * change that the event tells of. Pruning removes a prefix of a thread's log and is remembered, so
+ * that a reader who asks for what is gone is told.
+ */
+#ifndef MODEL_EVENTS_H
+#define MODEL_EVENTS_H
+
+#include "model/context.h"
+
+enum {
+    EVENT_KIND_MAX_BYTES = 64,
+    EVENT_TEXT_MAX_BYTES = 16 * 1024,
+    EVENT_PAYLOAD_MAX_BYTES = 128 * 1024,
+    EVENT_BATCH_MAX = 1000,
+    EVENT_PAGE_MAX = 1000,
+    EVENT_SCAN_MAX = 20000, /* looked at for one page when there is a filter */
+    EVENT_PAGE_MAX_BYTES = 2 * 1024 * 1024,
+};
+
+struct event {
+    int64_t id;
+    struct uuid thread_id;
+    int64_t seq;
+    bool has_run_id;
+    struct uuid run_id;
+    struct str kind;
+    struct str text;
+    struct str payload; /* compact JSON */
+    int64_t created_at;
+    /* Not stored, for those who listen: */
+    bool is_last;   /* the thread goes with this event */
+    bool frees_run; /* a run may have become ready to be claimed */
+};
+
+/* hub_item.type */
+enum {
+    ITEM_EVENT = 0,    /* a struct event_item, under its thread's id */
+    ITEM_ACCESS_ENDED, /* the key or the tenant of this id may not listen any more; nil: no key */
+};
+
+/* What the hub carries: the event, its strings behind it in the same allocation. */
+struct event_item {
+    struct hub_item item;
+    struct event event;
+    char strings[];
+};
+
+/* OK for the five kinds and for application kinds ("vendor.name"), else a fault at `pointer`. */
+MUST_CHECK enum error event_check_kind(struct context *c, struct str kind, struct str pointer);
+
+/* Appends `n` events to one thread; fills in id, thread_id, seq and created_at. */
+MUST_CHECK enum error event_append(
+    struct context *c, struct uuid thread_id, struct event *events, size_t n);
+
+struct event_filter {
+    bool has_thread_id; /* else the whole tenant */
+    struct uuid thread_id;
+    bool has_run_id;
+    struct uuid run_id;
+    struct str kind;
+    size_t page_bytes; /* a page ends once it is larger; 0: EVENT_PAGE_MAX_BYTES */
+};
+/* Whether the event passes the filter's run and kind. */
+bool event_is_wanted(const struct event_filter *filter, const struct event *event);
+/* Those after the cursor (a seq, or an id for the whole tenant). A page ends at `limit` events or
+ * the filter's page_bytes, whichever comes first; out_more tells whether there are further ones. */
+MUST_CHECK enum error event_list(struct context *c, const struct event_filter *filter,
+    int64_t after, size_t limit, struct event *out_events, size_t *out_count, bool *out_more);
+
+/* How far a page with this filter has looked, when it holds all that it found; the cursor to go on
+ * from. */
+int64_t event_scan_end(const struct event_filter *filter, int64_t after, int64_t last);
+
+/* The cursor of the newest event, and the one up to which events were pruned. */
+struct event_bounds {
+    int64_t last;
+    int64_t pruned;
+};
+MUST_CHECK enum error event_bounds(
+    struct context *c, const struct event_filter *filter, struct event_bounds *out_bounds);
+/* The seq of the thread's last event whose id is at most this; ERR_BAD_CURSOR when the tenant has
+ * no such id yet. */
+MUST_CHECK enum error event_seq_at_id(
+    struct context *c, struct uuid thread_id, int64_t id, int64_t *out_seq);
+
+/* Removes the events up to `through`: at once for every reader; from the tables bit by bit. */
+MUST_CHECK enum error event_prune(
+    struct context *c, struct uuid thread_id, int64_t through, int64_t *out_pruned);
+/* Removes what lies before `before_us`. */
+MUST_CHECK enum error event_prune_older(
+    struct context *c, struct uuid thread_id, int64_t before_us, int64_t *out_pruned);
+/* Removes what belongs to finished runs alone: up to the first event of a run that still goes on,
+ * and before `keep_from`. */
+MUST_CHECK enum error event_prune_finished(
+    struct context *c, struct uuid thread_id, int64_t keep_from, int64_t *out_pruned);
+/* Has every event of a tenant that is being deleted removed bit by bit, up to this id. */
+MUST_CHECK enum error event_discard_tenant(
+    struct context *c, struct uuid tenant_id, int64_t through_id);
+/* Deletes some of what was pruned; out_more: there is more of it. Of all tenants. */
+MUST_CHECK enum error event_sweep_garbage(struct context *c, bool *out_more);
+/* Tells the loops, after the commit, that a key or a tenant may not listen any more. */
+void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct uuid id);
+/* Ids up to this one are never given again. */
+MUST_CHECK enum error event_raise_floor(struct context *c, int64_t id);
+
+#endif

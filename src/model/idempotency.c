@@ -1,0 +1,58 @@
+#include "model/idempotency.h"
+
+#include "model/statements.h"
+
+static int64_t oldest_kept(const struct context *c)
+{
+    return c->now_us - (int64_t)IDEMPOTENCY_HOURS * 3600 * 1000000;
+}
+
+enum error idempotency_find(struct context *c, struct str route, struct str key,
+    struct sha256 request_hash, struct stored_answer *out_answer, bool *out_found)
+{
+    struct query q;
+    context_query(c, &q, &SQL_IDEMPOTENCY_GET);
+    query_text(&q, "route", route);
+    query_text(&q, "key", key);
+    query_i64(&q, "oldest", oldest_kept(c));
+    *out_found = query_next(&q);
+    bool same = false;
+    if (*out_found) {
+        struct str hash = row_bytes(&q);
+        same = hash.len == SHA256_LEN && memcmp(hash.ptr, request_hash.bytes, SHA256_LEN) == 0;
+        out_answer->status = row_i64(&q);
+        out_answer->headers = row_text(&q);
+        out_answer->body = row_text(&q);
+    }
+    enum error e = query_end(&q);
+    if (e == OK && *out_found && !same)
+        return problem_set(c->problem, ERR_KEY_REUSED,
+            "the Idempotency-Key \"%.*s\" was used for a request with another path or body",
+            STR_ARG(key));
+    return e;
+}
+
+enum error idempotency_store(struct context *c, struct str route, struct str key,
+    struct sha256 request_hash, const struct stored_answer *answer)
+{
+    struct query q;
+    context_query(c, &q, &SQL_IDEMPOTENCY_PUT);
+    query_text(&q, "route", route);
+    query_text(&q, "key", key);
+    query_bytes(&q, "request_hash",
+        (struct str){(const char *)request_hash.bytes, sizeof request_hash.bytes});
+    query_i64(&q, "status", answer->status);
+    query_text(&q, "headers", answer->headers);
+    query_text(&q, "body", answer->body);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+enum error idempotency_sweep(struct context *c, size_t limit)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_IDEMPOTENCY_EXPIRE, c->arena);
+    query_i64(&q, "oldest", oldest_kept(c));
+    query_i64(&q, "limit", (int64_t)limit);
+    return query_run(&q);
+}

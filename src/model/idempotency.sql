@@ -1,0 +1,14 @@
+-- name: idempotency_get
+SELECT request_hash, status, headers, body FROM idempotency_keys
+WHERE tenant_id = :tenant_id AND route = :route AND key = :key AND created_at > :oldest;
+
+-- name: idempotency_put
+INSERT INTO idempotency_keys (tenant_id, route, key, request_hash, status, headers, body,
+    created_at)
+VALUES (:tenant_id, :route, :key, :request_hash, :status, :headers, :body, :now)
+ON CONFLICT (tenant_id, route, key) DO UPDATE SET request_hash = :request_hash, status = :status,
+    headers = :headers, body = :body, created_at = :now;
+
+-- name: idempotency_expire
+DELETE FROM idempotency_keys WHERE (tenant_id, route, key) IN
+    (SELECT tenant_id, route, key FROM idempotency_keys WHERE created_at <= :oldest LIMIT :limit);

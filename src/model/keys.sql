@@ -1,0 +1,29 @@
+-- define key_columns: id, name, scopes, rate_limit_per_minute, expires_at, revoked_at, created_at
+
+-- name: key_insert
+INSERT INTO api_keys (tenant_id, id, name, secret_hash, scopes, rate_limit_per_minute, expires_at,
+    created_at)
+VALUES (:tenant_id, :id, :name, :secret_hash, :scopes, :rate_limit_per_minute, :expires_at, :now);
+
+-- name: key_get
+SELECT {{key_columns}} FROM api_keys WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: key_secret
+SELECT secret_hash, {{key_columns}} FROM api_keys WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: key_list
+SELECT {{key_columns}} FROM api_keys
+WHERE tenant_id = :tenant_id AND (:before IS NULL OR id < :before)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: key_revoke
+UPDATE api_keys SET revoked_at = :now
+WHERE tenant_id = :tenant_id AND id = :id AND revoked_at IS NULL;
+
+-- The scopes of every other key that stays.
+-- name: key_lasting_scopes
+SELECT scopes FROM api_keys
+WHERE tenant_id = :tenant_id AND id <> :except AND revoked_at IS NULL AND expires_at IS NULL;
+
+-- name: key_any
+SELECT 1 FROM api_keys LIMIT 1;

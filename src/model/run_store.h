@@ -1,0 +1,28 @@
+/* What the files of the run resource share. Private to them. */
+#ifndef MODEL_RUN_STORE_H
+#define MODEL_RUN_STORE_H
+
+#include "model/runs.h"
+
+void run_read_row(struct query *q, struct run *out);
+/* Every row that is left of the query; ends it. */
+MUST_CHECK enum error run_read_all(struct query *q, struct run_array *out);
+/* Writes every column that can change, but for the documents. */
+MUST_CHECK enum error run_write(struct context *c, const struct run *run);
+/* Writes input, state and final_output. */
+MUST_CHECK enum error run_write_documents(struct context *c, const struct run *run);
+
+/*
+ * Moves the run to another status: checks the table, writes the row, appends the event with
+ * `reason` (STR_NONE for none), then carries out what follows from it. `run` holds the new fields
+ * already, except the status.
+ */
+MUST_CHECK enum error run_change(
+    struct context *c, struct run *run, const char *to, struct str reason);
+/* Appends the event that tells of the status it has; `from` STR_NONE when it is new. */
+MUST_CHECK enum error run_announce(
+    struct context *c, const struct run *run, struct str from, struct str reason);
+/* Where the run goes when it may work again. */
+const char *run_ready_status(const struct run *run);
+
+#endif

@@ -1,0 +1,117 @@
+-- define run_before: r.id, r.thread_id, r.parent_run_id, r.depth, r.status, r.dispatch,
+--   | r.paused_from, r.agent, r.ask_clarifications
+-- define run_after: r.metadata, r.error, r.worker, r.lease_expires_at, r.lease_ms, r.fence,
+--   | r.started_at, r.finished_at, r.created_at, r.updated_at, r.version
+-- define run_head: {{run_before}}, NULL, NULL, NULL, NULL, {{run_after}}
+-- define run_whole: {{run_before}}, d.user_input, d.input, d.state, d.final_output, {{run_after}}
+-- define with_documents: JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
+-- define unfinished: status NOT IN ('completed', 'failed', 'cancelled')
+
+-- define run_conditions: (:before IS NULL OR r.id < :before)
+--   | AND (:thread_id IS NULL OR r.thread_id = :thread_id)
+--   | AND (:status IS NULL OR r.status = :status)
+--   | AND (:parent_run_id IS NULL OR r.parent_run_id = :parent_run_id)
+--   | AND (:agent IS NULL OR r.agent = :agent)
+--   | ORDER BY r.id DESC LIMIT :limit
+
+-- name: run_insert
+INSERT INTO runs (tenant_id, id, thread_id, parent_run_id, depth, status, dispatch, agent,
+    ask_clarifications, metadata, started_at, created_at, updated_at)
+VALUES (:tenant_id, :id, :thread_id, :parent_run_id, :depth, :status, :dispatch, :agent,
+    :ask_clarifications, :metadata, :started_at, :now, :now);
+
+-- name: run_insert_documents
+INSERT INTO run_documents (tenant_id, run_id, user_input, state)
+VALUES (:tenant_id, :id, :user_input, :state);
+
+-- name: run_get
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND r.id = :id;
+
+-- name: run_get_head
+SELECT {{run_head}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :id;
+
+-- A list carries no documents unless it is asked to, and goes by the index of its narrowest filter.
+-- name: run_list
+SELECT {{run_head}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND {{run_conditions}};
+
+-- name: run_list_whole
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND {{run_conditions}};
+
+-- name: run_list_of_parent
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND {{run_conditions}};
+
+-- name: run_list_of_parent_whole
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND {{run_conditions}};
+
+-- name: run_list_of_thread
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND {{run_conditions}};
+
+-- name: run_list_of_thread_whole
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND {{run_conditions}};
+
+-- name: run_list_of_status
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.status = :status AND {{run_conditions}};
+
+-- name: run_list_of_status_whole
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND r.status = :status AND {{run_conditions}};
+
+-- The unfinished runs of a thread, oldest first.
+-- name: run_list_unfinished
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND r.{{unfinished}}
+ORDER BY r.id;
+
+-- name: run_list_active_children
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND r.{{unfinished}}
+ORDER BY r.id;
+
+-- name: run_update
+UPDATE runs SET status = :status, paused_from = :paused_from,
+    metadata = :metadata, error = :error, worker = :worker, lease_expires_at = :lease_expires_at, lease_ms = :lease_ms, fence = :fence,
+    started_at = :started_at, finished_at = :finished_at, updated_at = :now, version = version + 1
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: run_update_documents
+UPDATE run_documents SET input = :input, state = :state, final_output = :final_output
+WHERE tenant_id = :tenant_id AND run_id = :id;
+
+-- A heartbeat is no change of the object: its version stays.
+-- name: run_hold
+UPDATE runs SET lease_expires_at = :lease_expires_at, lease_ms = :lease_ms
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- The oldest queued run of an active thread that has no other run in the way.
+-- name: run_next_queued
+SELECT {{run_head}} FROM runs AS r
+JOIN threads AS t ON t.tenant_id = r.tenant_id AND t.id = r.thread_id
+WHERE r.tenant_id = :tenant_id AND r.status = 'queued' AND r.dispatch = 'queue'
+    AND t.status = 'active'
+    AND (:agent IS NULL OR r.agent = :agent)
+    AND (:thread_id IS NULL OR r.thread_id = :thread_id)
+    AND (r.parent_run_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM runs AS o
+        WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND o.{{unfinished}}
+            AND o.parent_run_id IS NULL AND o.id <> r.id
+            AND (o.status <> 'queued' OR o.id < r.id)))
+ORDER BY r.id LIMIT 1 {{skip_locked}};
+
+-- name: run_by_fence
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND r.{{unfinished}}
+    AND r.fence = :fence;
+
+-- name: run_lease_expired
+SELECT tenant_id, id FROM runs
+WHERE lease_expires_at <= :lease_now ORDER BY lease_expires_at LIMIT :limit;
+
+-- A restart gives every holder its whole lease again: how long Cairn was down is nobody's fault.
+-- name: run_lease_renew_all
+UPDATE runs SET lease_expires_at = :lease_now + lease_ms * 1000 WHERE lease_expires_at IS NOT NULL;

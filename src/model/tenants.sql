@@ -1,0 +1,25 @@
+-- define tenant_columns: id, name, created_at, updated_at, version
+
+-- name: tenant_insert
+INSERT INTO tenants (id, name, created_at, updated_at)
+VALUES (:id, :name, :now, :now)
+ON CONFLICT DO NOTHING;
+
+-- name: tenant_get
+SELECT {{tenant_columns}} FROM tenants WHERE id = :id;
+
+-- name: tenant_list
+SELECT {{tenant_columns}} FROM tenants
+WHERE (:before IS NULL OR id < :before)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: tenant_rename
+UPDATE tenants SET name = :name, updated_at = :now, version = version + 1
+WHERE id = :id AND NOT EXISTS
+    (SELECT 1 FROM tenants AS other WHERE other.name = :name AND other.id <> :id);
+
+-- name: tenant_delete
+DELETE FROM tenants WHERE id = :id;
+
+-- name: tenant_last_event_id
+SELECT coalesce(max(id), 0) FROM events WHERE tenant_id = :tenant_id;

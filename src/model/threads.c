@@ -1,0 +1,417 @@
+#include "model/threads.h"
+
+#include "base/json_write.h"
+#include "model/audit.h"
+#include "model/events.h"
+#include "model/runs.h"
+#include "model/statements.h"
+
+const char *const thread_statuses[] = {"active", "paused", "cancelled", "error", NULL};
+const char *const thread_run_policies[] = {"reject", "enqueue", "interrupt", "rollback", NULL};
+
+/* From each status, those that it may change to. */
+static const struct {
+    struct str from;
+    const char *to[4];
+} TRANSITIONS[] = {
+    {{"active", 6}, {"paused", "cancelled", "error", NULL}},
+    {{"paused", 6}, {"active", "cancelled", "error", NULL}},
+    {{"cancelled", 9}, {"active", NULL}},
+    {{"error", 5}, {"active", "cancelled", NULL}},
+};
+
+static enum error check_transition(struct context *c, struct str from, struct str to)
+{
+    for (size_t i = 0; i < COUNT_OF(TRANSITIONS); i++) {
+        if (!str_eq(TRANSITIONS[i].from, from))
+            continue;
+        const char *const *allowed = TRANSITIONS[i].to;
+        for (size_t k = 0; allowed[k] != NULL; k++)
+            if (str_eq(str_of(allowed[k]), to))
+                return OK;
+        return transition_refused(c, "thread", from, to, allowed);
+    }
+    return problem_set(c->problem, ERR_INTERNAL, "the thread has an unknown status");
+}
+
+void thread_defaults(struct thread *thread)
+{
+    struct str *const documents[] = {
+        &thread->context, &thread->preferences, &thread->important_steps, &thread->metadata};
+    for (size_t i = 0; i < COUNT_OF(documents); i++)
+        if (str_is_none(*documents[i]))
+            *documents[i] = STR("{}");
+    if (str_is_none(thread->status))
+        thread->status = STR("active");
+    if (str_is_none(thread->run_policy))
+        thread->run_policy = STR("reject");
+    if (!thread->has_prune_on_completion)
+        thread->prune_on_completion = false;
+}
+
+static void read_row(struct query *q, struct thread *out)
+{
+    *out = (struct thread){0};
+    out->id = row_uuid(q);
+    out->status = row_text(q);
+    out->title = row_text(q);
+    out->agent = row_text(q);
+    out->context = row_text(q);
+    out->preferences = row_text(q);
+    out->important_steps = row_text(q);
+    out->metadata = row_text(q);
+    out->error = row_text(q);
+    out->has_most_recent_run_id = row_uuid_if(q, &out->most_recent_run_id);
+    out->run_policy = row_text(q);
+    out->has_prune_on_completion = true;
+    out->prune_on_completion = row_bool(q);
+    out->has_event_max_age_s = row_i64_if(q, &out->event_max_age_s);
+    out->last_seq = row_i64(q);
+    out->pruned_seq = row_i64(q);
+    out->pruned_event_id = row_i64(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+/* The parameters that insert and update share. */
+static void bind(struct query *q, const struct thread *t, int64_t now_us)
+{
+    query_uuid(q, "id", t->id);
+    query_text(q, "status", t->status);
+    query_text(q, "title", t->title);
+    query_text(q, "agent", t->agent);
+    query_text(q, "metadata", t->metadata);
+    query_text(q, "error", t->error);
+    query_text(q, "run_policy", t->run_policy);
+    query_bool(q, "prune_on_completion", t->prune_on_completion);
+    query_i64_if(q, "event_max_age_s", t->has_event_max_age_s, t->event_max_age_s);
+    query_i64(q, "now", now_us);
+}
+
+static enum error write_documents(
+    struct context *c, const struct sql_statement *statement, const struct thread *t)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", t->id);
+    query_text(&q, "context", t->context);
+    query_text(&q, "preferences", t->preferences);
+    query_text(&q, "important_steps", t->important_steps);
+    return query_run(&q);
+}
+
+/* --- Metadata for the equality filter ------------------------------------------------------- */
+
+static enum error add_metadata(
+    struct context *c, struct uuid thread_id, struct str key, struct str value)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_METADATA_ADD);
+    query_text(&q, "key", key);
+    query_text(&q, "value", value);
+    query_uuid(&q, "thread_id", thread_id);
+    return query_run(&q);
+}
+
+/* Strings are kept decoded, numbers, true, false and null as written. */
+static enum error index_metadata(struct context *c, struct uuid thread_id, struct str metadata)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    if (!json_parse(c->arena, metadata, &doc, &unused))
+        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+    struct json_iter it = json_iter(json_root(&doc));
+    struct json key, value;
+    enum error e = OK;
+    while (e == OK && json_next(&it, &key, &value)) {
+        enum json_type type = json_type(value);
+        if (type == JSON_OBJECT || type == JSON_ARRAY)
+            continue;
+        struct str text = type == JSON_STRING ? json_string(c->arena, value) : json_raw(value);
+        struct str name = json_string(c->arena, key);
+        /* A filter cannot name U+0000, and PostgreSQL cannot store it. */
+        if (!str_has_byte(text, '\0') && !str_has_byte(name, '\0'))
+            e = add_metadata(c, thread_id, name, text);
+    }
+    return e;
+}
+
+static enum error reindex_metadata(struct context *c, struct uuid thread_id, struct str metadata)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_METADATA_CLEAR);
+    query_uuid(&q, "thread_id", thread_id);
+    enum error e = query_run(&q);
+    return e == OK ? index_metadata(c, thread_id, metadata) : e;
+}
+
+/* --- Create, read, list --------------------------------------------------------------------- */
+
+static enum error emit(
+    struct context *c, struct uuid thread_id, const char *change, struct str from, struct str to)
+{
+    struct buf payload;
+    buf_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    struct json_writer w;
+    json_writer_init(&w, &payload);
+    json_write_object(&w);
+    json_write_key(&w, STR("change"));
+    json_write_string(&w, str_of(change));
+    if (!str_is_none(from)) {
+        json_write_key(&w, STR("from"));
+        json_write_string(&w, from);
+    }
+    if (!str_is_none(to)) {
+        json_write_key(&w, STR("to"));
+        json_write_string(&w, to);
+    }
+    json_write_end(&w);
+    struct event event = {.kind = STR("status"),
+        .text = str_is_none(to) ? arena_printf(c->arena, "%s", change)
+                                : arena_printf(c->arena, "thread is %.*s", STR_ARG(to)),
+        .payload = arena_str(c->arena, buf_str(&payload)),
+        .is_last = strcmp(change, "thread.deleted") == 0};
+    buf_deinit(&payload);
+    return event_append(c, thread_id, &event, 1);
+}
+
+enum error thread_create(struct context *c, struct thread *thread)
+{
+    thread_defaults(thread);
+    if (!str_eq(thread->status, STR("active")))
+        return problem_fault(c->problem, STR("/status"), "a new thread is active");
+    thread->id = uuid_v7();
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_INSERT);
+    bind(&q, thread, c->now_us);
+    enum error e = query_run(&q);
+    if (e == OK)
+        e = write_documents(c, &SQL_THREAD_INSERT_DOCUMENTS, thread);
+    if (e == OK)
+        e = index_metadata(c, thread->id, thread->metadata);
+    if (e == OK)
+        e = emit(c, thread->id, "thread.created", STR_NONE, thread->status);
+    return e == OK ? thread_get(c, thread->id, thread) : e;
+}
+
+static enum error get(struct context *c, const struct sql_statement *statement, struct uuid id,
+    struct thread *out_thread)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    bool found = query_next(&q);
+    if (found)
+        read_row(&q, out_thread);
+    enum error e = query_end(&q);
+    return e == OK && !found ? context_not_found(c, "thread", id) : e;
+}
+
+enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread)
+{
+    return get(c, &SQL_THREAD_GET, id, out_thread);
+}
+
+enum error thread_get_head(struct context *c, struct uuid id, struct thread *out_thread)
+{
+    return get(c, &SQL_THREAD_GET_HEAD, id, out_thread);
+}
+
+/* A pattern for LIKE … ESCAPE '!' that finds the text anywhere. */
+static struct str like_pattern(struct arena *arena, struct str part)
+{
+    if (str_is_none(part))
+        return part;
+    char *pattern = arena_alloc(arena, part.len * 2 + 2);
+    size_t at = 0;
+    pattern[at++] = '%';
+    for (size_t i = 0; i < part.len; i++) {
+        if (part.ptr[i] == '%' || part.ptr[i] == '_' || part.ptr[i] == '!')
+            pattern[at++] = '!';
+        pattern[at++] = part.ptr[i];
+    }
+    pattern[at++] = '%';
+    return (struct str){pattern, at};
+}
+
+static const struct sql_statement *list_statement(const struct thread_filter *filter)
+{
+    bool by_metadata = !str_is_none(filter->metadata_keys[0]);
+    if (filter->with_documents)
+        return by_metadata ? &SQL_THREAD_LIST_BY_METADATA_WHOLE : &SQL_THREAD_LIST_WHOLE;
+    return by_metadata ? &SQL_THREAD_LIST_BY_METADATA : &SQL_THREAD_LIST;
+}
+
+static void bind_filter(struct context *c, struct query *q, const struct thread_filter *filter)
+{
+    static const char *const KEYS[] = {"key_1", "key_2", "key_3", "key_4"};
+    static const char *const VALUES[] = {"value_1", "value_2", "value_3", "value_4"};
+    query_uuid_if(q, "before", filter->has_before, filter->before);
+    query_text(q, "status", filter->status);
+    query_text(q, "agent", filter->agent);
+    query_text(q, "title_like", like_pattern(c->arena, filter->title_part));
+    query_i64_if(q, "created_after", filter->has_created_after, filter->created_after);
+    query_i64_if(q, "created_before", filter->has_created_before, filter->created_before);
+    for (size_t i = 0; i < THREAD_METADATA_FILTERS; i++) {
+        if (str_is_none(filter->metadata_keys[i]))
+            continue;
+        query_text(q, KEYS[i], filter->metadata_keys[i]);
+        query_text(q, VALUES[i], filter->metadata_values[i]);
+    }
+}
+
+static size_t size_of(const struct thread *t)
+{
+    return t->context.len + t->preferences.len + t->important_steps.len + t->metadata.len +
+           t->error.len;
+}
+
+enum error thread_list(struct context *c, const struct thread_filter *filter, size_t limit,
+    struct thread *out_threads, size_t *out_count, bool *out_more)
+{
+    struct query q;
+    context_query(c, &q, list_statement(filter));
+    bind_filter(c, &q, filter);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        read_row(&q, &out_threads[count]);
+        bytes += size_of(&out_threads[count++]);
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* --- Change --------------------------------------------------------------------------------- */
+
+static bool documents_differ(const struct thread *a, const struct thread *b)
+{
+    return !str_eq(a->context, b->context) || !str_eq(a->preferences, b->preferences) ||
+           !str_eq(a->important_steps, b->important_steps);
+}
+
+static enum error save_undo(struct context *c, struct uuid thread_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_UNDO_SAVE);
+    query_uuid(&q, "id", thread_id);
+    return query_run(&q);
+}
+
+static enum error write_row(struct context *c, const struct thread *thread)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_UPDATE);
+    bind(&q, thread, c->now_us);
+    return query_run(&q);
+}
+
+enum error thread_update(struct context *c, const struct thread *before, struct thread *after)
+{
+    bool status_changes = !str_eq(before->status, after->status);
+    bool metadata_changes = !str_eq(before->metadata, after->metadata);
+    bool documents_change = documents_differ(before, after);
+    enum error e = context_check_match(c, before->version);
+    if (e == OK)
+        e = run_check_thread_fence(c, before->id);
+    if (e == OK && status_changes)
+        e = check_transition(c, before->status, after->status);
+    if (e == OK && (documents_change || metadata_changes))
+        e = save_undo(c, before->id);
+    after->id = before->id;
+    if (e == OK)
+        e = write_row(c, after);
+    if (e == OK && documents_change)
+        e = write_documents(c, &SQL_THREAD_UPDATE_DOCUMENTS, after);
+    if (e == OK && metadata_changes)
+        e = reindex_metadata(c, before->id, after->metadata);
+    if (e == OK && status_changes)
+        e = emit(c, before->id, "thread.status", before->status, after->status);
+    return e == OK ? thread_get(c, before->id, after) : e;
+}
+
+enum error thread_set_status(struct context *c, struct thread *thread, const char *status)
+{
+    struct thread after = *thread;
+    after.status = str_of(status);
+    enum error e = check_transition(c, thread->status, after.status);
+    if (e == OK)
+        e = write_row(c, &after);
+    if (e == OK)
+        e = emit(c, thread->id, "thread.status", thread->status, after.status);
+    return e == OK ? thread_get_head(c, thread->id, thread) : e;
+}
+
+enum error thread_set_recent_run(struct context *c, struct thread *thread, struct uuid run_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_SET_RECENT_RUN);
+    query_uuid(&q, "id", thread->id);
+    query_uuid(&q, "run_id", run_id);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    return e == OK ? thread_get_head(c, thread->id, thread) : e;
+}
+
+enum error thread_delete(struct context *c, struct uuid id)
+{
+    struct thread thread;
+    int64_t pruned;
+    enum error e = thread_get_head(c, id, &thread);
+    if (e == OK)
+        e = context_check_match(c, thread.version);
+    if (e == OK)
+        e = event_prune(c, id, INT64_MAX, &pruned);
+    if (e == OK)
+        e = emit(c, id, "thread.deleted", thread.status, STR_NONE);
+    if (e == OK)
+        e = audit_record(c, "thread.deleted", "thread", id, STR_NONE);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_DELETE);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+/* --- Undo ----------------------------------------------------------------------------------- */
+
+enum error thread_forget_undo(struct context *c, struct uuid run_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_UNDO_DROP);
+    query_uuid(&q, "run_id", run_id);
+    return query_run(&q);
+}
+
+enum error thread_undo_run(struct context *c, struct uuid thread_id, struct uuid run_id)
+{
+    struct thread thread;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_UNDO_GET);
+    query_uuid(&q, "run_id", run_id);
+    bool found = query_next(&q);
+    if (found) {
+        thread.context = row_text(&q);
+        thread.preferences = row_text(&q);
+        thread.important_steps = row_text(&q);
+        thread.metadata = row_text(&q);
+    }
+    e = query_end(&q);
+    if (e != OK || !found)
+        return e;
+    e = write_row(c, &thread);
+    if (e == OK)
+        e = write_documents(c, &SQL_THREAD_UPDATE_DOCUMENTS, &thread);
+    if (e == OK)
+        e = reindex_metadata(c, thread_id, thread.metadata);
+    return e == OK ? emit(c, thread_id, "thread.rolled_back", STR_NONE, STR_NONE) : e;
+}

@@ -1,0 +1,107 @@
+-- define thread_before: t.id, t.status, t.title, t.agent
+-- define thread_after: t.metadata, t.error, t.most_recent_run_id, t.run_policy,
+--   | t.prune_on_completion, t.event_max_age_s,
+--   | {{greatest}}(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
+--   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0)),
+--   | t.pruned_seq, t.pruned_event_id, t.created_at, t.updated_at, t.version
+-- define thread_head: {{thread_before}}, NULL, NULL, NULL, {{thread_after}}
+-- define thread_whole: {{thread_before}}, d.context, d.preferences, d.important_steps,
+--   | {{thread_after}}
+-- define with_documents: JOIN thread_documents AS d
+--   | ON d.tenant_id = t.tenant_id AND d.thread_id = t.id
+
+-- define thread_conditions: (:status IS NULL OR t.status = :status)
+--   | AND (:agent IS NULL OR t.agent = :agent)
+--   | AND (:created_after IS NULL OR t.created_at >= :created_after)
+--   | AND (:created_before IS NULL OR t.created_at < :created_before)
+--   | AND (:title_like IS NULL OR t.title {{like}} :title_like ESCAPE '!')
+--   | AND (:key_2 IS NULL OR EXISTS (SELECT 1 FROM thread_metadata AS n
+--   | WHERE n.tenant_id = t.tenant_id AND n.key = :key_2 AND n.value = :value_2
+--   | AND n.thread_id = t.id))
+--   | AND (:key_3 IS NULL OR EXISTS (SELECT 1 FROM thread_metadata AS n
+--   | WHERE n.tenant_id = t.tenant_id AND n.key = :key_3 AND n.value = :value_3
+--   | AND n.thread_id = t.id))
+--   | AND (:key_4 IS NULL OR EXISTS (SELECT 1 FROM thread_metadata AS n
+--   | WHERE n.tenant_id = t.tenant_id AND n.key = :key_4 AND n.value = :value_4
+--   | AND n.thread_id = t.id))
+-- define from_all: FROM threads AS t
+-- define where_all: WHERE t.tenant_id = :tenant_id AND (:before IS NULL OR t.id < :before)
+--   | AND {{thread_conditions}} ORDER BY t.id DESC LIMIT :limit
+-- define from_metadata: FROM thread_metadata AS m
+--   | JOIN threads AS t ON t.tenant_id = m.tenant_id AND t.id = m.thread_id
+-- define where_metadata: WHERE m.tenant_id = :tenant_id AND m.key = :key_1 AND m.value = :value_1
+--   | AND (:before IS NULL OR m.thread_id < :before)
+--   | AND {{thread_conditions}} ORDER BY m.thread_id DESC LIMIT :limit
+
+-- name: thread_insert
+INSERT INTO threads (tenant_id, id, status, title, agent, metadata, error, run_policy,
+    prune_on_completion, event_max_age_s, created_at, updated_at)
+VALUES (:tenant_id, :id, :status, :title, :agent, :metadata, :error, :run_policy,
+    :prune_on_completion, :event_max_age_s, :now, :now);
+
+-- name: thread_insert_documents
+INSERT INTO thread_documents (tenant_id, thread_id, context, preferences, important_steps)
+VALUES (:tenant_id, :id, :context, :preferences, :important_steps);
+
+-- name: thread_get
+SELECT {{thread_whole}} FROM threads AS t {{with_documents}}
+WHERE t.tenant_id = :tenant_id AND t.id = :id;
+
+-- name: thread_get_head
+SELECT {{thread_head}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :id;
+
+-- A list carries no documents unless it is asked to. With a metadata filter it goes by that index.
+-- name: thread_list
+SELECT {{thread_head}} {{from_all}} {{where_all}};
+
+-- name: thread_list_whole
+SELECT {{thread_whole}} {{from_all}} {{with_documents}} {{where_all}};
+
+-- name: thread_list_by_metadata
+SELECT {{thread_head}} {{from_metadata}} {{where_metadata}};
+
+-- name: thread_list_by_metadata_whole
+SELECT {{thread_whole}} {{from_metadata}} {{with_documents}} {{where_metadata}};
+
+-- name: thread_update
+UPDATE threads SET status = :status, title = :title, agent = :agent, metadata = :metadata,
+    error = :error, run_policy = :run_policy, prune_on_completion = :prune_on_completion,
+    event_max_age_s = :event_max_age_s, updated_at = :now, version = version + 1
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: thread_update_documents
+UPDATE thread_documents SET context = :context, preferences = :preferences,
+    important_steps = :important_steps
+WHERE tenant_id = :tenant_id AND thread_id = :id;
+
+-- name: thread_set_recent_run
+UPDATE threads SET most_recent_run_id = :run_id, updated_at = :now, version = version + 1
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: thread_delete
+DELETE FROM threads WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: thread_metadata_clear
+DELETE FROM thread_metadata WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
+
+-- name: thread_metadata_add
+INSERT INTO thread_metadata (tenant_id, key, value, thread_id)
+VALUES (:tenant_id, :key, :value, :thread_id);
+
+-- The documents as they were before the active run first changed them.
+-- name: thread_undo_save
+INSERT INTO run_undo (tenant_id, run_id, context, preferences, important_steps, metadata)
+SELECT t.tenant_id, r.id, d.context, d.preferences, d.important_steps, t.metadata
+FROM threads AS t {{with_documents}}
+JOIN runs AS r ON r.tenant_id = t.tenant_id AND r.thread_id = t.id
+WHERE t.tenant_id = :tenant_id AND t.id = :id AND r.parent_run_id IS NULL
+    AND r.status NOT IN ('completed', 'failed', 'cancelled') AND r.status <> 'queued'
+ORDER BY r.id LIMIT 1
+ON CONFLICT DO NOTHING;
+
+-- name: thread_undo_get
+SELECT context, preferences, important_steps, metadata FROM run_undo
+WHERE tenant_id = :tenant_id AND run_id = :run_id;
+
+-- name: thread_undo_drop
+DELETE FROM run_undo WHERE tenant_id = :tenant_id AND run_id = :run_id;

@@ -1,0 +1,237 @@
+#include "fixture.h"
+
+/* --- The store ------------------------------------------------------------------------------ */
+
+static void on_fatal(const char *what)
+{
+    fprintf(stderr, "fatal: %s\n", what);
+    abort();
+}
+
+void fixture_open(struct fixture *f)
+{
+    const struct store_config config = {.engine = ENGINE_SQLITE,
+        .data_dir = f->scratch.data_dir,
+        .readers = 1,
+        .statements = sql_statements,
+        .n_statements = SQL_STATEMENT_COUNT,
+        .on_fatal = on_fatal};
+    problem_init(&f->problem, f->arena);
+    if (store_open(&config, &f->problem, &f->store) != OK) {
+        fprintf(stderr, "store_open: %.*s\n", STR_ARG(f->problem.detail));
+        abort();
+    }
+    EXPECT_EQ(model_prepare(begin(f)), OK);
+    commit(f);
+}
+
+void fixture_begin(struct fixture *f)
+{
+    *f = (struct fixture){0};
+    scratch_init(&f->scratch);
+    f->arena = &f->scratch.arena;
+    sem_init(&f->entered, 0, 0);
+    sem_init(&f->leave, 0, 0);
+    sem_init(&f->done, 0, 0);
+    fixture_open(f);
+}
+
+void fixture_close(struct fixture *f)
+{
+    store_close(f->store);
+    f->store = NULL;
+}
+
+void fixture_end(struct fixture *f)
+{
+    fixture_close(f);
+    scratch_deinit(&f->scratch);
+}
+
+/* --- Transactions --------------------------------------------------------------------------- */
+
+static void await(sem_t *sem)
+{
+    while (sem_wait(sem) != 0) {
+    }
+}
+
+static enum error lend_transaction(struct store_job *job, struct tx *tx)
+{
+    struct fixture *f = CONTAINER_OF(job, struct fixture, job);
+    f->tx = tx;
+    sem_post(&f->entered);
+    await(&f->leave);
+    return f->answer;
+}
+
+static void job_done(struct store_job *job, enum error result)
+{
+    struct fixture *f = CONTAINER_OF(job, struct fixture, job);
+    f->result = result;
+    sem_post(&f->done);
+}
+
+static struct context *enter(struct fixture *f, enum store_mode mode)
+{
+    f->job = (struct store_job){.mode = mode, .run = lend_transaction, .done = job_done};
+    store_submit(f->store, &f->job);
+    await(&f->entered);
+    problem_init(&f->problem, f->arena);
+    context_init(&f->context, f->arena, &f->problem, f->tx);
+    f->context.tenant_id = DEFAULT_TENANT_ID;
+    f->context.actor = ACTOR_KEY;
+    f->context.scopes = scopes_effective(SCOPE_OPERATOR);
+    f->context.request_id = STR("request-1");
+    return &f->context;
+}
+
+struct context *begin(struct fixture *f)
+{
+    return enter(f, STORE_WRITE);
+}
+
+struct context *begin_reading(struct fixture *f)
+{
+    return enter(f, STORE_READ);
+}
+
+struct context *begin_as(struct fixture *f, struct uuid tenant_id)
+{
+    struct context *c = enter(f, STORE_WRITE);
+    c->tenant_id = tenant_id;
+    c->scopes = scopes_effective(SCOPE_ADMIN);
+    return c;
+}
+
+static enum error leave(struct fixture *f, enum error answer)
+{
+    f->answer = answer;
+    sem_post(&f->leave);
+    await(&f->done);
+    return f->result;
+}
+
+void commit(struct fixture *f)
+{
+    EXPECT_EQ(leave(f, OK), OK);
+}
+
+void abandon(struct fixture *f)
+{
+    EXPECT_EQ(leave(f, ERR_INTERNAL), ERR_INTERNAL);
+}
+
+struct str told(struct fixture *f)
+{
+    struct str detail = f->problem.n_faults > 0 ? f->problem.faults[0].detail : f->problem.detail;
+    problem_init(&f->problem, f->arena);
+    return detail;
+}
+
+/* --- Things to have ------------------------------------------------------------------------- */
+
+struct uuid make_tenant(struct fixture *f, const char *name)
+{
+    struct tenant tenant = {0};
+    EXPECT_EQ(tenant_create(begin(f), str_of(name), &tenant), OK);
+    commit(f);
+    return tenant.id;
+}
+
+struct uuid make_thread(struct fixture *f)
+{
+    struct thread thread = {0};
+    EXPECT_EQ(thread_create(begin(f), &thread), OK);
+    commit(f);
+    return thread.id;
+}
+
+struct run make_run(struct fixture *f, struct uuid thread_id, const char *dispatch)
+{
+    struct run run = {.dispatch = str_of(dispatch)};
+    EXPECT_EQ(run_start(begin(f), thread_id, STR("enqueue"), &run), OK);
+    commit(f);
+    return run;
+}
+
+struct run make_claimed(struct fixture *f, struct uuid thread_id)
+{
+    make_run(f, thread_id, "queue");
+    const struct run_claim claim = {.worker = STR("worker-1"),
+        .lease_ms = 30000,
+        .has_thread_id = true,
+        .thread_id = thread_id};
+    struct run run = {0};
+    bool found = false;
+    EXPECT_EQ(run_claim(begin(f), &claim, &run, &found), OK);
+    EXPECT(found);
+    commit(f);
+    return run;
+}
+
+struct run get_run(struct fixture *f, struct uuid id)
+{
+    struct run run = {0};
+    EXPECT_EQ(run_get(begin_reading(f), id, &run), OK);
+    commit(f);
+    return run;
+}
+
+struct thread get_thread(struct fixture *f, struct uuid id)
+{
+    struct thread thread = {0};
+    EXPECT_EQ(thread_get(begin_reading(f), id, &thread), OK);
+    commit(f);
+    return thread;
+}
+
+void add_events(struct fixture *f, struct uuid thread_id, size_t n)
+{
+    struct event *events = ARENA_ARRAY(f->arena, struct event, n);
+    for (size_t i = 0; i < n; i++)
+        events[i].kind = STR("progress");
+    EXPECT_EQ(event_append(begin(f), thread_id, events, n), OK);
+    commit(f);
+}
+
+static struct event_bounds bounds_of(struct fixture *f, const struct event_filter *filter)
+{
+    struct event_bounds bounds = {-1, -1};
+    EXPECT_EQ(event_bounds(begin_reading(f), filter, &bounds), OK);
+    commit(f);
+    return bounds;
+}
+
+struct event_bounds thread_bounds(struct fixture *f, struct uuid thread_id)
+{
+    const struct event_filter filter = {.has_thread_id = true, .thread_id = thread_id};
+    return bounds_of(f, &filter);
+}
+
+struct event_bounds tenant_bounds(struct fixture *f)
+{
+    const struct event_filter filter = {0};
+    return bounds_of(f, &filter);
+}
+
+struct event last_event(struct fixture *f, struct uuid thread_id)
+{
+    const struct event_filter filter = {.has_thread_id = true, .thread_id = thread_id};
+    struct event *events = ARENA_ARRAY(f->arena, struct event, EVENT_PAGE_MAX);
+    size_t n = 0;
+    bool more = false;
+    EXPECT_EQ(event_list(begin_reading(f), &filter, 0, EVENT_PAGE_MAX, events, &n, &more), OK);
+    commit(f);
+    EXPECT(n > 0);
+    return n > 0 ? events[n - 1] : (struct event){0};
+}
+
+bool contains(struct str text, const char *part)
+{
+    size_t len = strlen(part);
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (memcmp(text.ptr + i, part, len) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,80 @@
+/*
+ * The model on a real store. A test speaks to the model inline: begin() opens a transaction of the
+ * store's writer (or of a reader), whose thread then waits while the test works in it; commit()
+ * lets the job end well, abandon() lets it fail. Strings live in the fixture's arena until its end.
+ */
+#ifndef TESTS_UNIT_MODEL_FIXTURE_H
+#define TESTS_UNIT_MODEL_FIXTURE_H
+
+#include <semaphore.h>
+
+#include "model/audit.h"
+#include "model/context.h"
+#include "model/events.h"
+#include "model/idempotency.h"
+#include "model/keys.h"
+#include "model/runs.h"
+#include "model/statements.h"
+#include "model/sweep.h"
+#include "model/tenants.h"
+#include "model/threads.h"
+#include "store/scratch.h"
+
+struct fixture {
+    struct scratch scratch;
+    struct arena *arena; /* the scratch directory's */
+    struct store *store;
+
+    struct store_job job;
+    struct context context;
+    struct problem problem;
+    struct tx *tx;
+    sem_t entered, leave, done;
+    enum error answer;
+    enum error result;
+};
+
+void fixture_begin(struct fixture *f);
+void fixture_end(struct fixture *f);
+void fixture_close(struct fixture *f);
+/* Opens the store and prepares the model, as the server does at its start. */
+void fixture_open(struct fixture *f);
+
+/* A transaction as an operator of the default tenant. */
+struct context *begin(struct fixture *f);
+struct context *begin_reading(struct fixture *f);
+/* For the tenant alone. */
+struct context *begin_as(struct fixture *f, struct uuid tenant_id);
+/* Expects that the commit succeeds. */
+void commit(struct fixture *f);
+/* The job fails: nothing of it remains. */
+void abandon(struct fixture *f);
+/* The last problem's detail, and a new one for the next call. */
+struct str told(struct fixture *f);
+
+/* --- Things to have, each in a transaction of its own ---------------------------------------- */
+
+struct uuid make_tenant(struct fixture *f, const char *name);
+struct uuid make_thread(struct fixture *f);
+/* A run under the thread's policy, with that dispatch. */
+struct run make_run(struct fixture *f, struct uuid thread_id, const char *dispatch);
+/* A run that a worker has claimed. */
+struct run make_claimed(struct fixture *f, struct uuid thread_id);
+struct run get_run(struct fixture *f, struct uuid id);
+struct thread get_thread(struct fixture *f, struct uuid id);
+/* Appends `n` events of the kind progress. */
+void add_events(struct fixture *f, struct uuid thread_id, size_t n);
+struct event_bounds thread_bounds(struct fixture *f, struct uuid thread_id);
+struct event_bounds tenant_bounds(struct fixture *f);
+/* The newest event of the thread. */
+struct event last_event(struct fixture *f, struct uuid thread_id);
+
+bool contains(struct str text, const char *part);
+#define EXPECT_PART(text, part)                                                                  \
+    do {                                                                                         \
+        struct str text_ = (text);                                                               \
+        if (!contains(text_, part))                                                              \
+            test_fail(__FILE__, __LINE__, "\"%.*s\" does not say \"%s\"", STR_ARG(text_), part); \
+    } while (0)
+
+#endif

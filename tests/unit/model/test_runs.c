@@ -1,0 +1,415 @@
+#include "fixture.h"
+
+static enum error start(struct fixture *f, struct uuid thread, const char *policy, struct run *run)
+{
+    enum error e = run_start(begin(f), thread, str_of(policy), run);
+    if (e == OK)
+        commit(f);
+    else
+        abandon(f);
+    return e;
+}
+
+TEST(a_run_starts_queued_for_a_worker_unless_whoever_starts_it_works_on_it)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct thread t = {.agent = STR("planner")};
+    EXPECT_EQ(thread_create(begin(&f), &t), OK);
+    commit(&f);
+    struct run queued = {.user_input = STR("do it"), .ask_clarifications = true};
+    EXPECT_EQ(start(&f, t.id, NULL, &queued), OK);
+    EXPECT_STR(queued.status, STR("queued"));
+    EXPECT_STR(queued.dispatch, STR("queue"));
+    EXPECT_STR(queued.agent, STR("planner"));
+    EXPECT_STR(queued.user_input, STR("do it"));
+    EXPECT(queued.ask_clarifications);
+    EXPECT_STR(queued.state, STR("{}"));
+    EXPECT(!queued.has_started_at);
+    EXPECT_EQ(queued.fence, 0);
+    EXPECT(uuid_eq(get_thread(&f, t.id).most_recent_run_id, queued.id));
+    EXPECT_STR(last_event(&f, t.id).payload,
+        STR("{\"change\":\"run.status\",\"to\":\"queued\",\"reason\":\"started\"}"));
+    struct run direct = {.dispatch = STR("direct")};
+    EXPECT_EQ(start(&f, make_thread(&f), NULL, &direct), OK);
+    EXPECT_STR(direct.status, STR("running"));
+    EXPECT(direct.has_started_at);
+    EXPECT(!direct.has_lease);
+    fixture_end(&f);
+}
+
+TEST(a_run_needs_a_thread_that_exists_and_is_active)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = {0};
+    EXPECT_EQ(start(&f, UUID_NIL, NULL, &run), ERR_NOT_FOUND);
+    struct uuid thread = make_thread(&f);
+    static const char *const others[] = {"paused", "cancelled", "error"};
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        struct str sql = arena_printf(f.arena, "UPDATE threads SET status = '%s'", others[i]);
+        scratch_exec(&f.scratch, arena_cstr(f.arena, sql));
+        EXPECT_EQ(start(&f, thread, NULL, &run), ERR_CONFLICT);
+        EXPECT_PART(told(&f), "a run can start only on an active thread");
+    }
+    fixture_end(&f);
+}
+
+/* --- A second start ------------------------------------------------------------------------- */
+
+TEST(the_policy_reject_refuses_a_second_run_and_changes_nothing)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run first = make_run(&f, thread, "direct"), second = {0};
+    struct thread before = get_thread(&f, thread);
+    EXPECT_EQ(start(&f, thread, NULL, &second), ERR_RUN_ACTIVE); /* the thread's own policy */
+    EXPECT_PART(told(&f), "is running, and the policy is reject");
+    struct thread after = get_thread(&f, thread);
+    EXPECT_EQ(after.version, before.version);
+    EXPECT_EQ(after.last_seq, before.last_seq);
+    EXPECT(uuid_eq(after.most_recent_run_id, first.id));
+    fixture_end(&f);
+}
+
+TEST(the_policy_enqueue_lets_runs_wait_in_their_order)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run runs[3] = {
+        {.dispatch = STR("direct")}, {.dispatch = STR("direct")}, {.dispatch = STR("queue")}};
+    for (size_t i = 0; i < COUNT_OF(runs); i++)
+        EXPECT_EQ(start(&f, thread, "enqueue", &runs[i]), OK);
+    EXPECT_STR(runs[0].status, STR("running"));
+    EXPECT_STR(runs[1].status, STR("queued"));
+    struct run_array active;
+    EXPECT_EQ(run_list_active(begin_reading(&f), thread, &active), OK);
+    EXPECT_EQ(active.count, 3);
+    for (size_t i = 0; i < active.count; i++)
+        EXPECT(uuid_eq(active.runs[i].id, runs[i].id));
+    commit(&f);
+    fixture_end(&f);
+}
+
+TEST(the_policy_interrupt_cancels_every_active_run_and_keeps_the_documents)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run first = make_run(&f, thread, "direct"), second = make_run(&f, thread, "direct");
+    struct thread before = get_thread(&f, thread), changed = before;
+    changed.context = STR("{\"by\":\"first\"}");
+    EXPECT_EQ(thread_update(begin(&f), &before, &changed), OK);
+    commit(&f);
+    struct run third = {.dispatch = STR("direct")};
+    EXPECT_EQ(start(&f, thread, "interrupt", &third), OK);
+    EXPECT_STR(third.status, STR("running"));
+    EXPECT_STR(get_run(&f, first.id).status, STR("cancelled"));
+    EXPECT_STR(get_run(&f, second.id).status, STR("cancelled"));
+    EXPECT(!get_run(&f, second.id).has_started_at); /* it never got its turn */
+    EXPECT_STR(get_thread(&f, thread).context, STR("{\"by\":\"first\"}"));
+    fixture_end(&f);
+}
+
+TEST(the_policy_rollback_cancels_and_puts_the_documents_back)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct thread t = {.context = STR("{\"by\":\"nobody\"}"),
+        .metadata = STR("{\"m\":1}"),
+        .preferences = STR("{\"p\":1}"),
+        .important_steps = STR("[\"one\"]")};
+    EXPECT_EQ(thread_create(begin(&f), &t), OK);
+    commit(&f);
+    struct run first = make_run(&f, t.id, "direct");
+    struct thread before = get_thread(&f, t.id), changed = before;
+    changed.context = STR("{\"by\":\"first\"}");
+    changed.metadata = changed.preferences = STR("{}");
+    changed.important_steps = STR("[\"one\",\"two\"]");
+    changed.title = STR("a title is no document");
+    EXPECT_EQ(thread_update(begin(&f), &before, &changed), OK);
+    commit(&f);
+    struct run second = {.dispatch = STR("direct")};
+    EXPECT_EQ(start(&f, t.id, "rollback", &second), OK);
+    struct thread after = get_thread(&f, t.id);
+    EXPECT_STR(after.context, t.context);
+    EXPECT_STR(after.metadata, t.metadata);
+    EXPECT_STR(after.preferences, t.preferences);
+    EXPECT_STR(after.important_steps, t.important_steps);
+    EXPECT_STR(after.title, STR("a title is no document"));
+    EXPECT_STR(get_run(&f, first.id).status, STR("cancelled"));
+    EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(*) FROM run_undo"), 0);
+    fixture_end(&f);
+}
+
+TEST(what_an_earlier_finished_run_changed_is_not_rolled_back)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run first = make_run(&f, thread, "direct"), done = first;
+    struct thread before = get_thread(&f, thread), changed = before;
+    changed.context = STR("{\"by\":\"first\"}");
+    EXPECT_EQ(thread_update(begin(&f), &before, &changed), OK);
+    commit(&f);
+    done.status = STR("completed");
+    EXPECT_EQ(run_update(begin(&f), &first, &done), OK);
+    commit(&f);
+    struct run second = {.dispatch = STR("direct")}, third = {.dispatch = STR("direct")};
+    EXPECT_EQ(start(&f, thread, NULL, &second), OK);
+    EXPECT_EQ(start(&f, thread, "rollback", &third), OK);
+    EXPECT_STR(get_thread(&f, thread).context, STR("{\"by\":\"first\"}"));
+    fixture_end(&f);
+}
+
+TEST(a_rollback_whose_start_fails_keeps_everything)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run first = make_run(&f, thread, "direct"), second = {0};
+    struct thread before = get_thread(&f, thread), changed = before;
+    changed.context = STR("{\"by\":\"first\"}");
+    EXPECT_EQ(thread_update(begin(&f), &before, &changed), OK);
+    commit(&f);
+    EXPECT_EQ(run_start(begin(&f), thread, STR("rollback"), &second), OK);
+    abandon(&f);
+    EXPECT_STR(get_run(&f, first.id).status, STR("running"));
+    EXPECT_STR(get_thread(&f, thread).context, STR("{\"by\":\"first\"}"));
+    EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(*) FROM run_undo"), 1);
+    fixture_end(&f);
+}
+
+TEST(the_queue_of_one_thread_has_a_limit)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct context *c = begin(&f);
+    for (int i = 0; i < RUN_ACTIVE_MAX; i++) {
+        struct run run = {0};
+        EXPECT_EQ(run_start(c, thread, STR("enqueue"), &run), OK);
+    }
+    struct run one_more = {0};
+    EXPECT_EQ(run_start(c, thread, STR("enqueue"), &one_more), ERR_RUN_ACTIVE);
+    commit(&f);
+    fixture_end(&f);
+}
+
+/* --- Parents and children ------------------------------------------------------------------- */
+
+TEST(a_child_runs_beside_its_parent_and_is_not_the_threads_newest_run)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run parent = make_run(&f, thread, "direct");
+    struct run child = {
+        .dispatch = STR("direct"), .has_parent_run_id = true, .parent_run_id = parent.id};
+    EXPECT_EQ(start(&f, thread, "reject", &child), OK);
+    EXPECT_STR(child.status, STR("running"));
+    EXPECT(uuid_eq(child.parent_run_id, parent.id));
+    EXPECT(uuid_eq(get_thread(&f, thread).most_recent_run_id, parent.id));
+    fixture_end(&f);
+}
+
+TEST(a_parent_must_exist_and_must_not_be_finished)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run parent = make_run(&f, thread, "direct");
+    struct run orphan = {.has_parent_run_id = true, .parent_run_id = UUID_NIL};
+    EXPECT_EQ(start(&f, thread, NULL, &orphan), ERR_INVALID);
+    EXPECT_STR(f.problem.faults[0].pointer, STR("/parent_run_id"));
+    EXPECT_EQ(run_cancel(begin(&f), &parent, STR_NONE), OK);
+    commit(&f);
+    struct run late = {.has_parent_run_id = true, .parent_run_id = parent.id};
+    EXPECT_EQ(start(&f, thread, NULL, &late), ERR_CONFLICT);
+    fixture_end(&f);
+}
+
+/* --- Lists ---------------------------------------------------------------------------------- */
+
+TEST(runs_are_listed_newest_first_and_by_thread_status_parent_and_agent)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid a = make_thread(&f), b = make_thread(&f);
+    struct run first = make_run(&f, a, "direct");
+    struct run child = {.has_parent_run_id = true,
+        .parent_run_id = first.id,
+        .agent = STR("helper"),
+        .state = STR("{\"x\":1}")};
+    EXPECT_EQ(start(&f, a, NULL, &child), OK);
+    make_run(&f, b, "queue");
+    struct run list[4];
+    size_t n = 0;
+    bool more;
+    struct context *c = begin_reading(&f);
+    struct run_filter filter = {0};
+    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    EXPECT_EQ(n, 3);
+    EXPECT(uuid_eq(list[2].id, first.id));
+    EXPECT(str_is_none(list[1].state));
+    filter = (struct run_filter){.has_before = true, .before = list[1].id};
+    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    EXPECT_EQ(n, 1);
+    filter = (struct run_filter){.has_thread_id = true, .thread_id = a, .with_documents = true};
+    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    EXPECT_EQ(n, 2);
+    EXPECT_STR(list[0].state, STR("{\"x\":1}"));
+    filter = (struct run_filter){.status = STR("running")};
+    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    EXPECT_EQ(n, 1);
+    filter = (struct run_filter){.has_parent_run_id = true, .parent_run_id = first.id};
+    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    EXPECT_EQ(n, 1);
+    filter = (struct run_filter){.agent = STR("helper")};
+    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    EXPECT_EQ(n, 1);
+    commit(&f);
+    fixture_end(&f);
+}
+
+TEST(a_run_of_another_tenant_looks_like_none)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f), other = make_tenant(&f, "other");
+    struct run run = make_run(&f, thread, "queue"), got, list[2];
+    const struct run_filter all = {0};
+    const struct run_claim claim = {.worker = STR("w"), .lease_ms = 1000};
+    size_t n = 9;
+    bool more;
+    bool found = true;
+    struct run child = {.has_parent_run_id = true, .parent_run_id = run.id};
+    struct context *c = begin_as(&f, other);
+    EXPECT_EQ(run_get(c, run.id, &got), ERR_NOT_FOUND);
+    EXPECT_EQ(run_list(c, &all, 2, list, &n, &more), OK);
+    EXPECT_EQ(n, 0);
+    EXPECT_EQ(run_claim(c, &claim, &got, &found), OK);
+    EXPECT(!found);
+    struct thread theirs = {0};
+    EXPECT_EQ(thread_create(c, &theirs), OK);
+    EXPECT_EQ(run_start(c, theirs.id, STR_NONE, &child), ERR_INVALID);
+    abandon(&f);
+    fixture_end(&f);
+}
+
+/* --- A thread and its runs together --------------------------------------------------------- */
+
+TEST(pausing_a_thread_pauses_its_runs_and_resuming_brings_them_back)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid id = make_thread(&f);
+    struct run first = make_run(&f, id, "direct"), second = make_run(&f, id, "direct");
+    struct thread t = get_thread(&f, id);
+    EXPECT_EQ(thread_pause(begin(&f), &t), OK);
+    commit(&f);
+    EXPECT_STR(t.status, STR("paused"));
+    EXPECT_STR(get_run(&f, first.id).status, STR("paused"));
+    EXPECT_STR(get_run(&f, second.id).status, STR("paused"));
+    EXPECT_EQ(thread_pause(begin(&f), &t), ERR_TRANSITION);
+    abandon(&f);
+    EXPECT_EQ(thread_resume(begin(&f), &t), OK);
+    commit(&f);
+    EXPECT_STR(t.status, STR("active"));
+    EXPECT_STR(get_run(&f, first.id).status, STR("running"));
+    EXPECT_STR(get_run(&f, second.id).status, STR("queued"));
+    fixture_end(&f);
+}
+
+TEST(cancelling_a_thread_cancels_its_runs_and_starts_none_of_them)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid id = make_thread(&f);
+    struct run first = make_run(&f, id, "direct"), second = make_run(&f, id, "direct");
+    struct thread t = get_thread(&f, id);
+    EXPECT_EQ(thread_cancel(begin(&f), &t, STR("enough")), OK);
+    commit(&f);
+    EXPECT_STR(t.status, STR("cancelled"));
+    EXPECT_STR(get_run(&f, first.id).status, STR("cancelled"));
+    EXPECT_STR(get_run(&f, second.id).status, STR("cancelled"));
+    EXPECT(!get_run(&f, second.id).has_started_at);
+    EXPECT_PART(last_event(&f, id).payload, "\"reason\":\"enough\"");
+    fixture_end(&f);
+}
+
+TEST(the_version_that_a_verb_names_is_the_threads_not_that_of_its_runs)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid id = make_thread(&f);
+    make_run(&f, id, "direct");
+    struct thread t = get_thread(&f, id);
+    struct context *c = begin(&f);
+    c->has_match = true;
+    c->match_version = t.version + 5;
+    EXPECT_EQ(thread_pause(c, &t), ERR_STALE);
+    abandon(&f);
+    c = begin(&f);
+    c->has_match = true;
+    c->match_version = t.version;
+    EXPECT_EQ(thread_pause(c, &t), OK);
+    commit(&f);
+    fixture_end(&f);
+}
+
+TEST(a_child_must_be_of_its_parents_thread_and_not_too_deep)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f), other = make_thread(&f);
+    struct run run = {.dispatch = STR("direct")};
+    EXPECT_EQ(run_start(begin(&f), thread, STR_NONE, &run), OK);
+    commit(&f);
+    struct run stray = {.has_parent_run_id = true, .parent_run_id = run.id};
+    EXPECT_EQ(run_start(begin(&f), other, STR_NONE, &stray), ERR_INVALID);
+    abandon(&f);
+    enum error e = OK;
+    int depth = 0;
+    while (e == OK) {
+        struct run child = {
+            .has_parent_run_id = true, .parent_run_id = run.id, .dispatch = STR("direct")};
+        e = run_start(begin(&f), thread, STR_NONE, &child);
+        if (e != OK) {
+            abandon(&f);
+            break;
+        }
+        commit(&f);
+        run = child;
+        depth++;
+    }
+    EXPECT_EQ(e, ERR_INVALID);
+    EXPECT_EQ(depth, RUN_DEPTH_MAX - 1);
+    fixture_end(&f);
+}
+
+TEST(pausing_and_resuming_a_run_moves_its_children_along)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run parent = {.dispatch = STR("direct")};
+    EXPECT_EQ(run_start(begin(&f), thread, STR_NONE, &parent), OK);
+    commit(&f);
+    struct run child = {.has_parent_run_id = true, .parent_run_id = parent.id};
+    EXPECT_EQ(run_start(begin(&f), thread, STR_NONE, &child), OK);
+    commit(&f);
+    EXPECT_EQ(run_pause(begin(&f), &parent), OK);
+    commit(&f);
+    EXPECT_EQ(run_get(begin_reading(&f), child.id, &child), OK);
+    EXPECT_STR(child.status, STR("paused"));
+    commit(&f);
+    EXPECT_EQ(run_resume(begin(&f), &parent), OK);
+    commit(&f);
+    EXPECT_EQ(run_get(begin_reading(&f), child.id, &child), OK);
+    EXPECT_STR(child.status, STR("queued"));
+    commit(&f);
+    fixture_end(&f);
+}

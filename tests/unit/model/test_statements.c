@@ -1,0 +1,223 @@
+/* Every named statement, looked at as a whole: it prepares, and it stays inside one tenant. */
+#include <sqlite3.h>
+
+#include "fixture.h"
+
+/* Each has tenant_id as a column. */
+static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotency_keys", "threads",
+    "thread_documents", "thread_metadata", "runs", "run_documents", "run_undo", "events",
+    "event_garbage"};
+
+/* The only statements that may look across tenants, and why. None of them answers a client. */
+static const struct {
+    const char *name;
+    const char *why;
+} ACROSS_TENANTS[] = {
+    {"event_garbage_list", "the sweep removes what was pruned, of all tenants"},
+    {"key_any", "whether the server is open: is there any key at all?"},
+    {"idempotency_expire", "the sweep, by age alone"},
+    {"run_lease_expired", "the sweep; it then acts for each run's own tenant"},
+    {"run_lease_renew_all", "at the start, for everybody who holds a lease"},
+    {"event_prune_due", "the sweep; it then acts for each thread's own tenant"},
+    {"event_last_id", "event ids are one counter, which reveals nothing but a number"},
+};
+
+static bool may_cross(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(ACROSS_TENANTS); i++)
+        if (strcmp(ACROSS_TENANTS[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_word_byte(char b)
+{
+    return (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9') || b == '_';
+}
+
+static bool has_word(const char *text, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == text || !is_word_byte(at[-1])) && !is_word_byte(at[len]))
+            return true;
+    return false;
+}
+
+static const char *tenant_table_in(const char *text)
+{
+    for (size_t i = 0; i < COUNT_OF(TENANT_TABLES); i++)
+        if (has_word(text, TENANT_TABLES[i]))
+            return TENANT_TABLES[i];
+    return NULL;
+}
+
+static bool binds_tenant(const struct sql_statement *s)
+{
+    for (unsigned i = 0; i < s->n_params; i++)
+        if (strcmp(s->params[i], "tenant_id") == 0)
+            return true;
+    return false;
+}
+
+TEST(statements_have_unique_names_and_know_their_place)
+{
+    for (unsigned i = 0; i < SQL_STATEMENT_COUNT; i++) {
+        EXPECT_EQ(sql_statements[i]->index, i);
+        for (unsigned k = 0; k < i; k++)
+            EXPECT(strcmp(sql_statements[i]->name, sql_statements[k]->name) != 0);
+    }
+}
+
+TEST(every_statement_has_a_text_for_both_engines)
+{
+    for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++) {
+        const struct sql_statement *s = sql_statements[i];
+        EXPECT(strstr(s->text[ENGINE_SQLITE], "{{") == NULL);
+        EXPECT(strstr(s->text[ENGINE_POSTGRES], "{{") == NULL);
+        EXPECT(s->n_params == 0 || strchr(s->text[ENGINE_SQLITE], '?') != NULL);
+        EXPECT(s->n_params == 0 || strchr(s->text[ENGINE_POSTGRES], '$') != NULL);
+        EXPECT(strchr(s->text[ENGINE_POSTGRES], '?') == NULL);
+    }
+}
+
+TEST(every_statement_that_touches_a_table_of_tenants_binds_the_tenant)
+{
+    for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++) {
+        const struct sql_statement *s = sql_statements[i];
+        const char *table = tenant_table_in(s->text[ENGINE_SQLITE]);
+        if (table != NULL && !binds_tenant(s) && !may_cross(s->name))
+            test_fail(
+                __FILE__, __LINE__, "%s uses %s and does not bind :tenant_id", s->name, table);
+    }
+}
+
+TEST(the_list_of_exceptions_names_no_statement_in_vain)
+{
+    for (size_t i = 0; i < COUNT_OF(ACROSS_TENANTS); i++) {
+        bool exists = false;
+        for (size_t k = 0; k < SQL_STATEMENT_COUNT; k++)
+            exists = exists || strcmp(sql_statements[k]->name, ACROSS_TENANTS[i].name) == 0;
+        if (!exists)
+            test_fail(__FILE__, __LINE__, "there is no statement %s", ACROSS_TENANTS[i].name);
+    }
+}
+
+/* --- On the real schema --------------------------------------------------------------------- */
+
+static sqlite3 *open_schema(struct fixture *f)
+{
+    sqlite3 *db = NULL;
+    fixture_begin(f);
+    EXPECT_EQ(sqlite3_open(f->scratch.database, &db), SQLITE_OK);
+    return db;
+}
+
+static void close_schema(struct fixture *f, sqlite3 *db)
+{
+    sqlite3_close(db);
+    fixture_end(f);
+}
+
+TEST(every_statement_prepares_on_sqlite_with_just_its_parameters)
+{
+    struct fixture f;
+    sqlite3 *db = open_schema(&f);
+    for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++) {
+        const struct sql_statement *s = sql_statements[i];
+        sqlite3_stmt *stmt = NULL;
+        const char *rest = "";
+        if (sqlite3_prepare_v2(db, s->text[ENGINE_SQLITE], -1, &stmt, &rest) != SQLITE_OK)
+            test_fail(__FILE__, __LINE__, "%s: %s", s->name, sqlite3_errmsg(db));
+        EXPECT_EQ(sqlite3_bind_parameter_count(stmt), s->n_params);
+        if (rest[strspn(rest, " \n;")] != '\0')
+            test_fail(__FILE__, __LINE__, "%s is more than one statement", s->name);
+        sqlite3_finalize(stmt);
+    }
+    close_schema(&f, db);
+}
+
+/* "SEARCH t USING INDEX x (tenant_id=? AND …)" keeps to the tenant, and so does its own row among
+ * the tenants; any other way into a table looks at rows of others. */
+static bool keeps_to_tenant(const char *step)
+{
+    bool enters = strncmp(step, "SEARCH ", 7) == 0 || strncmp(step, "SCAN ", 5) == 0;
+    bool constant = strstr(step, "CONSTANT ROW") != NULL;
+    bool own_row = strstr(step, "autoindex_tenants_1 (id=?)") != NULL;
+    return !enters || constant || own_row || strstr(step, "(tenant_id=?") != NULL;
+}
+
+static void check_plan(sqlite3 *db, struct fixture *f, const struct sql_statement *s)
+{
+    sqlite3_stmt *stmt = NULL;
+    struct str sql = arena_printf(f->arena, "EXPLAIN QUERY PLAN %s", s->text[ENGINE_SQLITE]);
+    EXPECT_EQ(sqlite3_prepare_v2(db, sql.ptr, (int)sql.len, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *step = (const char *)sqlite3_column_text(stmt, 3);
+        if (!keeps_to_tenant(step))
+            test_fail(__FILE__, __LINE__, "%s: %s", s->name, step);
+    }
+    sqlite3_finalize(stmt);
+}
+
+TEST(every_lookup_of_a_tenant_starts_at_its_own_rows)
+{
+    struct fixture f;
+    sqlite3 *db = open_schema(&f);
+    for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++) {
+        const struct sql_statement *s = sql_statements[i];
+        if (tenant_table_in(s->text[ENGINE_SQLITE]) != NULL && !may_cross(s->name))
+            check_plan(db, &f, s);
+    }
+    close_schema(&f, db);
+}
+
+TEST(every_table_leads_its_key_with_the_tenant)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    for (size_t i = 0; i < COUNT_OF(TENANT_TABLES); i++) {
+        struct str sql = arena_printf(f.arena,
+            "SELECT count(*) FROM pragma_index_list('%s') AS l, pragma_index_info(l.name) AS c "
+            "WHERE l.\"unique\" AND c.seqno = 0 AND c.name = 'tenant_id'",
+            TENANT_TABLES[i]);
+        if (scratch_i64(&f.scratch, arena_cstr(f.arena, sql)) != 1)
+            test_fail(__FILE__, __LINE__, "%s has no key of its tenant", TENANT_TABLES[i]);
+    }
+    /* And no table is missing from the list. */
+    EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(DISTINCT t.name) FROM sqlite_schema AS t, "
+                                      "pragma_table_info(t.name) AS c "
+                                      "WHERE t.type = 'table' AND c.name = 'tenant_id'"),
+        COUNT_OF(TENANT_TABLES));
+    fixture_end(&f);
+}
+
+/* --- The views of the seed ------------------------------------------------------------------ */
+
+TEST(the_memoria_views_show_threads_runs_and_events_in_the_seeds_columns)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run run = make_run(&f, thread, "direct");
+    char thread_text[UUID_TEXT_LEN], run_text[UUID_TEXT_LEN];
+    uuid_format(thread, thread_text);
+    uuid_format(run.id, run_text);
+    struct str thread_id = {thread_text, sizeof thread_text}, run_id = {run_text, sizeof run_text};
+    EXPECT_STR(scratch_text(&f.scratch, "SELECT id FROM workflows"), thread_id);
+    EXPECT_STR(scratch_text(&f.scratch, "SELECT most_recent_run_id FROM workflows"), run_id);
+    EXPECT_STR(scratch_text(&f.scratch, "SELECT id FROM workflow_runs"), run_id);
+    EXPECT_STR(scratch_text(&f.scratch, "SELECT workflow_id FROM workflow_runs"), thread_id);
+    EXPECT_STR(scratch_text(&f.scratch, "SELECT workflow_id FROM workflow_events"), thread_id);
+    EXPECT_STR(scratch_text(&f.scratch, "SELECT run_id FROM workflow_events WHERE id = 2"), run_id);
+    EXPECT_EQ(
+        scratch_i64(&f.scratch, "SELECT run_id IS NULL FROM workflow_events WHERE id = 1"), 1);
+    scratch_exec(&f.scratch,
+        "SELECT id, status, context, preferences, important_steps,"
+        "most_recent_run_id, error, created_at, updated_at FROM workflows;"
+        "SELECT id, workflow_id, status, user_input, ask_clarifications, state,"
+        "final_output, error, created_at, updated_at FROM workflow_runs;"
+        "SELECT id, workflow_id, run_id, kind, text, payload, created_at "
+        "FROM workflow_events");
+    fixture_end(&f);
+}
