@@ -1,0 +1,54 @@
+# The front door. Each target installs what it needs (Debian packages by name), builds and runs.
+#   make run      build and start Cairn on SQLite, on 127.0.0.1:7420, data in ./data
+#   make test     every test, also under ASan+UBSan and TSan; ends with "N passed, N failed"
+#   make quick    the tests of the plain build alone
+#   make bench    measure, print a table, write bench/RESULTS.md
+#   make fuzz     run the fuzzers; FUZZ_SECONDS=60 each
+#   make fresh    prove `make run` and `make test` inside a new Debian 12
+#   make format   clang-format every C file in place
+#   make install  DESTDIR=… PREFIX=/usr/local
+
+BUILD ?= build
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+LISTEN ?= 127.0.0.1:7420
+DATA ?= ./data
+
+.PHONY: build run test quick bench fuzz fresh format install clean
+
+build:
+	@tools/deps build
+	@[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD) -Dtests=false --buildtype=release --prefix=$(PREFIX) >/dev/null
+	@ninja -C $(BUILD) --quiet
+
+run: build
+	$(BUILD)/src/cli/cairn serve --listen $(LISTEN) --data $(DATA)
+
+test:
+	@tools/deps build test
+	@tools/run_tests.py plain asan tsan
+
+quick:
+	@tools/deps build test
+	@tools/run_tests.py plain
+
+bench: build
+	@tools/deps bench
+	@bench/run.py $(BUILD)/src/cli/cairn
+
+fuzz:
+	@tools/deps build test
+	@tools/fuzz.py $(FUZZ_SECONDS)
+
+fresh:
+	@tools/deps fresh
+	@tools/fresh
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: build
+	meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,384 @@
+#include "api/call.h"
+
+#include "api/metrics.h"
+#include "api/params.h"
+#include "api/prologue.h"
+#include "base/hash.h"
+
+/* --- Life ----------------------------------------------------------------------------------- */
+
+static void reset_answer(struct call *call)
+{
+    problem_init(&call->problem, call->arena);
+    call->n_headers = 0;
+    call->content_type = STR("application/json");
+    call->nothing_yet = false;
+    buf_reset(&call->out);
+    buf_reset(&call->out_replay);
+}
+
+void call_init(
+    struct call *call, struct api *api, struct arena *arena, const struct http_request *request)
+{
+    *call = (struct call){.api = api, .arena = arena, .request = request};
+    buf_init(&call->out, CALL_ANSWER_MAX_BYTES);
+    buf_init(&call->out_replay, CALL_ANSWER_MAX_BYTES);
+    reset_answer(call);
+    call->request_id = prologue_request_id(arena, request);
+    call->secret = prologue_secret(request);
+}
+
+void call_deinit(struct call *call)
+{
+    buf_deinit(&call->out);
+    buf_deinit(&call->out_replay);
+}
+
+void call_rewind(struct call *call)
+{
+    reset_answer(call);
+}
+
+/* --- Routing -------------------------------------------------------------------------------- */
+
+static bool decode_path_params(struct call *call, const struct str encoded[ROUTE_MAX_PARAMS])
+{
+    bool good = true;
+    for (size_t i = 0; i < ROUTE_MAX_PARAMS && !str_is_none(encoded[i]); i++)
+        if (!uuid_parse(encoded[i], &call->params[i])) {
+            problem_fault(&call->problem, route_param_name(call->route, i), "must be a UUID");
+            good = false;
+        }
+    return good;
+}
+
+bool call_route(struct call *call)
+{
+    struct str params[ROUTE_MAX_PARAMS] = {{0}};
+    struct str allow;
+    const struct http_request *r = call->request;
+    switch (route_find(call->arena, r->method, r->path, &call->route, params, &allow)) {
+    case ROUTE_FOUND:
+        call->refused_early = !decode_path_params(call, params);
+        return true;
+    case ROUTE_OTHER_METHOD:
+        problem_set(
+            &call->problem, ERR_METHOD, "%.*s takes %.*s", STR_ARG(r->path), STR_ARG(allow));
+        call_refuse(call, ERR_METHOD);
+        call_add_header(call, STR("Allow"), allow);
+        return false;
+    case ROUTE_UNKNOWN:
+        problem_set(&call->problem, ERR_NO_ROUTE, "there is no route %.*s", STR_ARG(r->path));
+        call_refuse(call, ERR_NO_ROUTE);
+        return false;
+    }
+    return false;
+}
+
+/* --- The body ------------------------------------------------------------------------------- */
+
+/* The media type without its parameters. */
+static struct str media_type(const struct call *call)
+{
+    struct str value = http_header(call->request, STR("Content-Type"));
+    return str_is_none(value) ? value : str_trim_blanks(str_slice(value, 0, str_find(value, ';')));
+}
+
+static enum error check_media_type(struct call *call)
+{
+    struct str type = media_type(call);
+    bool patch = (call->route->flags & ROUTE_PATCH) != 0;
+    call->json_patch = patch && str_eq_nocase(type, STR("application/json-patch+json"));
+    if (str_is_none(type) || str_eq_nocase(type, STR("application/json")) || call->json_patch ||
+        (patch && str_eq_nocase(type, STR("application/merge-patch+json"))))
+        return OK;
+    return problem_set(&call->problem, ERR_MEDIA_TYPE,
+        patch ? "Content-Type must be application/json, application/merge-patch+json or "
+                "application/json-patch+json"
+              : "Content-Type must be application/json");
+}
+
+static enum error parse_body(struct call *call)
+{
+    struct json_error bad;
+    if (json_parse(call->arena, call->body, &call->doc, &bad))
+        return OK;
+    if (arena_is_over(call->arena))
+        return problem_set(
+            &call->problem, ERR_TOO_LARGE, "the body needs more memory than a request may take");
+    return problem_set(
+        &call->problem, ERR_BAD_JSON, "byte %zu of the body: %s", bad.offset, bad.rule);
+}
+
+/* A POST that needs no body still takes {}, which many clients always send. */
+static enum error decode_no_body(struct call *call)
+{
+    static const struct schema nothing = {.name = "an empty body", .struct_bytes = 1};
+    if (call->body.len == 0)
+        return OK;
+    if (!str_eq(call->request->method, STR("POST")))
+        return problem_set(&call->problem, ERR_BAD_REQUEST, "this route takes no body");
+    char none;
+    enum error e = check_media_type(call);
+    if (e == OK)
+        e = parse_body(call);
+    return e == OK
+               ? schema_decode(call->arena, &nothing, json_root(&call->doc), &none, &call->problem)
+               : e;
+}
+
+static enum error decode_body(struct call *call)
+{
+    const struct route *route = call->route;
+    if (route->body == NULL)
+        return decode_no_body(call);
+    call->input = arena_zalloc(call->arena, route->body->struct_bytes);
+    if (call->body.len == 0 && (route->flags & ROUTE_BODY_OPTIONAL))
+        call->body = STR("{}");
+    enum error e = check_media_type(call);
+    if (e == OK)
+        e = parse_body(call);
+    if (e == OK && !(route->flags & ROUTE_PATCH))
+        e = schema_decode(
+            call->arena, route->body, json_root(&call->doc), call->input, &call->problem);
+    return e;
+}
+
+void call_decode(struct call *call, struct str body)
+{
+    const struct route *route = call->route;
+    call->body = body;
+    if (route->query != NULL)
+        call->query = arena_zalloc(call->arena, route->query->struct_bytes);
+    if (params_decode(call, route->query, call->request->query, call->query, &call->problem) != OK)
+        call->refused_early = true;
+    if (decode_body(call) != OK)
+        call->refused_early = true;
+}
+
+/* --- The job -------------------------------------------------------------------------------- */
+
+static enum error run(struct store_job *job, struct tx *tx)
+{
+    struct call *call = CONTAINER_OF(job, struct call, job);
+    struct context c;
+    context_init(&c, call->arena, &call->problem, tx);
+    enum error e = prologue_run(call, &c);
+    /* Judged before the commit: what cannot be answered must not have happened. */
+    if (e == OK && (call->out.failed || arena_is_over(call->arena)))
+        return problem_set(
+            &call->problem, ERR_ANSWER_LARGE, "the answer would be too large: ask for less");
+    return e;
+}
+
+static void finish(struct call *call, enum error result)
+{
+    if (result != OK)
+        call_refuse(call, result);
+    metrics_count(call->api->metrics, call->route, call->status);
+    call->done(call);
+}
+
+static void job_done(struct store_job *job, enum error result)
+{
+    finish(CONTAINER_OF(job, struct call, job), result);
+}
+
+void call_submit(struct call *call)
+{
+    call->status = call->route->status;
+    if (call->route->mode == ROUTE_STATIC) {
+        struct context none;
+        context_init(&none, call->arena, &call->problem, NULL);
+        finish(call, call->refused_early ? call->problem.code : call->route->handle(call, &none));
+        return;
+    }
+    bool writes = call->route->mode == ROUTE_WRITE && !call->refused_early;
+    call->job =
+        (struct store_job){.mode = writes ? STORE_WRITE : STORE_READ, .run = run, .done = job_done};
+    store_submit(call->api->store, &call->job);
+}
+
+/* --- Answers -------------------------------------------------------------------------------- */
+
+void call_add_header(struct call *call, struct str name, struct str value)
+{
+    assert(call->n_headers < CALL_MAX_HEADERS);
+    call->headers[call->n_headers++] = (struct http_header){name, value};
+}
+
+static void write_extension(struct json_writer *w, struct arena *arena, struct str extension)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    if (str_is_none(extension) || !json_parse(arena, extension, &doc, &unused))
+        return;
+    struct json_iter it = json_iter(json_root(&doc));
+    struct json key, value;
+    while (json_next(&it, &key, &value)) {
+        json_write_key(w, json_string(arena, key));
+        json_write_value(w, value);
+    }
+}
+
+static void write_faults(struct json_writer *w, const struct problem *problem)
+{
+    if (problem->n_faults == 0)
+        return;
+    json_write_key(w, STR("errors"));
+    json_write_array(w);
+    for (size_t i = 0; i < problem->n_faults; i++) {
+        json_write_object(w);
+        json_write_key(w, STR("pointer"));
+        json_write_string(w, problem->faults[i].pointer);
+        json_write_key(w, STR("detail"));
+        json_write_string(w, problem->faults[i].detail);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    if (problem->n_faults_untold == 0)
+        return;
+    json_write_key(w, STR("errors_untold"));
+    json_write_i64(w, (int64_t)problem->n_faults_untold);
+}
+
+/* An empty pointer is the whole body. */
+static struct str word_fault(struct arena *arena, const struct problem_fault *fault)
+{
+    struct str where = fault->pointer.len > 0 ? fault->pointer : STR("the body");
+    return arena_printf(arena, "%.*s %.*s", STR_ARG(where), STR_ARG(fault->detail));
+}
+
+static void write_problem(struct json_writer *w, struct arena *arena, const struct problem *problem,
+    struct str request_id, int status)
+{
+    const struct error_info *info = error_info(problem->code);
+    struct str detail = problem->detail;
+    if (str_is_none(detail) && problem->n_faults > 0)
+        detail = word_fault(arena, &problem->faults[0]);
+    json_write_object(w);
+    json_write_key(w, STR("type"));
+    json_write_string(w, arena_printf(arena, "urn:cairn:error:%.*s", STR_ARG(info->code)));
+    json_write_key(w, STR("title"));
+    json_write_string(w, info->title);
+    json_write_key(w, STR("status"));
+    json_write_i64(w, status);
+    json_write_key(w, STR("code"));
+    json_write_string(w, info->code);
+    json_write_key(w, STR("detail"));
+    json_write_string(w, str_is_none(detail) ? info->title : detail);
+    json_write_key(w, STR("request_id"));
+    json_write_string(w, request_id);
+    json_write_key(w, STR("retryable"));
+    json_write_bool(w, info->retryable);
+    write_faults(w, problem);
+    write_extension(w, arena, problem->extension);
+    json_write_end(w);
+}
+
+struct str problem_document(
+    struct arena *arena, const struct problem *problem, struct str request_id, int status)
+{
+    struct buf out;
+    buf_init(&out, CALL_ANSWER_MAX_BYTES);
+    struct json_writer w;
+    json_writer_init(&w, &out);
+    write_problem(&w, arena, problem, request_id, status);
+    struct str text = arena_str(arena, buf_str(&out));
+    buf_deinit(&out);
+    return text;
+}
+
+/* The store may refuse (disk full) after the handler has written its answer: that one goes. */
+void call_refuse(struct call *call, enum error e)
+{
+    if (call->problem.code != e) {
+        struct str none = STR_NONE;
+        call->problem = (struct problem){.arena = call->arena, .code = e, .detail = none};
+    }
+    call->status = error_info(e)->status;
+    call->content_type = STR("application/problem+json");
+    buf_reset(&call->out);
+    buf_append(
+        &call->out, problem_document(call->arena, &call->problem, call->request_id, call->status));
+    if (call->problem.retry_after_s == 0 && error_info(e)->retryable)
+        call->problem.retry_after_s = 1;
+    if (call->problem.retry_after_s > 0)
+        call_add_header(
+            call, STR("Retry-After"), arena_printf(call->arena, "%u", call->problem.retry_after_s));
+    if (error_info(e)->status == 401)
+        call_add_header(call, STR("WWW-Authenticate"), STR("Bearer realm=\"cairn\""));
+}
+
+/* Caches on the way may have weakened the tag; for reading it is the same one. */
+static bool has_already(const struct call *call, struct str tag)
+{
+    const struct str name = STR("If-None-Match");
+    return http_header_lists(call->request, name, tag) ||
+           http_header_lists(
+               call->request, name, arena_printf(call->arena, "W/%.*s", STR_ARG(tag))) ||
+           http_header_lists(call->request, name, STR("*"));
+}
+
+void call_answer(
+    struct call *call, const struct schema *schema, const void *object, int64_t version)
+{
+    if (version > 0) {
+        struct str tag = arena_printf(call->arena, "\"%lld\"", (long long)version);
+        call_add_header(call, STR("ETag"), tag);
+        if (call->route->mode == ROUTE_READ && has_already(call, tag)) {
+            call->status = 304;
+            return;
+        }
+    }
+    struct json_writer w;
+    json_writer_init(&w, &call->out);
+    schema_encode(&w, schema, object);
+}
+
+void call_answer_page(struct call *call, const struct schema *schema, const void *items,
+    size_t count, bool more, struct str (*cursor_of)(struct arena *arena, const void *item))
+{
+    const char *item = items;
+    struct json_writer w;
+    json_writer_init(&w, &call->out);
+    json_write_object(&w);
+    json_write_key(&w, STR("data"));
+    json_write_array(&w);
+    for (size_t i = 0; i < count; i++)
+        schema_encode(&w, schema, item + i * schema->struct_bytes);
+    json_write_end(&w);
+    json_write_key(&w, STR("has_more"));
+    json_write_bool(&w, more);
+    json_write_key(&w, STR("next_cursor"));
+    json_write_string(
+        &w, more ? cursor_of(call->arena, item + (count - 1) * schema->struct_bytes) : STR_NONE);
+    json_write_end(&w);
+}
+
+void call_answer_nothing(struct call *call)
+{
+    call->status = 204;
+}
+
+/* --- Cursors -------------------------------------------------------------------------------- */
+
+struct str cursor_from_uuid(struct arena *arena, struct uuid id)
+{
+    return base64url_encode(arena, (struct str){(const char *)id.bytes, sizeof id.bytes});
+}
+
+enum error cursor_to_uuid(struct call *call, struct str cursor, bool *out_has, struct uuid *out_id)
+{
+    struct str bytes;
+    if (str_is_none(cursor))
+        return OK;
+    if (!base64url_decode(call->arena, cursor, &bytes) || bytes.len != sizeof out_id->bytes) {
+        problem_fault(&call->problem, STR("cursor"), "must be a next_cursor of this list");
+        call->problem.code = ERR_BAD_CURSOR;
+        return ERR_BAD_CURSOR;
+    }
+    memcpy(out_id->bytes, bytes.ptr, bytes.len);
+    *out_has = true;
+    return OK;
+}

@@ -1,0 +1,114 @@
+/*
+ * One call of the API, from HTTP or in-process: the request, the job that carries it out, and the
+ * answer. call_prepare matches and decodes (on the caller's thread), call_submit hands it to the
+ * store, `done` is called on a store thread once the answer is final and durable.
+ * Every string of a call lives in its arena, except the answer's body, which is in `out`.
+ */
+#ifndef API_CALL_H
+#define API_CALL_H
+
+#include "api/rate_limit.h"
+#include "api/route.h"
+#include "base/buf.h"
+#include "net/http.h"
+
+enum {
+    CALL_MAX_HEADERS = 16,
+    CALL_ANSWER_MAX_BYTES = 64 * 1024 * 1024,
+    CALL_MAX_WAIT_S = 60,
+    CALL_REQUEST_ID_MAX_BYTES = 128,
+};
+
+struct api {
+    struct store *store;
+    /* Without any key the default tenant is open: only when listening on loopback. */
+    bool may_be_open;
+    struct rate_limiter *rate_limiter;
+    struct api_metrics *metrics;
+    struct buf openapi; /* the document, made once */
+};
+
+struct call {
+    struct store_job job;
+    struct api *api;
+    struct arena *arena;
+
+    /* The request. */
+    const struct http_request *request;
+    const struct route *route;
+    struct uuid params[ROUTE_MAX_PARAMS];
+    struct str request_id;
+    struct str secret; /* of Authorization or the WebSocket's protocol; STR_NONE */
+    struct str body;
+    struct json_doc doc; /* the parsed body */
+    void *input;         /* the body decoded by route->body */
+    void *query;         /* the parameters decoded by route->query */
+    struct str metadata_keys[4];
+    struct str metadata_values[4];
+    bool json_patch;    /* the patch is RFC 6902, else RFC 7396 */
+    bool refused_early; /* the request itself is bad: only authenticate, then say so */
+
+    /* Who asked, once known. */
+    struct uuid tenant_id;
+    bool has_key;
+    struct uuid key_id;
+    bool is_counted; /* by the rate limit: a long poll that wakes is still one request */
+    struct rate_verdict rate;
+    bool has_expiry;
+    int64_t expires_at;
+
+    /* The answer. */
+    struct problem problem;
+    int status;
+    struct http_header headers[CALL_MAX_HEADERS];
+    size_t n_headers;
+    struct str content_type;
+    struct buf out;
+    struct buf out_replay; /* what a replay answers, where it must differ: no secrets */
+    bool nothing_yet;      /* a long poll found nothing and may wait for more */
+    void *admitted;        /* what the handler of a stream leaves for the stream */
+
+    void (*done)(struct call *call);
+    void *data;
+};
+
+void call_init(
+    struct call *call, struct api *api, struct arena *arena, const struct http_request *request);
+void call_deinit(struct call *call);
+
+/* Finds the route and checks what can be checked without a body. False: the answer is ready. */
+MUST_CHECK bool call_route(struct call *call);
+/* Decodes parameters and body; what is wrong with them is told after authentication. */
+void call_decode(struct call *call, struct str body);
+/* Runs the handler: at once for static routes, else as a job; then `done`. */
+void call_submit(struct call *call);
+/* Makes a finished call ready to be submitted again. */
+void call_rewind(struct call *call);
+
+/* The answer is this problem. */
+void call_refuse(struct call *call, enum error e);
+void call_add_header(struct call *call, struct str name, struct str value);
+
+/* --- For handlers --------------------------------------------------------------------------- */
+
+/* Answers one object; `version` 0 for objects without one. */
+void call_answer(
+    struct call *call, const struct schema *schema, const void *object, int64_t version);
+/* Answers {"data":[…],"has_more":…,"next_cursor":…}. */
+void call_answer_page(struct call *call, const struct schema *schema, const void *items,
+    size_t count, bool more, struct str (*cursor_of)(struct arena *arena, const void *item));
+/* No content. */
+void call_answer_nothing(struct call *call);
+/* Changes `object` (of route->body) by the patch in the body; the result is decoded into out. */
+MUST_CHECK enum error call_apply_patch(struct call *call, const void *object, void *out);
+
+/* Cursors of lists by id: opaque on the wire. */
+struct str cursor_from_uuid(struct arena *arena, struct uuid id);
+MUST_CHECK enum error cursor_to_uuid(
+    struct call *call, struct str cursor, bool *out_has, struct uuid *out_id);
+
+/* The problem document of a call that never was one: a malformed request. */
+struct str problem_document(
+    struct arena *arena, const struct problem *problem, struct str request_id, int status);
+
+#endif

@@ -1,0 +1,105 @@
+#include "api/poll.h"
+
+static struct poll *poll_of(struct watch *w)
+{
+    return CONTAINER_OF(w, struct poll, watch);
+}
+
+static void run_again(struct poll *p)
+{
+    if (p->running) {
+        p->again = true;
+        return;
+    }
+    p->running = true;
+    p->rerun(p);
+}
+
+static void give_up(struct poll *p)
+{
+    p->finished = true;
+    run_again(p);
+}
+
+static void on_event(struct watch *w, struct frames *frames)
+{
+    struct poll *p = poll_of(w);
+    const struct event *event = frames->event;
+    bool matters = p->for_claim ? event->frees_run : event_is_wanted(&p->filter, event);
+    if (matters || event->is_last)
+        run_again(p);
+}
+
+static void on_lost(struct watch *w)
+{
+    run_again(poll_of(w));
+}
+
+static void on_access_ended(struct watch *w, struct uuid id)
+{
+    run_again(poll_of(w)); /* the next run finds out whether it still may */
+}
+
+static void on_tick(struct watch *w, uint64_t now_ms)
+{
+}
+
+static void on_drain(struct watch *w)
+{
+    give_up(poll_of(w));
+}
+
+static const struct watch_ops ops = {.on_event = on_event,
+    .on_lost = on_lost,
+    .on_access_ended = on_access_ended,
+    .on_tick = on_tick,
+    .on_drain = on_drain};
+
+static void on_timer(uv_timer_t *timer)
+{
+    give_up(timer->data);
+}
+
+bool poll_wait(struct poll *p, struct loop *loop, uint64_t wait_ms)
+{
+    if (p->finished || watchers_are_draining(p->watchers))
+        return false;
+    if (!p->started) {
+        p->started = true;
+        p->watch.ops = &ops;
+        watch_add(p->watchers, &p->watch);
+        uv_timer_init(loop_uv(loop), &p->timer);
+        p->timer.data = p;
+        uv_timer_start(&p->timer, on_timer, wait_ms, 0);
+        p->again = true;
+    }
+    if (p->again) {
+        p->again = false;
+        run_again(p);
+    }
+    return true;
+}
+
+void poll_settle(struct poll *p)
+{
+    if (!p->started)
+        return;
+    watch_remove(p->watchers, &p->watch);
+    uv_timer_stop(&p->timer);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct poll *p = handle->data;
+    p->closed(p);
+}
+
+void poll_finish(struct poll *p)
+{
+    if (!p->started) {
+        p->closed(p);
+        return;
+    }
+    watch_remove(p->watchers, &p->watch);
+    uv_close((uv_handle_t *)&p->timer, on_timer_closed);
+}

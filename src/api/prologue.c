@@ -1,0 +1,318 @@
+#include "api/prologue.h"
+
+#include "api/denials.h"
+#include "base/hash.h"
+#include "model/idempotency.h"
+#include "model/keys.h"
+#include "model/runs.h"
+
+/* --- From the headers ----------------------------------------------------------------------- */
+
+static bool is_plain_id(struct str id, size_t max_bytes)
+{
+    for (size_t i = 0; i < id.len; i++)
+        if (id.ptr[i] <= ' ' || id.ptr[i] > '~' || id.ptr[i] == '"' || id.ptr[i] == '\\')
+            return false;
+    return id.len > 0 && id.len <= max_bytes;
+}
+
+struct str prologue_request_id(struct arena *arena, const struct http_request *request)
+{
+    struct str given = http_header(request, STR("X-Request-Id"));
+    if (is_plain_id(given, CALL_REQUEST_ID_MAX_BYTES))
+        return given;
+    char *text = arena_alloc(arena, UUID_TEXT_LEN);
+    uuid_format(uuid_v7(), text);
+    return (struct str){text, UUID_TEXT_LEN};
+}
+
+/* Browsers cannot set headers on a WebSocket; they may offer the key as a subprotocol. */
+static struct str secret_from_protocols(const struct http_request *request)
+{
+    const struct str prefix = STR("bearer.");
+    struct str rest = http_header(request, STR("Sec-WebSocket-Protocol")), part;
+    while (str_next_part(&rest, ',', &part)) {
+        part = str_trim_blanks(part);
+        if (str_starts_with(part, prefix))
+            return str_slice(part, prefix.len, part.len);
+    }
+    return STR_NONE;
+}
+
+struct str prologue_secret(const struct http_request *request)
+{
+    struct str value = http_header(request, STR("Authorization"));
+    if (str_is_none(value))
+        return secret_from_protocols(request);
+    size_t blank = str_find(value, ' ');
+    bool once = http_header_count(request, STR("Authorization")) == 1;
+    if (!once || !str_eq_nocase(str_slice(value, 0, blank), STR("Bearer")))
+        return STR(""); /* given, but not a key: refused, never "open" */
+    return str_trim_blanks(str_slice(value, blank, value.len));
+}
+
+/* Headers that would mean two things if they came twice. */
+static enum error check_single(struct call *call)
+{
+    static const struct str names[] = {{"If-Match", 8}, {"Cairn-Fencing-Token", 19},
+        {"Idempotency-Key", 15}, {"Content-Type", 12}, {"Last-Event-ID", 13}};
+    enum error e = OK;
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (http_header_count(call->request, names[i]) > 1)
+            e = problem_fault(&call->problem, names[i], "must be given once");
+    return e;
+}
+
+static enum error read_match(struct call *call, struct context *c)
+{
+    struct str match = http_header(call->request, STR("If-Match"));
+    if (str_is_none(match))
+        return OK;
+    bool versioned = (call->route->flags & ROUTE_ETAG) != 0;
+    if (call->route->mode == ROUTE_WRITE && !versioned)
+        return problem_fault(
+            &call->problem, STR("If-Match"), "cannot be given here: this route has no ETag");
+    if (str_has_byte(match, ','))
+        return problem_fault(&call->problem, STR("If-Match"), "must be one ETag, or *");
+    if (str_eq(match, STR("*")))
+        return OK;
+    c->has_match = true;
+    c->match_version = -1;
+    bool quoted = match.len > 2 && match.ptr[0] == '"' && match.ptr[match.len - 1] == '"';
+    if (quoted && !str_to_i64(str_slice(match, 1, match.len - 1), &c->match_version))
+        c->match_version = -1;
+    return OK;
+}
+
+/* A token is good for the run it was given for, and for the thread of that run: checked here for
+ * every route, so that no write of a worker that lost its lease gets through. */
+static enum error check_fence(struct call *call, struct context *c)
+{
+    struct str param = route_param_name(call->route, 0);
+    struct run run;
+    if (call->route->mode != ROUTE_WRITE)
+        return OK;
+    if (str_eq(param, STR("thread_id")) || str_eq(param, STR("workflow_id")))
+        return run_check_thread_fence(c, call->params[0]);
+    if (!str_eq(param, STR("run_id")))
+        return problem_fault(&call->problem, STR("Cairn-Fencing-Token"),
+            "cannot be given here: this route is not about one thread or run");
+    enum error e = run_get_head(c, call->params[0], &run);
+    return e == OK ? run_check_fence(c, &run) : e;
+}
+
+static enum error read_fence(struct call *call, struct context *c)
+{
+    struct str fence = http_header(call->request, STR("Cairn-Fencing-Token"));
+    if (str_is_none(fence))
+        return OK;
+    c->has_fence = true;
+    if (!str_to_i64(fence, &c->fence) || c->fence <= 0)
+        return problem_fault(
+            &call->problem, STR("Cairn-Fencing-Token"), "must be the fence of a claimed run");
+    return check_fence(call, c);
+}
+
+static enum error read_conditions(struct call *call, struct context *c)
+{
+    enum error e = check_single(call);
+    if (e == OK)
+        e = read_match(call, c);
+    return e == OK ? read_fence(call, c) : e;
+}
+
+/* --- Who, how often, whether ---------------------------------------------------------------- */
+
+static enum error limit_rate(struct call *call, const struct api_key *key, int64_t now_us)
+{
+    if (!key->has_rate_limit)
+        return OK;
+    if (!call->is_counted)
+        call->rate =
+            rate_limiter_take(call->api->rate_limiter, key->id, key->rate_limit_per_minute, now_us);
+    call->is_counted = true;
+    const struct rate_verdict v = call->rate;
+    call_add_header(call, STR("RateLimit-Policy"),
+        arena_printf(call->arena, "\"key\";q=%lld;w=60", (long long)v.limit));
+    call_add_header(call, STR("RateLimit"),
+        arena_printf(
+            call->arena, "\"key\";r=%lld;t=%lld", (long long)v.remaining, (long long)v.reset_s));
+    if (v.allowed)
+        return OK;
+    enum error e = problem_set(&call->problem, ERR_RATE_LIMITED,
+        "the key may make %lld requests a minute", (long long)v.limit);
+    call->problem.retry_after_s = (uint32_t)v.reset_s;
+    return e;
+}
+
+/* Without any key in the database, whoever reaches the loopback address owns the default tenant. */
+static enum error enter_open(struct call *call, struct context *c)
+{
+    bool any = true;
+    if (call->api->may_be_open) {
+        enum error e = key_any(c, &any);
+        if (e != OK)
+            return e;
+    }
+    if (any)
+        return problem_set(
+            &call->problem, ERR_UNAUTHENTICATED, "send an API key: Authorization: Bearer cairn_…");
+    c->tenant_id = DEFAULT_TENANT_ID;
+    c->actor = ACTOR_OPEN;
+    c->scopes = scopes_effective(SCOPE_OPERATOR);
+    return OK;
+}
+
+static enum error enter_with_key(struct call *call, struct context *c)
+{
+    struct api_key key;
+    bool known;
+    enum error e = key_authenticate(c, call->secret, &key, &known);
+    if (e != OK) {
+        if (known)
+            denial_note(call->api, c, "key.refused");
+        return e;
+    }
+    call->has_key = true;
+    call->key_id = key.id;
+    call->has_expiry = key.has_expires_at;
+    call->expires_at = key.expires_at;
+    return limit_rate(call, &key, c->now_us);
+}
+
+static enum error authenticate(struct call *call, struct context *c)
+{
+    enum error e = str_is_none(call->secret) ? enter_open(call, c) : enter_with_key(call, c);
+    call->tenant_id = c->tenant_id;
+    return e;
+}
+
+static enum error authorize(struct call *call, struct context *c)
+{
+    unsigned needed = (unsigned)call->route->scope;
+    if ((c->scopes & needed) == needed)
+        return OK;
+    denial_note(call->api, c, "scope.refused");
+    return problem_set(&call->problem, ERR_FORBIDDEN, "this route needs the scope %s",
+        scope_name(call->route->scope));
+}
+
+/* --- Idempotency ---------------------------------------------------------------------------- */
+
+struct idempotency {
+    bool wanted;
+    struct str route;
+    struct str key;
+    struct sha256 request_hash;
+};
+
+static enum error read_idempotency(struct call *call, struct idempotency *out)
+{
+    const struct http_request *r = call->request;
+    *out = (struct idempotency){.key = http_header(r, STR("Idempotency-Key"))};
+    if (str_is_none(out->key) || call->route->mode != ROUTE_WRITE ||
+        !str_eq(r->method, STR("POST")))
+        return OK;
+    if (!is_plain_id(out->key, IDEMPOTENCY_KEY_MAX_BYTES))
+        return problem_fault(&call->problem, STR("Idempotency-Key"),
+            "must be 1 to %d printable ASCII characters without blanks and quotes",
+            IDEMPOTENCY_KEY_MAX_BYTES);
+    out->wanted = true;
+    out->route = arena_printf(call->arena, "%s %s", call->route->method, call->route->path);
+    struct sha256_state *state = sha256_create();
+    sha256_add(state, r->target);
+    sha256_add(state, STR("\n"));
+    sha256_add(state, call->body);
+    out->request_hash = sha256_finish(state);
+    return OK;
+}
+
+static struct str encode_headers(const struct call *call)
+{
+    struct buf text;
+    buf_init(&text, CALL_ANSWER_MAX_BYTES);
+    struct json_writer w;
+    json_writer_init(&w, &text);
+    json_write_object(&w);
+    for (size_t i = 0; i < call->n_headers; i++)
+        if (!str_starts_with(call->headers[i].name, STR("RateLimit"))) {
+            json_write_key(&w, call->headers[i].name);
+            json_write_string(&w, call->headers[i].value);
+        }
+    json_write_end(&w);
+    struct str copy = arena_str(call->arena, buf_str(&text));
+    buf_deinit(&text);
+    return copy;
+}
+
+static void replay(struct call *call, const struct stored_answer *answer)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    call->status = (int)answer->status;
+    buf_append(&call->out, answer->body);
+    call_add_header(call, STR("Idempotency-Replayed"), STR("true"));
+    if (!json_parse(call->arena, answer->headers, &doc, &unused))
+        return;
+    struct json_iter it = json_iter(json_root(&doc));
+    struct json name, value;
+    while (json_next(&it, &name, &value) && call->n_headers < CALL_MAX_HEADERS - 2)
+        call_add_header(call, json_string(call->arena, name), json_string(call->arena, value));
+}
+
+static enum error store_answer(
+    struct call *call, struct context *c, const struct idempotency *idempotency)
+{
+    struct str body = call->out_replay.len > 0 ? buf_str(&call->out_replay) : buf_str(&call->out);
+    struct stored_answer answer = {
+        .status = call->status, .headers = encode_headers(call), .body = body};
+    return idempotency_store(
+        c, idempotency->route, idempotency->key, idempotency->request_hash, &answer);
+}
+
+/* --- All of it ------------------------------------------------------------------------------ */
+
+static enum error handle(struct call *call, struct context *c)
+{
+    struct idempotency idempotency;
+    struct stored_answer stored;
+    bool found = false;
+    enum error e = read_conditions(call, c);
+    if (e == OK)
+        e = read_idempotency(call, &idempotency);
+    if (e == OK && idempotency.wanted)
+        e = idempotency_find(
+            c, idempotency.route, idempotency.key, idempotency.request_hash, &stored, &found);
+    if (e != OK)
+        return e;
+    if (found) {
+        replay(call, &stored);
+        return OK;
+    }
+    e = call->route->handle(call, c);
+    /* A long poll that found nothing has not been answered yet, or did nothing that can be
+     * repeated. */
+    if (e == OK && idempotency.wanted && !call->nothing_yet)
+        e = store_answer(call, c, &idempotency);
+    return e;
+}
+
+enum error prologue_run(struct call *call, struct context *c)
+{
+    /* A bad request has its problem already; who sent it decides whether they are told. */
+    struct problem early = call->problem;
+    c->request_id = call->request_id;
+    if (call->refused_early)
+        problem_init(&call->problem, call->arena);
+    bool public = (call->route->flags & ROUTE_PUBLIC) != 0;
+    enum error e = public ? OK : authenticate(call, c);
+    if (e == OK)
+        e = authorize(call, c);
+    if (e != OK)
+        return e;
+    if (call->refused_early) {
+        call->problem = early;
+        return early.code;
+    }
+    return handle(call, c);
+}

@@ -1,0 +1,18 @@
+/*
+ * What every call goes through before its handler, in the job's own transaction: who asks
+ * (authentication), how often (rate limit), whether they may (scope), whether it was done already
+ * (idempotency key), and under which conditions (If-Match, fencing token).
+ */
+#ifndef API_PROLOGUE_H
+#define API_PROLOGUE_H
+
+#include "api/call.h"
+
+/* X-Request-Id when it is safe to repeat, else a new id. */
+struct str prologue_request_id(struct arena *arena, const struct http_request *request);
+/* The API key of the request; STR_NONE when it has none. */
+struct str prologue_secret(const struct http_request *request);
+
+MUST_CHECK enum error prologue_run(struct call *call, struct context *c);
+
+#endif

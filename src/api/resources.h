@@ -1,0 +1,112 @@
+/* The handlers and schemas that the route table names; each group lives in the file of its
+ * resource. */
+#ifndef API_RESOURCES_H
+#define API_RESOURCES_H
+
+#include "api/call.h"
+
+enum { PAGE_DEFAULT = 50, PAGE_MAX = 200 };
+
+/* The parameters of every list. */
+struct page_query {
+    struct str cursor;
+    bool has_limit;
+    int64_t limit;
+};
+#define PAGE_FIELDS(type)                                                         \
+    {.name = "cursor",                                                            \
+        .kind = FIELD_STRING,                                                     \
+        .offset = offsetof(type, page.cursor),                                    \
+        .max = 200,                                                               \
+        .summary = "next_cursor of the page before"},                             \
+    {                                                                             \
+        .name = "limit", .kind = FIELD_INT, .offset = offsetof(type, page.limit), \
+        .has_offset = offsetof(type, page.has_limit), .min = 1, .max = PAGE_MAX,  \
+        .summary = "items a page, 50 unless told"                                 \
+    }
+static inline size_t page_limit(const struct page_query *p)
+{
+    return p->has_limit ? (size_t)p->limit : PAGE_DEFAULT;
+}
+
+/* system.c */
+extern const struct schema schema_health;
+enum error handle_health(struct call *call, struct context *c);
+enum error handle_ready(struct call *call, struct context *c);
+enum error handle_metrics(struct call *call, struct context *c);
+enum error handle_openapi(struct call *call, struct context *c);
+extern const struct schema schema_whoami;
+enum error handle_whoami(struct call *call, struct context *c);
+
+/* tenants_api.c */
+extern const struct schema schema_tenant, schema_tenant_create, schema_tenant_created,
+    schema_tenant_patch, query_tenants;
+enum error handle_tenant_create(struct call *call, struct context *c);
+enum error handle_tenant_list(struct call *call, struct context *c);
+enum error handle_tenant_get(struct call *call, struct context *c);
+enum error handle_tenant_patch(struct call *call, struct context *c);
+enum error handle_tenant_delete(struct call *call, struct context *c);
+
+/* keys_api.c */
+extern const struct schema schema_key, schema_key_create, schema_key_created, query_keys;
+enum error handle_key_create(struct call *call, struct context *c);
+enum error handle_tenant_key_create(struct call *call, struct context *c);
+enum error handle_key_list(struct call *call, struct context *c);
+enum error handle_key_get(struct call *call, struct context *c);
+enum error handle_key_revoke(struct call *call, struct context *c);
+
+/* audit_api.c */
+extern const struct schema schema_audit_record, schema_audit_verdict, query_audit;
+enum error handle_audit_list(struct call *call, struct context *c);
+enum error handle_audit_verify(struct call *call, struct context *c);
+
+/* threads_api.c */
+extern const struct schema schema_thread, schema_thread_body, query_threads, schema_reason;
+enum error handle_thread_create(struct call *call, struct context *c);
+enum error handle_thread_list(struct call *call, struct context *c);
+enum error handle_thread_get(struct call *call, struct context *c);
+enum error handle_thread_patch(struct call *call, struct context *c);
+enum error handle_thread_delete(struct call *call, struct context *c);
+enum error handle_thread_pause(struct call *call, struct context *c);
+enum error handle_thread_resume(struct call *call, struct context *c);
+enum error handle_thread_cancel(struct call *call, struct context *c);
+
+/* runs_api.c */
+struct claim_query {
+    bool has_wait;
+    int64_t wait;
+};
+extern const struct schema schema_run, schema_run_create, schema_run_body, schema_run_input,
+    schema_run_claim, schema_run_heartbeat, query_runs, query_thread_runs, query_claim;
+enum error handle_run_start(struct call *call, struct context *c);
+enum error handle_run_list(struct call *call, struct context *c);
+enum error handle_thread_run_list(struct call *call, struct context *c);
+enum error handle_run_get(struct call *call, struct context *c);
+enum error handle_run_patch(struct call *call, struct context *c);
+enum error handle_run_input(struct call *call, struct context *c);
+enum error handle_run_pause(struct call *call, struct context *c);
+enum error handle_run_resume(struct call *call, struct context *c);
+enum error handle_run_cancel(struct call *call, struct context *c);
+enum error handle_run_claim(struct call *call, struct context *c);
+enum error handle_run_heartbeat(struct call *call, struct context *c);
+enum error handle_run_release(struct call *call, struct context *c);
+
+/* events_api.c */
+extern const struct schema schema_event, schema_event_append, schema_events_appended,
+    schema_event_prune, schema_event_pruned, query_events, query_event_stream;
+enum error handle_event_append(struct call *call, struct context *c);
+enum error handle_event_list(struct call *call, struct context *c);
+enum error handle_event_stream(struct call *call, struct context *c);
+enum error handle_event_prune(struct call *call, struct context *c);
+
+/* memoria.c */
+extern const struct schema schema_workflow_start, schema_workflow_input, schema_workflow,
+    query_workflow_stream;
+enum error handle_workflow_start(struct call *call, struct context *c);
+enum error handle_workflow_input(struct call *call, struct context *c);
+enum error handle_workflow_pause(struct call *call, struct context *c);
+enum error handle_workflow_resume(struct call *call, struct context *c);
+enum error handle_workflow_cancel(struct call *call, struct context *c);
+enum error handle_workflow_stream(struct call *call, struct context *c);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * The route table: the one source of routing, scopes, limits, query parameters, the OpenAPI
+ * document and the walk of the two-tenant test. A route is a row here and a handler beside its
+ * resource.
+ */
+#ifndef API_ROUTE_H
+#define API_ROUTE_H
+
+#include "base/schema.h"
+#include "model/context.h"
+
+struct call;
+
+enum route_mode {
+    ROUTE_STATIC, /* answered on the loop, without the store and without a key */
+    ROUTE_READ,
+    ROUTE_WRITE,
+    ROUTE_SSE, /* a READ job that admits the subscriber, then a stream */
+    ROUTE_WEBSOCKET,
+};
+
+enum route_flags {
+    ROUTE_PATCH = 1 << 0,           /* the body is a Merge Patch or a JSON Patch of `body` */
+    ROUTE_LIST = 1 << 1,            /* answers a page of `answer` */
+    ROUTE_METADATA_FILTER = 1 << 2, /* takes metadata.KEY=VALUE */
+    ROUTE_BODY_OPTIONAL = 1 << 3,
+    ROUTE_ETAG = 1 << 4,          /* the object has a version: ETag, If-Match, If-None-Match */
+    ROUTE_FENCED = 1 << 5,        /* takes Cairn-Fencing-Token */
+    ROUTE_PUBLIC = 1 << 6,        /* answered without a key */
+    ROUTE_MAYBE_NOTHING = 1 << 7, /* 204 when there is nothing to answer */
+};
+
+enum { ROUTE_MAX_PARAMS = 2, ROUTE_BODY_DEFAULT = 4 * 1024 * 1024 };
+
+struct route {
+    const char *method;
+    const char *path; /* "/v1/threads/{thread_id}" */
+    enum scope scope;
+    enum route_mode mode;
+    unsigned flags;
+    int status;        /* of success */
+    size_t body_limit; /* 0: ROUTE_BODY_DEFAULT when there is a body */
+    const struct schema *query;
+    const struct schema *body;
+    const struct schema *answer;
+    const struct schema *answer_to_many; /* when the body may be a batch, what answers that */
+    enum error (*handle)(struct call *call, struct context *c);
+    const char *summary;
+};
+
+extern const struct route routes[];
+extern const size_t route_count;
+
+enum route_found { ROUTE_FOUND, ROUTE_UNKNOWN, ROUTE_OTHER_METHOD };
+
+/*
+ * Finds the route of a method and a path; `out_params` are the path's parameters, in their order
+ * and still encoded. For ROUTE_OTHER_METHOD out_allow is the value of the Allow header, in the
+ * arena. HEAD finds GET's route.
+ */
+enum route_found route_find(struct arena *arena, struct str method, struct str path,
+    const struct route **out_route, struct str out_params[ROUTE_MAX_PARAMS], struct str *out_allow);
+
+/* The name of a route's parameter: "thread_id". STR_NONE past the last. */
+struct str route_param_name(const struct route *route, size_t index);
+
+#endif

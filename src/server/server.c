@@ -1,0 +1,313 @@
+#include "server/server.h"
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "api/front.h"
+#include "api/metrics.h"
+#include "api/openapi.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "model/keys.h"
+#include "model/statements.h"
+#include "model/sweep.h"
+
+enum {
+    EXIT_FATAL = 70,
+    ARENA_BYTES = 1024 * 1024,
+    SUBSCRIBER_MAX_BYTES = 256 * 1024,
+    WS_MESSAGE_MAX_BYTES = 64 * 1024,
+    HEARTBEAT_MS = 10000,
+};
+
+struct server {
+    const struct server_config *config;
+    bool loopback;
+    struct store *store;
+    struct api api;
+    struct front *front;
+    struct http_server *http;
+    struct sweep_position sweep_position;
+    bool sweep_more;
+    int64_t started_us;
+    struct str hosts[SERVER_MAX_NAMES + 4];
+    size_t n_hosts;
+};
+
+void server_config_init(struct server_config *config)
+{
+    *config = (struct server_config){.listen_host = STR("127.0.0.1"),
+        .listen_port = 7420,
+        .data_dir = STR("./data"),
+        .loops = 1,
+        .readers = 2,
+        .max_connections = 16384,
+        .drain_ms = 10000,
+        .log_level = LOG_INFO};
+}
+
+/* --- What the store does by itself ---------------------------------------------------------- */
+
+/* A model function in a transaction and an arena of its own. */
+struct errand {
+    struct server *server;
+    enum error (*run)(struct server *s, struct context *c);
+};
+
+static enum error run_errand(void *data, struct tx *tx)
+{
+    struct errand *errand = data;
+    struct arena arena;
+    struct problem problem;
+    struct context c;
+    arena_init(&arena, ARENA_BYTES);
+    problem_init(&problem, &arena);
+    context_init(&c, &arena, &problem, tx);
+    enum error e = errand->run(errand->server, &c);
+    arena_deinit(&arena);
+    return e;
+}
+
+static enum error call_store(
+    struct server *s, enum store_mode mode, enum error (*run)(struct server *s, struct context *c))
+{
+    struct errand errand = {s, run};
+    return store_call(s->store, mode, run_errand, &errand);
+}
+
+static enum error prepare(struct server *s, struct context *c)
+{
+    return model_prepare(c);
+}
+
+static enum error sweep(struct server *s, struct context *c)
+{
+    return model_sweep(c, &s->sweep_position, &s->sweep_more);
+}
+
+static enum error need_no_key(struct server *s, struct context *c)
+{
+    bool any;
+    enum error e = key_any(c, &any);
+    return e == OK && any ? ERR_CONFLICT : e;
+}
+
+static void on_fatal(const char *what)
+{
+    LOG(LOG_ERROR, "stopping: nothing can be acknowledged any more", LOG_STR("why", str_of(what)));
+    _exit(EXIT_FATAL);
+}
+
+/* --- Metrics -------------------------------------------------------------------------------- */
+
+static void write_metrics(struct buf *out, void *data)
+{
+    struct server *s = data;
+    struct store_stats st = store_stats(s->store);
+    struct http_server_stats h = http_server_stats(s->http);
+    const struct {
+        const char *name, *type, *help;
+        double value;
+    } rows[] = {
+        {"cairn_store_commits_total", "counter", "Commits of the writer.", (double)st.commits},
+        {"cairn_store_writes_total", "counter", "Write jobs.", (double)st.writes},
+        {"cairn_store_reads_total", "counter", "Read jobs.", (double)st.reads},
+        {"cairn_store_rollbacks_total", "counter", "Write jobs that failed.", (double)st.rollbacks},
+        {"cairn_store_checkpoints_total", "counter", "WAL checkpoints.", (double)st.checkpoints},
+        {"cairn_store_queued", "gauge", "Jobs that wait.", (double)st.queued},
+        {"cairn_store_commit_seconds_total", "counter", "Time spent in COMMIT.",
+            (double)st.commit_us / 1e6},
+        {"cairn_http_connections", "gauge", "Open connections.", (double)h.connections_open},
+        {"cairn_http_connections_total", "counter", "Accepted connections.",
+            (double)h.connections_total},
+        {"cairn_http_requests_total", "counter", "Requests read.", (double)h.requests_total},
+        {"cairn_http_refused_total", "counter", "Malformed requests.", (double)h.refused_total},
+        {"cairn_http_received_bytes_total", "counter", "Bytes received.", (double)h.bytes_in},
+        {"cairn_http_sent_bytes_total", "counter", "Bytes sent.", (double)h.bytes_out},
+        {"cairn_subscribers", "gauge", "Streams and long polls.",
+            (double)front_subscribers(s->front)},
+        {"cairn_uptime_seconds", "gauge", "Time since the start.",
+            (double)(clock_steady_us() - s->started_us) / 1e6},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        metrics_write_one(out, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
+}
+
+/* --- Start and stop ------------------------------------------------------------------------- */
+
+static bool is_loopback(struct str host)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, 4096);
+    struct in_addr v4;
+    bool is_v4 = inet_pton(AF_INET, arena_cstr(&arena, host), &v4) == 1;
+    return (is_v4 && (ntohl(v4.s_addr) >> 24) == 127) || str_eq(host, STR("::1")) ||
+           str_eq_nocase(host, STR("localhost"));
+}
+
+/* On loopback, and wherever names were given, a Host header must be one of ours: a page elsewhere
+ * that points its own name at this address (DNS rebinding) gets nothing. */
+static void list_hosts(struct server *s, struct arena *arena)
+{
+    const struct server_config *c = s->config;
+    if (!s->loopback && c->n_allow_hosts == 0)
+        return;
+    s->hosts[s->n_hosts++] = STR("localhost");
+    s->hosts[s->n_hosts++] = STR("127.0.0.1");
+    s->hosts[s->n_hosts++] = STR("[::1]");
+    bool v6 = str_has_byte(c->listen_host, ':');
+    s->hosts[s->n_hosts++] =
+        v6 ? arena_printf(arena, "[%.*s]", STR_ARG(c->listen_host)) : c->listen_host;
+    for (size_t i = 0; i < c->n_allow_hosts; i++)
+        s->hosts[s->n_hosts++] = c->allow_hosts[i];
+}
+
+static enum error open_store(struct server *s, struct problem *problem)
+{
+    struct store_config config = {.engine = ENGINE_SQLITE,
+        .data_dir = s->config->data_dir,
+        .readers = s->config->readers,
+        .statements = sql_statements,
+        .n_statements = SQL_STATEMENT_COUNT,
+        .on_fatal = on_fatal};
+    enum error e = store_open(&config, problem, &s->store);
+    if (e != OK)
+        return e;
+    e = call_store(s, STORE_WRITE, prepare);
+    if (e != OK)
+        return problem_set(problem, e, "the database could not be prepared");
+    e = call_store(s, STORE_READ, need_no_key);
+    if (e == ERR_CONFLICT)
+        return OK;
+    if (e != OK)
+        return problem_set(problem, e, "the database could not be read");
+    if (!s->loopback)
+        return problem_set(problem, ERR_FORBIDDEN,
+            "no API key exists: start on 127.0.0.1, create one with POST /v1/keys, then listen on "
+            "%.*s",
+            STR_ARG(s->config->listen_host));
+    LOG(LOG_WARN, "open: no API key exists, so everybody on this machine has every right");
+    return OK;
+}
+
+static enum error open_listener(struct server *s, struct arena *arena, struct problem *problem)
+{
+    struct http_server_config config;
+    struct str why;
+    http_server_config_init(&config);
+    config.host = s->config->listen_host;
+    config.port = s->config->listen_port;
+    config.loops = s->config->loops;
+    config.tls_certificate = s->config->tls_certificate;
+    config.tls_key = s->config->tls_key;
+    config.max_connections = s->config->max_connections;
+    config.stream_max_bytes = SUBSCRIBER_MAX_BYTES;
+    config.ws_message_bytes = WS_MESSAGE_MAX_BYTES;
+    config.ws_ping_ms = HEARTBEAT_MS;
+    list_hosts(s, arena);
+    s->api = (struct api){.store = s->store,
+        .may_be_open = s->loopback,
+        .rate_limiter = rate_limiter_create(),
+        .metrics = metrics_create()};
+    buf_init(&s->api.openapi, CALL_ANSWER_MAX_BYTES);
+    openapi_write(&s->api.openapi);
+    s->front = front_create(&(struct front_config){.api = &s->api,
+        .hosts = s->hosts,
+        .n_hosts = s->n_hosts,
+        .origins = s->config->allow_origins,
+        .n_origins = s->config->n_allow_origins});
+    struct http_app app = front_app(s->front);
+    if (!http_server_create(&config, &app, arena, &s->http, &why))
+        return problem_set(problem, ERR_UNAVAILABLE, "%.*s", STR_ARG(why));
+    front_attach(s->front, s->http);
+    metrics_add_source(s->api.metrics, (struct metrics_source){s, write_metrics});
+    return OK;
+}
+
+static void close_all(struct server *s)
+{
+    if (s->http != NULL) {
+        front_drain(s->front);
+        http_server_drain(s->http, s->config->drain_ms);
+        front_detach(s->front);
+    }
+    /* Jobs that still run post their ends to the loops, so the loops outlive the store. */
+    store_close(s->store);
+    if (s->http != NULL)
+        http_server_destroy(s->http);
+    if (s->front == NULL)
+        return;
+    front_destroy(s->front);
+    rate_limiter_destroy(s->api.rate_limiter);
+    metrics_destroy(s->api.metrics);
+    buf_deinit(&s->api.openapi);
+}
+
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void announce(const struct server *s)
+{
+    bool v6 = str_has_byte(s->config->listen_host, ':');
+    printf("cairn " CAIRN_VERSION " listens on %s://%s%.*s%s:%u\n",
+        str_is_none(s->config->tls_certificate) ? "http" : "https", v6 ? "[" : "",
+        STR_ARG(s->config->listen_host), v6 ? "]" : "", http_server_port(s->http));
+    fflush(stdout);
+}
+
+/* One sweep a second until a signal comes; at once again while there is more to do. */
+static void serve_until_signal(struct server *s, const sigset_t *signals)
+{
+    const struct timespec second = {.tv_sec = 1}, none = {0};
+    while (sigtimedwait(signals, NULL, s->sweep_more ? &none : &second) < 0) {
+        s->sweep_more = false;
+        enum error e = call_store(s, STORE_WRITE, sweep);
+        if (e != OK)
+            LOG(LOG_WARN, "a sweep failed", LOG_STR("code", error_info(e)->code));
+    }
+}
+
+int server_run(const struct server_config *config)
+{
+    sigset_t signals;
+    struct arena arena;
+    struct problem problem;
+    struct server s = {.config = config,
+        .loopback = is_loopback(config->listen_host),
+        .started_us = clock_steady_us()};
+    log_set_level(config->log_level);
+    raise_file_limit();
+    umask(077); /* what Cairn writes is nobody else's to read */
+    signal(SIGPIPE, SIG_IGN);
+    /* Blocked before any thread starts, so that this one alone receives them. */
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    arena_init(&arena, ARENA_BYTES);
+    problem_init(&problem, &arena);
+    enum error e = open_store(&s, &problem);
+    if (e == OK)
+        e = open_listener(&s, &arena, &problem);
+    if (e == OK) {
+        http_server_start(s.http);
+        announce(&s);
+        serve_until_signal(&s, &signals);
+        LOG(LOG_INFO, "draining");
+        /* A second signal ends the process at once; nothing acknowledged is lost by it. */
+        pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    } else {
+        fprintf(stderr, "cairn: %.*s\n", STR_ARG(problem.detail));
+    }
+    close_all(&s);
+    arena_deinit(&arena);
+    return e == OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,33 @@
+/* Assembles the process: store, API, listener, sweeps; from configuration to the signal that ends
+ * it. */
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include "base/log.h"
+#include "base/str.h"
+
+enum { SERVER_MAX_NAMES = 32 };
+
+struct server_config {
+    struct str listen_host;
+    uint16_t listen_port;
+    struct str data_dir;
+    unsigned loops;
+    unsigned readers;
+    struct str tls_certificate;
+    struct str tls_key;
+    struct str allow_hosts[SERVER_MAX_NAMES];
+    size_t n_allow_hosts;
+    struct str allow_origins[SERVER_MAX_NAMES];
+    size_t n_allow_origins;
+    size_t max_connections;
+    uint32_t drain_ms;
+    enum log_level log_level;
+};
+
+void server_config_init(struct server_config *config); /* the documented defaults */
+
+/* Serves until SIGTERM or SIGINT, then drains. Returns the exit code of the process. */
+int server_run(const struct server_config *config);
+
+#endif

@@ -1,0 +1,239 @@
+// The audit log: who did what to which object, when; and that tampering with it shows.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import test from 'node:test';
+import {
+  DEFAULT_TENANT,
+  eventually,
+  expectFault,
+  expectProblem,
+  expectStatus,
+  startServer,
+  twoTenants,
+  uuid,
+  withKey,
+} from './lib/server.mjs';
+import { sql } from './lib/sqlite.mjs';
+
+const actions = (page) => page.data.map((r) => r.action);
+
+test('every administrative and destructive action leaves one record', async (t) => {
+  const server = await startServer(t);
+  const { operator, alice } = await twoTenants(server);
+  const helper = await withKey(alice, ['runs:read']);
+  expectStatus(await alice.del(`/v1/keys/${helper.keyId}`), 200);
+  const thread = expectStatus(await alice.post('/v1/threads', { title: 'private' }), 201);
+  expectStatus(await alice.post(`/v1/threads/${thread.id}/events/prune`, { through_seq: 1 }), 200);
+  expectStatus(await alice.del(`/v1/threads/${thread.id}`), 204);
+  const mine = expectStatus(await alice.get('/v1/audit'), 200);
+  assert.deepEqual(
+    mine.data.map((r) => [r.seq, r.action, r.object_type, r.object_id, r.detail]),
+    [
+      [5, 'thread.deleted', 'thread', thread.id, {}],
+      [4, 'events.pruned', 'thread', thread.id, { pruned: 1 }],
+      [3, 'key.revoked', 'key', helper.keyId, { name: 'test', scopes: ['runs:read'] }],
+      [2, 'key.created', 'key', helper.keyId, { name: 'test', scopes: ['runs:read'] }],
+      [1, 'key.created', 'key', alice.keyId, { name: 'first key', scopes: ['admin'] }],
+    ],
+  );
+  expectStatus(await operator.patch(`/v1/tenants/${alice.tenantId}`, { name: 'alicia' }), 200);
+  expectStatus(await operator.del(`/v1/tenants/${alice.tenantId}`), 204);
+  const theirs = expectStatus(await operator.get('/v1/audit'), 200);
+  assert.deepEqual(
+    theirs.data.slice(0, 2).map((r) => [r.action, r.object_id, r.detail]),
+    [
+      ['tenant.deleted', alice.tenantId, { name: 'alicia' }],
+      ['tenant.renamed', alice.tenantId, { name: 'alicia' }],
+    ],
+  );
+  assert.deepEqual(actions(theirs).slice(2), ['tenant.created', 'tenant.created', 'key.created']);
+});
+
+test('a record tells who asked, under which request, and when', async (t) => {
+  const server = await startServer(t);
+  const before = new Date().toISOString();
+  const first = expectStatus(
+    await server.open.post(
+      '/v1/keys',
+      { name: 'k', scopes: ['operator'] },
+      { headers: { 'X-Request-Id': 'the-first' } },
+    ),
+    201,
+  );
+  const operator = server.client(first.secret);
+  expectStatus(
+    await operator.post(
+      '/v1/tenants',
+      { name: 'x' },
+      { headers: { 'X-Request-Id': 'the-second' } },
+    ),
+    201,
+  );
+  const [second, opened] = expectStatus(await operator.get('/v1/audit'), 200).data;
+  assert.deepEqual([opened.actor, opened.request_id], ['open', 'the-first']);
+  assert.deepEqual([second.actor, second.request_id], [`key:${first.id}`, 'the-second']);
+  assert.ok(opened.at >= before && second.at >= opened.at);
+  assert.ok(second.at <= new Date(Date.now() + 1000).toISOString());
+});
+
+test('refusals of keys and scopes are recorded, at most one a minute for each key', async (t) => {
+  const server = await startServer(t);
+  const { alice } = await twoTenants(server);
+  const reader = await withKey(alice, ['threads:read']);
+  const gone = await withKey(alice, ['threads:read']);
+  expectStatus(await alice.del(`/v1/keys/${gone.keyId}`), 200);
+  for (let i = 0; i < 5; i++) {
+    expectProblem(await reader.get('/v1/keys'), 403, 'forbidden');
+    expectProblem(await gone.get('/v1/threads'), 401, 'unauthenticated');
+  }
+  await eventually(async () =>
+    actions(expectStatus(await alice.get('/v1/audit'), 200)).includes('key.refused'),
+  );
+  const refused = expectStatus(await alice.get('/v1/audit'), 200).data.filter((r) =>
+    r.action.endsWith('.refused'),
+  );
+  assert.deepEqual(refused.map((r) => [r.action, r.object_id]).sort(), [
+    ['key.refused', gone.keyId],
+    ['scope.refused', reader.keyId],
+  ]);
+});
+
+test('a failed action leaves no record', async (t) => {
+  const server = await startServer(t);
+  const { operator, alice } = await twoTenants(server);
+  const before = expectStatus(await operator.get('/v1/audit'), 200);
+  expectProblem(await operator.post('/v1/tenants', { name: 'alice' }), 409, 'conflict');
+  expectProblem(await operator.del(`/v1/tenants/${uuid()}`), 404, 'not_found');
+  expectProblem(
+    await operator.patch(
+      `/v1/tenants/${alice.tenantId}`,
+      { name: 'x' },
+      { headers: { 'If-Match': '"7"' } },
+    ),
+    412,
+    'stale_etag',
+  );
+  assert.deepEqual(expectStatus(await operator.get('/v1/audit'), 200), before);
+});
+
+test('the log is read in pages and by action and object', async (t) => {
+  const server = await startServer(t);
+  const { operator, alice } = await twoTenants(server);
+  const seen = [];
+  let cursor = '';
+  do {
+    const page = expectStatus(await operator.get(`/v1/audit?limit=2${cursor}`), 200);
+    seen.push(...page.data.map((r) => r.seq));
+    cursor = page.has_more ? `&cursor=${page.next_cursor}` : null;
+  } while (cursor !== null);
+  assert.deepEqual(seen, [3, 2, 1]);
+  const made = expectStatus(await operator.get('/v1/audit?action=tenant.created'), 200);
+  assert.equal(made.data.length, 2);
+  const one = expectStatus(await operator.get(`/v1/audit?object_id=${alice.tenantId}`), 200);
+  assert.deepEqual(
+    one.data.map((r) => r.object_id),
+    [alice.tenantId],
+  );
+  for (const bad of ['x', '-1', '0', '1.5'])
+    expectFault(await operator.get(`/v1/audit?cursor=${bad}`), 400, 'invalid_cursor', 'cursor');
+  expectFault(
+    await operator.get('/v1/audit?object_id=7'),
+    422,
+    'invalid_input',
+    'object_id',
+    /UUID/,
+  );
+});
+
+test('the chain can be recomputed by anybody who reads the log', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  const records = expectStatus(await operator.get('/v1/audit'), 200).data.reverse();
+  const micros = (at) => Date.parse(`${at.slice(0, 19)}Z`) * 1000 + Number(at.slice(20, 26));
+  let previous = Buffer.alloc(0);
+  for (const r of records) {
+    const text = JSON.stringify([
+      r.seq,
+      micros(r.at),
+      r.actor,
+      r.action,
+      r.object_type,
+      r.object_id,
+      r.request_id,
+      JSON.stringify(r.detail),
+    ]);
+    previous = createHash('sha256').update(previous).update(text).digest();
+    assert.equal(r.hash, previous.toString('hex'));
+  }
+  const verdict = expectStatus(await operator.get('/v1/audit/verify'), 200);
+  assert.deepEqual(verdict, {
+    intact: true,
+    records: records.length,
+    first_broken: null,
+    head: records.at(-1).hash,
+  });
+});
+
+test('an untouched log is intact after a restart and after a kill', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  const before = expectStatus(await operator.get('/v1/audit/verify'), 200);
+  await server.restart();
+  assert.deepEqual(expectStatus(await operator.get('/v1/audit/verify'), 200), before);
+  await server.kill();
+  await server.start();
+  assert.deepEqual(expectStatus(await operator.get('/v1/audit/verify'), 200), before);
+});
+
+test('a changed, removed, inserted or moved record shows in the verdict', async (t) => {
+  const blob = `x'${DEFAULT_TENANT.replaceAll('-', '')}'`;
+  const where = (seq) => `WHERE tenant_id = ${blob} AND seq = ${seq}`;
+  const cases = {
+    'who did it': [`UPDATE audit_log SET actor = 'open' ${where(2)}`, 2],
+    'what was done': [`UPDATE audit_log SET action = 'tenant.renamed' ${where(3)}`, 3],
+    'the object': [`UPDATE audit_log SET object_id = upper(object_id) ${where(2)}`, 2],
+    'the time': [`UPDATE audit_log SET at = at + 1 ${where(1)}`, 1],
+    'the detail': [`UPDATE audit_log SET detail = '{}' ${where(1)}`, 1],
+    'the request': [`UPDATE audit_log SET request_id = '' ${where(3)}`, 3],
+    'the hash': [`UPDATE audit_log SET hash = zeroblob(32) ${where(2)}`, 2],
+    'a removed record': [`DELETE FROM audit_log ${where(2)}`, 2],
+    'a removed beginning': [`DELETE FROM audit_log ${where(1)}`, 1],
+    'a copied record': [
+      `INSERT INTO audit_log SELECT tenant_id, 4, at, actor, action, object_type, object_id,
+       request_id, detail, hash FROM audit_log ${where(3)}`,
+      4,
+    ],
+  };
+  for (const [name, [statement, broken]] of Object.entries(cases))
+    await t.test(name, async (t) => {
+      const server = await startServer(t);
+      const { operator, alice } = await twoTenants(server);
+      const whole = expectStatus(await operator.get('/v1/audit/verify'), 200);
+      assert.deepEqual([whole.intact, whole.records], [true, 3]);
+      await server.stop();
+      sql(server, statement);
+      await server.start();
+      const verdict = expectStatus(await operator.get('/v1/audit/verify'), 200);
+      assert.deepEqual(
+        [verdict.intact, verdict.first_broken, verdict.records],
+        [false, broken, broken - 1],
+      );
+      assert.equal(
+        expectStatus(await alice.get('/v1/audit/verify'), 200).intact,
+        true,
+        "another tenant's chain is its own",
+      );
+    });
+});
+
+test('a cut tail shows to whoever noted the head', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  const noted = expectStatus(await operator.get('/v1/audit/verify'), 200).head;
+  await server.stop();
+  sql(server, `DELETE FROM audit_log WHERE seq = 3`);
+  await server.start();
+  const now = expectStatus(await operator.get('/v1/audit/verify'), 200);
+  assert.equal(now.intact, true, 'what is left is a whole chain');
+  assert.notEqual(now.head, noted);
+});

@@ -1,0 +1,438 @@
+// Bad input: each kind is refused with the field and the rule, and changes nothing.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  eventually,
+  expectFault,
+  expectProblem,
+  expectStatus,
+  startServer,
+  twoTenants,
+  uuid,
+  withKey,
+} from './lib/server.mjs';
+
+/** All that a tenant can see of itself: equal when nothing changed in between. */
+async function everything(client) {
+  const state = {};
+  for (const list of [
+    '/v1/threads?include=documents',
+    '/v1/runs?include=documents',
+    '/v1/events',
+    '/v1/keys',
+    '/v1/audit',
+  ])
+    state[list] = expectStatus(await client.get(list), 200);
+  return state;
+}
+
+test('bad input is refused with the field and the rule, and nothing changes', async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  const thread = expectStatus(await alice.post('/v1/threads', { title: 'kept' }), 201);
+  const run = expectStatus(
+    await alice.post(`/v1/threads/${thread.id}/runs`, { user_input: 'x' }),
+    201,
+  );
+  const theirs = expectStatus(await bob.post('/v1/threads', {}), 201);
+  const theirRun = expectStatus(await bob.post(`/v1/threads/${theirs.id}/runs`, {}), 201);
+  const before = await everything(alice);
+  const beforeBob = await everything(bob);
+  const threadPath = `/v1/threads/${thread.id}`;
+  const refuse = (name, ask) =>
+    t.test(name, async () => {
+      await ask();
+      assert.deepEqual(await everything(alice), before, 'alice has what she had');
+      assert.deepEqual(await everything(bob), beforeBob, 'bob has what he had');
+    });
+
+  await refuse('an unknown field', async () => {
+    expectFault(
+      await alice.post('/v1/threads', { colour: 1 }),
+      422,
+      'invalid_input',
+      '/colour',
+      /not a member/,
+    );
+    expectFault(
+      await alice.post(`${threadPath}/events`, { kind: 'progress', level: 1 }),
+      422,
+      'invalid_input',
+      '/level',
+      /not a member/,
+    );
+    expectFault(
+      await alice.post(`${threadPath}/events`, {
+        events: [{ kind: 'progress' }, { kind: 'progress', x: 1 }],
+      }),
+      422,
+      'invalid_input',
+      '/events/1/x',
+      /not a member/,
+    );
+    expectFault(
+      await alice.post(`${threadPath}/pause`, { really: true }),
+      422,
+      'invalid_input',
+      '/really',
+      /not a member/,
+    );
+  });
+  await refuse('a wrong type', async () => {
+    expectFault(
+      await alice.post(`${threadPath}/events`, { kind: 5 }),
+      422,
+      'invalid_input',
+      '/kind',
+      /string/,
+    );
+    expectFault(
+      await alice.post(`${threadPath}/runs`, { ask_clarifications: 1 }),
+      422,
+      'invalid_input',
+      '/ask_clarifications',
+      /./,
+    );
+    expectFault(
+      await alice.post('/v1/runs/claim', { worker: 'w', lease_ms: '5000' }),
+      422,
+      'invalid_input',
+      '/lease_ms',
+      /number/,
+    );
+    expectFault(await alice.post('/v1/threads', []), 422, 'invalid_input', '', /object/);
+    expectFault(await alice.post('/v1/threads', 'x'), 422, 'invalid_input', '', /object/);
+  });
+  await refuse('a missing field', async () => {
+    expectFault(await alice.post('/v1/runs/claim', {}), 422, 'invalid_input', '/worker', /given/);
+    expectFault(
+      await alice.post(`/v1/runs/${run.id}/input`, {}),
+      422,
+      'invalid_input',
+      '/input',
+      /given/,
+    );
+    expectFault(await alice.post(`${threadPath}/events`, {}), 422, 'invalid_input', '/kind', /./);
+    expectFault(
+      await alice.post('/workflow/start', {}),
+      422,
+      'invalid_input',
+      '/user_input',
+      /given/,
+    );
+  });
+  await refuse('an oversized body', async () => {
+    const raw = `{"title":"${'x'.repeat(4 * 1024 * 1024)}"}`;
+    const problem = expectStatus(await alice.post('/v1/threads', undefined, { raw }), 413);
+    assert.equal(problem.code, 'body_too_large');
+    assert.match(problem.detail, /4194304|limit|large/);
+  });
+  await refuse('a bad UUID', async () => {
+    for (const id of ['7', 'x'.repeat(36), `${uuid()}0`, uuid().replaceAll('-', ''), `{${uuid()}}`])
+      expectFault(
+        await alice.get(`/v1/threads/${encodeURIComponent(id)}`),
+        422,
+        'invalid_input',
+        'thread_id',
+        /UUID/,
+      );
+    expectFault(
+      await alice.patch('/v1/runs/nope', { status: 'paused' }),
+      422,
+      'invalid_input',
+      'run_id',
+      /UUID/,
+    );
+    expectFault(
+      await alice.get('/v1/runs?thread_id=nope'),
+      422,
+      'invalid_input',
+      'thread_id',
+      /UUID/,
+    );
+    expectFault(
+      await alice.post(`${threadPath}/runs`, { parent_run_id: 'nope' }),
+      422,
+      'invalid_input',
+      '/parent_run_id',
+      /UUID/,
+    );
+  });
+  await refuse('a bad cursor', async () => {
+    for (const list of ['/v1/threads', '/v1/runs', '/v1/keys', `${threadPath}/runs`, '/v1/audit'])
+      expectFault(
+        await alice.get(`${list}?cursor=%21%21`),
+        400,
+        'invalid_cursor',
+        'cursor',
+        /next_cursor/,
+      );
+    for (const list of [`${threadPath}/events`, '/v1/events', `${threadPath}/events/stream`])
+      for (const cursor of ['x', '-1', '1.5', '', '99999999999999999999'])
+        expectFault(
+          await alice.get(`${list}?after=${cursor}`),
+          400,
+          'invalid_cursor',
+          'after',
+          /cursor/,
+        );
+    expectFault(
+      await alice.get(`${threadPath}/events?after=0~0`),
+      400,
+      'invalid_cursor',
+      'after',
+      /cursor/,
+    );
+  });
+  await refuse('a cursor ahead of the log', async () => {
+    for (const list of [
+      `${threadPath}/events`,
+      '/v1/events',
+      `${threadPath}/events/stream`,
+      '/v1/events/stream',
+    ])
+      expectFault(
+        await alice.get(`${list}?after=1000000`),
+        400,
+        'invalid_cursor',
+        'after',
+        /ahead/,
+      );
+    expectFault(
+      await alice.get(`${threadPath}/events/stream`, { headers: { 'Last-Event-ID': '1000000' } }),
+      400,
+      'invalid_cursor',
+      'after',
+      /ahead/,
+    );
+    expectFault(
+      await alice.post(`${threadPath}/events/prune`, { through_seq: 1000000 }),
+      422,
+      'invalid_input',
+      '/through_seq',
+      /ahead/,
+    );
+  });
+  await refuse('an unknown kind of event', async () => {
+    for (const kind of ['progres', 'PROGRESS', 'a b.c', '.x', 'x.', '', 'gap'])
+      expectFault(
+        await alice.post(`${threadPath}/events`, { kind }),
+        422,
+        'invalid_input',
+        '/kind',
+        /./,
+      );
+    expectFault(
+      await alice.get(`${threadPath}/events?kind=progres`),
+      422,
+      'invalid_input',
+      'kind',
+      /./,
+    );
+    expectFault(
+      await alice.get('/v1/events/stream?kind=progres'),
+      422,
+      'invalid_input',
+      'kind',
+      /./,
+    );
+  });
+  await refuse("another tenant's id", async () => {
+    expectProblem(await alice.get(`/v1/threads/${theirs.id}`), 404, 'not_found');
+    expectProblem(
+      await alice.patch(`/v1/threads/${theirs.id}`, { title: 'mine' }),
+      404,
+      'not_found',
+    );
+    expectProblem(await alice.del(`/v1/threads/${theirs.id}`), 404, 'not_found');
+    expectProblem(await alice.post(`/v1/runs/${theirRun.id}/cancel`), 404, 'not_found');
+    expectProblem(
+      await alice.post(`/v1/threads/${theirs.id}/events`, { kind: 'progress' }),
+      404,
+      'not_found',
+    );
+    expectProblem(await alice.del(`/v1/keys/${bob.keyId}`), 404, 'not_found');
+  });
+  await refuse('a stale ETag', async () => {
+    const headers = { 'If-Match': '"99"' };
+    expectProblem(await alice.patch(threadPath, { title: 'x' }, { headers }), 412, 'stale_etag');
+    expectProblem(
+      await alice.patch(`/v1/runs/${run.id}`, { metadata: { a: 1 } }, { headers }),
+      412,
+      'stale_etag',
+    );
+    expectProblem(
+      await alice.post(`/v1/runs/${run.id}/cancel`, {}, { headers }),
+      412,
+      'stale_etag',
+    );
+    expectProblem(await alice.del(threadPath, { headers }), 412, 'stale_etag');
+  });
+  await refuse('an ETag where there is none to match', async () => {
+    const headers = { 'If-Match': '"1"' };
+    expectFault(
+      await alice.post('/v1/threads', {}, { headers }),
+      422,
+      'invalid_input',
+      'If-Match',
+      /no ETag/,
+    );
+    expectFault(
+      await alice.post(`${threadPath}/events`, { kind: 'progress' }, { headers }),
+      422,
+      'invalid_input',
+      'If-Match',
+      /no ETag/,
+    );
+  });
+  await refuse('an unknown query parameter', async () => {
+    expectFault(
+      await alice.post('/v1/threads?dry_run=1', {}),
+      422,
+      'invalid_input',
+      'dry_run',
+      /not a parameter/,
+    );
+    expectFault(
+      await alice.del(`${threadPath}?force=1`),
+      422,
+      'invalid_input',
+      'force',
+      /not a parameter/,
+    );
+    expectFault(
+      await alice.get('/healthz?verbose=1'),
+      422,
+      'invalid_input',
+      'verbose',
+      /not a parameter/,
+    );
+  });
+  await refuse('a body where none is taken', async () => {
+    expectProblem(await alice.request('DELETE', threadPath, { body: {} }), 400, 'bad_request');
+  });
+  await refuse('a bad fencing token', async () => {
+    for (const token of ['x', '0', '-1', '1.5', ''])
+      expectFault(
+        await alice.patch(
+          `/v1/runs/${run.id}`,
+          { metadata: { a: 1 } },
+          { headers: { 'Cairn-Fencing-Token': token } },
+        ),
+        422,
+        'invalid_input',
+        'Cairn-Fencing-Token',
+        /fence/,
+      );
+  });
+});
+
+test('many faults are told at once, and how many more there are', async (t) => {
+  const { open } = await startServer(t);
+  const body = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`wrong${i}`, i]));
+  const problem = expectProblem(await open.post('/v1/threads', body), 422, 'invalid_input');
+  assert.deepEqual(
+    problem.errors.map((e) => e.pointer),
+    Object.keys(body)
+      .slice(0, 32)
+      .map((n) => `/${n}`),
+  );
+  assert.equal(problem.errors_untold, 8);
+  const whole = expectProblem(await open.post('/v1/threads', []), 422, 'invalid_input');
+  assert.match(whole.detail, /^the body must be an object/);
+});
+
+test('a missing scope and an expired key are refused before the input is judged', async (t) => {
+  const server = await startServer(t);
+  const { alice } = await twoTenants(server);
+  const thread = expectStatus(await alice.post('/v1/threads', { title: 'kept' }), 201);
+  const reader = await withKey(alice, ['threads:read']);
+  const brief = await withKey(alice, ['admin'], {
+    expires_at: new Date(Date.now() + 1000).toISOString(),
+  });
+  await eventually(async () => (await brief.get('/v1/whoami')).status === 401);
+  const bodies = [{ title: 'x' }, { colour: 1 }, [], 'x'];
+  for (const body of bodies) {
+    expectProblem(await reader.patch(`/v1/threads/${thread.id}`, body), 403, 'forbidden');
+    expectProblem(await brief.patch(`/v1/threads/${thread.id}`, body), 401, 'key_expired');
+    expectProblem(
+      await server.open.patch(`/v1/threads/${thread.id}`, body),
+      401,
+      'unauthenticated',
+    );
+    expectProblem(await reader.patch('/v1/threads/nope', body), 403, 'forbidden');
+  }
+  assert.deepEqual(expectStatus(await alice.get(`/v1/threads/${thread.id}`), 200), thread);
+});
+
+test('a body that is not strict JSON is refused with the byte and the rule', async (t) => {
+  const { open } = await startServer(t);
+  const nest = (n) => '['.repeat(n) + ']'.repeat(n);
+  const bad = {
+    'nothing': ' ',
+    'a duplicate key': '{"title":"a","title":"b"}',
+    'a duplicate key, escaped': '{"title":"a","\\u0074itle":"b"}',
+    'a duplicate key, deep inside': '{"context":{"a":{"k":1,"k":1}}}',
+    'depth 129': `{"context":{"a":${nest(127)}}}`,
+    'invalid UTF-8': Buffer.from([...Buffer.from('{"title":"'), 0xff, ...Buffer.from('"}')]),
+    'overlong UTF-8': Buffer.from([...Buffer.from('{"title":"'), 0xc0, 0xaf, ...Buffer.from('"}')]),
+    'a surrogate in UTF-8': Buffer.from([
+      ...Buffer.from('{"title":"'),
+      0xed,
+      0xa0,
+      0x80,
+      ...Buffer.from('"}'),
+    ]),
+    'a lone surrogate': '{"title":"\\ud800"}',
+    'surrogates in the wrong order': '{"title":"\\udc00\\ud800"}',
+    'a control character': '{"title":"a\nb"}',
+    'a raw NUL': '{"title":"a\u0000b"}',
+    'a byte order mark': '\ufeff{}',
+    'a comment': '{} // no',
+    'a trailing comma': '{"title":"a",}',
+    'two values': '{}{}',
+    'single quotes': "{'title':'a'}",
+    'a leading zero': '{"event_max_age_s":060}',
+    'NaN': '{"event_max_age_s":NaN}',
+    'an end too soon': '{"title":"a"',
+  };
+  for (const [name, raw] of Object.entries(bad)) {
+    const answer = await open.post('/v1/threads', undefined, { raw });
+    assert.match(
+      expectProblem(answer, 400, 'invalid_json').detail,
+      /^byte \d+ of the body: ./,
+      name,
+    );
+  }
+  assert.deepEqual(expectStatus(await open.get('/v1/threads'), 200).data, []);
+  const deep = await open.post('/v1/threads', undefined, { raw: `{"context":{"a":${nest(126)}}}` });
+  expectStatus(deep, 201);
+});
+
+test('U+0000 is refused in text and kept in documents', async (t) => {
+  const { open } = await startServer(t);
+  expectFault(
+    await open.post('/v1/threads', undefined, { raw: '{"title":"a\\u0000b"}' }),
+    422,
+    'invalid_input',
+    '/title',
+    /U\+0000/,
+  );
+  const made = expectStatus(
+    await open.post('/v1/threads', undefined, { raw: '{"context":{"k":"a\\u0000b"}}' }),
+    201,
+  );
+  assert.equal(made.context.k, 'a\u0000b');
+});
+
+test('a body must be JSON by its Content-Type, or have none', async (t) => {
+  const { open } = await startServer(t);
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/merge-patch+json',
+  ])
+    expectProblem(await open.post('/v1/threads', {}, { type }), 415, 'unsupported_media_type');
+  for (const type of ['application/json', 'Application/JSON; charset=utf-8'])
+    expectStatus(await open.post('/v1/threads', {}, { type }), 201);
+});

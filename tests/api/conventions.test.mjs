@@ -1,0 +1,209 @@
+// What holds on every route: methods, headers, Host and Origin.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import test from 'node:test';
+import { expectProblem, expectStatus, startServer, twoTenants, uuid } from './lib/server.mjs';
+
+/** A request that fetch would not send: any Host, several headers of one name. */
+function plain(server, method, path, headers = {}) {
+  return new Promise((done, fail) => {
+    const request = http.request(
+      { host: '127.0.0.1', port: server.port, method, path, headers, agent: false },
+      (answer) => {
+        const chunks = [];
+        answer.on('data', (chunk) => chunks.push(chunk));
+        answer.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          const isJson = /json/.test(answer.headers['content-type'] ?? '');
+          done({
+            status: answer.statusCode,
+            headers: new Headers(answer.headers),
+            text,
+            body: isJson && text !== '' ? JSON.parse(text) : null,
+          });
+        });
+      },
+    );
+    request.on('error', fail).end();
+  });
+}
+
+test('an unknown path is 404 and an unknown method 405 with Allow', async (t) => {
+  const { open } = await startServer(t);
+  for (const path of [
+    '/',
+    '/v1',
+    '/v2/threads',
+    '/v1/threads/',
+    '/v1//threads',
+    '/V1/threads',
+    '/v1/threads/x/y',
+  ])
+    expectProblem(await open.get(path), 404, 'no_route');
+  const refused = await open.put('/v1/threads', {});
+  assert.match(expectProblem(refused, 405, 'method_not_allowed').detail, /POST, GET, HEAD/);
+  assert.equal(refused.headers.get('Allow'), 'POST, GET, HEAD');
+  const one = await open.post(`/v1/threads/${uuid()}`, {});
+  expectProblem(one, 405, 'method_not_allowed');
+  assert.equal(one.headers.get('Allow'), 'GET, HEAD, PATCH, DELETE');
+});
+
+test('HEAD answers what GET answers, without the body', async (t) => {
+  const server = await startServer(t);
+  const { open } = server;
+  const made = expectStatus(await open.post('/v1/threads', { title: 'x' }), 201);
+  for (const path of [
+    `/v1/threads/${made.id}`,
+    '/v1/threads',
+    '/healthz',
+    '/openapi.json',
+    `/v1/threads/${uuid()}`,
+  ]) {
+    const got = await open.get(path);
+    const head = await open.head(path);
+    assert.deepEqual([head.status, head.text], [got.status, ''], path);
+    for (const name of ['ETag', 'Content-Type', 'Content-Length'])
+      assert.equal(head.headers.get(name), got.headers.get(name), `${path} ${name}`);
+  }
+});
+
+test('X-Request-Id is kept when it is plain, and made when it is not', async (t) => {
+  const { open } = await startServer(t);
+  const ask = (id) => open.get(`/v1/threads/${uuid()}`, { headers: { 'X-Request-Id': id } });
+  const kept = await ask('req-42/a:b');
+  assert.equal(kept.headers.get('X-Request-Id'), 'req-42/a:b');
+  assert.equal(expectProblem(kept, 404, 'not_found').request_id, 'req-42/a:b');
+  for (const bad of ['has blank', 'quo"te', 'x'.repeat(129), 'é']) {
+    const answer = await ask(bad);
+    assert.match(answer.headers.get('X-Request-Id'), /^[0-9a-f-]{36}$/);
+    expectProblem(answer, 404, 'not_found');
+  }
+  const made = new Set();
+  for (let i = 0; i < 5; i++) made.add((await open.get('/healthz')).headers.get('X-Request-Id'));
+  assert.equal(made.size, 5);
+});
+
+test('traceparent is passed through', async (t) => {
+  const { open } = await startServer(t);
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  for (const path of ['/v1/threads', '/healthz', '/nowhere'])
+    assert.equal(
+      (await open.get(path, { headers: { traceparent } })).headers.get('traceparent'),
+      traceparent,
+    );
+  assert.equal((await open.get('/v1/threads')).headers.get('traceparent'), null);
+});
+
+test('answers cannot be cached or sniffed', async (t) => {
+  const { open } = await startServer(t);
+  for (const path of ['/v1/threads', '/nowhere', '/healthz']) {
+    const { headers } = await open.get(path);
+    assert.equal(headers.get('Cache-Control'), 'no-store');
+    assert.equal(headers.get('X-Content-Type-Options'), 'nosniff');
+  }
+});
+
+test('the public routes answer without a key, and tell of nothing private', async (t) => {
+  const server = await startServer(t);
+  const { alice } = await twoTenants(server);
+  expectStatus(await alice.post('/v1/threads', { title: 'private' }), 201);
+  const { version, ...health } = expectStatus(await server.open.get('/healthz'), 200);
+  assert.deepEqual(health, { status: 'ok' });
+  assert.deepEqual(expectStatus(await server.open.get('/readyz'), 200), {
+    status: 'ready',
+    version,
+  });
+  const metrics = await server.open.get('/metrics');
+  assert.match(metrics.headers.get('Content-Type'), /^text\/plain; version=0\.0\.4/);
+  assert.match(
+    metrics.text,
+    /^cairn_api_answers_total\{method="POST",route="\/v1\/threads",status="2xx"\} 1$/m,
+  );
+  assert.ok(!metrics.text.includes(alice.tenantId));
+  for (const line of metrics.text.trimEnd().split('\n'))
+    assert.match(line, /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[^}]*\})? [0-9.e+-]+)$/);
+});
+
+// --- Host and Origin -------------------------------------------------------------------------
+
+test('a Host that is not this server is refused: a rebound name gets nothing', async (t) => {
+  const server = await startServer(t, { args: ['--allow-host', 'cairn.example'] });
+  for (const host of [
+    'evil.example',
+    'evil.example:80',
+    '127.0.0.1.evil.example',
+    'localhost.evil',
+    '[::2]',
+  ])
+    assert.ok(
+      [400, 403].includes((await plain(server, 'GET', '/v1/threads', { Host: host })).status),
+      host,
+    );
+  expectProblem(
+    await plain(server, 'GET', '/v1/threads', { Host: 'evil.example' }),
+    403,
+    'host_refused',
+  );
+  for (const host of [
+    'localhost',
+    `127.0.0.1:${server.port}`,
+    'LOCALHOST:1',
+    '[::1]:80',
+    'cairn.example',
+  ])
+    expectStatus(await plain(server, 'GET', '/v1/threads', { Host: host }), 200);
+});
+
+test('a page of another origin may neither read nor write, unless it is listed', async (t) => {
+  const server = await startServer(t, { args: ['--allow-origin', 'https://app.example'] });
+  const from = (origin) => ({ headers: { Origin: origin } });
+  for (const origin of [
+    'https://evil.example',
+    'null',
+    'http://app.example',
+    'https://app.example.evil',
+  ]) {
+    expectProblem(await server.open.post('/v1/threads', {}, from(origin)), 403, 'host_refused');
+    const read = await server.open.get('/v1/threads', from(origin));
+    expectProblem(read, 403, 'host_refused');
+    assert.equal(read.headers.get('Access-Control-Allow-Origin'), null);
+    expectStatus(await server.open.request('OPTIONS', '/v1/threads', from(origin)), 403);
+  }
+  assert.deepEqual(expectStatus(await server.open.get('/v1/threads'), 200).data, []);
+  for (const origin of ['https://app.example', server.url]) {
+    const made = await server.open.post('/v1/threads', {}, from(origin));
+    expectStatus(made, 201);
+    assert.equal(made.headers.get('Access-Control-Allow-Origin'), origin);
+    assert.match(made.headers.get('Vary'), /Origin/);
+    assert.match(made.headers.get('Access-Control-Expose-Headers'), /ETag/);
+  }
+});
+
+test('a preflight of a listed origin is told what it may send', async (t) => {
+  const server = await startServer(t, { args: ['--allow-origin', 'https://app.example'] });
+  const first = expectStatus(
+    await server.open.post('/v1/keys', { name: 'k', scopes: ['operator'] }),
+    201,
+  );
+  const headers = {
+    'Origin': 'https://app.example',
+    'Access-Control-Request-Method': 'PATCH',
+    'Access-Control-Request-Headers': 'authorization,content-type,if-match',
+  };
+  const answer = await plain(server, 'OPTIONS', '/v1/threads', headers);
+  expectStatus(answer, 204);
+  assert.equal(answer.headers.get('Access-Control-Allow-Origin'), 'https://app.example');
+  assert.match(answer.headers.get('Access-Control-Allow-Methods'), /PATCH/);
+  for (const name of [
+    'Authorization',
+    'Content-Type',
+    'Idempotency-Key',
+    'If-Match',
+    'Last-Event-ID',
+  ])
+    assert.match(answer.headers.get('Access-Control-Allow-Headers'), new RegExp(name));
+  expectStatus(
+    await server.client(first.secret).get('/v1/threads', { headers: { Origin: headers.Origin } }),
+    200,
+  );
+});

@@ -1,0 +1,66 @@
+// The examples of the documentation, run as they stand. Every ```sh block of a page runs in one
+// shell, in order, against a server of its own; a ```json block after it is what the last command
+// must have printed: each member shown must be there with that value, "…" stands for any value.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startServer } from './lib/server.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const DOCS = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+const PAGES = ['README.md', ...DOCS.map((name) => `docs/${name}`)];
+const DOCUMENTED_ADDRESS = '127.0.0.1:7420';
+
+function blocks(page) {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const found = text.matchAll(/^```(sh|json)\n(.*?)^```$/gms);
+  return [...found].map(([, kind, body]) => ({ kind, body }));
+}
+
+/** Runs the scripts in one bash; answers what each printed. */
+async function runShell(scripts, address) {
+  const mark = '--- end of a block ---';
+  const script = ['set -eu', ...scripts.map((s) => `${s}\necho; echo "${mark}"`)]
+    .join('\n')
+    .replaceAll(DOCUMENTED_ADDRESS, address);
+  const shell = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  shell.stdout.on('data', (bytes) => (out += bytes));
+  shell.stderr.on('data', (bytes) => (err += bytes));
+  const code = await new Promise((done) => shell.on('close', done));
+  assert.equal(code, 0, `the shell ended with ${code}: ${err}\n${out}`);
+  return out.split(mark).map((part) => part.trim());
+}
+
+function expectShown(actual, shown, where) {
+  if (shown === '…') {
+    assert.notEqual(actual, undefined, `${where} is missing`);
+  } else if (Array.isArray(shown)) {
+    assert.equal(actual?.length, shown.length, `${where} has another length`);
+    shown.forEach((item, i) => expectShown(actual[i], item, `${where}[${i}]`));
+  } else if (shown !== null && typeof shown === 'object') {
+    for (const [name, value] of Object.entries(shown))
+      expectShown(actual?.[name], value, `${where}.${name}`);
+  } else {
+    assert.equal(actual, shown, where);
+  }
+}
+
+for (const page of PAGES) {
+  const all = blocks(page);
+  const scripts = all.filter((b) => b.kind === 'sh');
+  if (scripts.length === 0) continue;
+  test(`the examples of ${page} do what it says`, async (t) => {
+    const server = await startServer(t);
+    const printed = await runShell(scripts.map((b) => b.body), `127.0.0.1:${server.port}`);
+    let ran = -1;
+    for (const block of all) {
+      if (block.kind === 'sh') ran++;
+      else expectShown(JSON.parse(printed[ran]), JSON.parse(block.body), `${page}, block ${ran}`);
+    }
+  });
+}

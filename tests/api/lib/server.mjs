@@ -1,0 +1,342 @@
+// The harness: a real cairn process on a real directory, and a client that speaks to it.
+//
+//   test('a thread can be read back', async (t) => {
+//     const server = await startServer(t);                 // stopped and judged when t ends
+//     const made = await server.open.post('/v1/threads', { title: 'one' });
+//     expectStatus(made, 201);                             // made.body, .headers, .text
+//     await server.restart();                              // same data, same port
+//     expectProblem(await server.open.get(`/v1/threads/${uuid()}`), 404, 'not_found');
+//   });
+//
+// startServer(t, {args})   a server on 127.0.0.1, any free port, a data directory of its own
+//   .open                  a client without a key: the owner of all while no key exists
+//   .client(secret)        a client with a key
+//   .stop() .kill()        SIGTERM, SIGKILL; both wait for the end of the process
+//   .restart() .start()    again on the same data and port, with the same arguments
+//   .url .port .dataDir .stderr .database (the SQLite file)
+// client.get(path, opts) .head .post(path, body, opts) .patch .put .del(path, opts) .request
+//   opts: headers, raw (body bytes as they are), type (Content-Type), signal
+// client.ws(path, opts)    a WebSocket of the package ws;  client.sse(path, opts) an EventSource
+// twoTenants(server)       {operator, alice, bob}: clients of the default tenant and of two others
+//
+// A test fails when its server ends with another code than 0 after SIGTERM, or when a sanitizer
+// reported anything. routes.test.mjs looks for every route's method and path in the sources of
+// the tests, so write paths where they are called: client.get(`/v1/threads/${id}`).
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EventSource } from 'eventsource';
+import WebSocket from 'ws';
+
+const HERE = fileURLToPath(new URL('..', import.meta.url));
+const BINARY = resolve(process.env.CAIRN_BIN ?? join(HERE, '../../build/src/cli/cairn'));
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 60_000;
+const SANITIZER = /(Address|Leak|Thread|UndefinedBehavior|Memory)Sanitizer|runtime error:/;
+
+export const DEFAULT_TENANT = '018f0000-0000-7000-8000-000000000001';
+
+/** A random id that nothing has. */
+export const uuid = () => randomUUID();
+
+export async function startServer(t, { args = [], env = {} } = {}) {
+  const server = new Server(args, env);
+  t.after(() => server.close());
+  await server.start();
+  return server;
+}
+
+class Server {
+  #process = null;
+  #ended = null;
+  #args;
+  #env;
+  #clients = new Set();
+
+  constructor(args, env) {
+    this.#args = args;
+    this.#env = env;
+    this.dataDir = mkdtempSync(join(tmpdir(), 'cairn-test-'));
+    this.port = 0;
+    this.stderr = '';
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get database() {
+    return join(this.dataDir, 'cairn.db');
+  }
+
+  /** Whether the process lives, and the last that it said. */
+  get condition() {
+    const child = this.#process;
+    const state =
+      child === null
+        ? 'the server is stopped'
+        : (child.exitCode ?? child.signalCode ?? 'the server runs');
+    return `${state}; ${this.stderr.slice(-2000)}`;
+  }
+
+  get open() {
+    return this.client(null);
+  }
+
+  client(secret) {
+    const client = new Client(this, secret);
+    this.#clients.add(client);
+    return client;
+  }
+
+  async start() {
+    assert.equal(this.#process, null, 'the server runs already');
+    const child = spawn(
+      BINARY,
+      ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', this.dataDir, ...this.#args],
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#env } },
+    );
+    this.#process = child;
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      this.stderr += text;
+    });
+    this.#ended = new Promise((done) => {
+      child.on('error', (error) => done({ error }));
+      child.on('close', (code, signal) => done({ code, signal }));
+    });
+    this.port = await this.#readPort(child);
+  }
+
+  #readPort(child) {
+    return new Promise((done, fail) => {
+      let stdout = '';
+      const timer = setTimeout(() => {
+        child.kill('SIGKILL');
+        fail(new Error(`cairn did not start: ${this.stderr}`));
+      }, START_TIMEOUT_MS);
+      child.stdout.setEncoding('utf8').on('data', (text) => {
+        stdout += text;
+        const line = /^cairn \S+ listens on http:\/\/127\.0\.0\.1:(\d+)$/m.exec(stdout);
+        if (line) {
+          clearTimeout(timer);
+          done(Number(line[1]));
+        }
+      });
+      this.#ended.then(({ code, signal, error }) => {
+        clearTimeout(timer);
+        this.#process = null;
+        fail(error ?? new Error(`cairn ended with ${code ?? signal}: ${this.stderr}`));
+      });
+    });
+  }
+
+  async #end(signal) {
+    const child = this.#process;
+    if (child === null) return null;
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGABRT'), STOP_TIMEOUT_MS);
+    const end = await this.#ended;
+    clearTimeout(timer);
+    this.#process = null;
+    // fetch keeps connections. It must have seen that these ended before they can be used again.
+    for (let i = 0; i < 3; i++) await new Promise((turn) => setImmediate(turn));
+    return end;
+  }
+
+  /** SIGTERM; the server must drain, end with 0 and have nothing to confess. */
+  async stop() {
+    const end = await this.#end('SIGTERM');
+    this.#judge();
+    if (end !== null)
+      assert.equal(end.code, 0, `cairn ended with ${end.code ?? end.signal}: ${this.stderr}`);
+  }
+
+  /** SIGKILL: what was not durable is lost. */
+  async kill() {
+    await this.#end('SIGKILL');
+    this.#judge();
+  }
+
+  async restart() {
+    await this.stop();
+    await this.start();
+  }
+
+  #judge() {
+    assert.doesNotMatch(this.stderr, SANITIZER);
+  }
+
+  /** The end of the test. */
+  async close() {
+    for (const client of this.#clients) client.close();
+    try {
+      await this.stop();
+    } finally {
+      rmSync(this.dataDir, { recursive: true, force: true });
+    }
+  }
+}
+
+class Client {
+  #streams = new Set();
+
+  constructor(server, secret) {
+    this.server = server;
+    this.secret = secret;
+  }
+
+  get(path, opts) {
+    return this.request('GET', path, opts);
+  }
+  head(path, opts) {
+    return this.request('HEAD', path, opts);
+  }
+  del(path, opts) {
+    return this.request('DELETE', path, opts);
+  }
+  post(path, body, opts) {
+    return this.request('POST', path, { ...opts, body });
+  }
+  patch(path, body, opts) {
+    return this.request('PATCH', path, { ...opts, body });
+  }
+  put(path, body, opts) {
+    return this.request('PUT', path, { ...opts, body });
+  }
+
+  async request(method, path, { body, raw, type = 'application/json', headers = {}, signal } = {}) {
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const answer = await this.#fetch(this.server.url + path, {
+      method,
+      body: payload,
+      headers: {
+        ...this.#authorization(),
+        ...(payload === undefined ? {} : { 'Content-Type': type }),
+        ...headers,
+      },
+      redirect: 'manual',
+      signal,
+    });
+    const text = await answer.text();
+    const isJson = /^application\/(problem\+)?json/.test(answer.headers.get('Content-Type') ?? '');
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text,
+      body: isJson && text !== '' ? JSON.parse(text) : null,
+    };
+  }
+
+  /** fetch says little about why it failed. */
+  async #fetch(url, init) {
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      const why = error.cause?.code ?? error.cause?.message ?? error.message;
+      throw new Error(`${init.method} ${url}: ${why}; ${this.server.condition}`, { cause: error });
+    }
+  }
+
+  ws(path, { headers = {}, protocols = [], ...more } = {}) {
+    const socket = new WebSocket(`ws://127.0.0.1:${this.server.port}${path}`, protocols, {
+      ...more,
+      headers: { ...this.#authorization(), ...headers },
+    });
+    this.#streams.add(() => socket.terminate());
+    return socket;
+  }
+
+  sse(path, { headers = {} } = {}) {
+    const source = new EventSource(this.server.url + path, {
+      fetch: (url, init) =>
+        fetch(url, { ...init, headers: { ...init.headers, ...this.#authorization(), ...headers } }),
+    });
+    this.#streams.add(() => source.close());
+    return source;
+  }
+
+  #authorization() {
+    return this.secret === null ? {} : { Authorization: `Bearer ${this.secret}` };
+  }
+
+  close() {
+    for (const end of this.#streams) end();
+    this.#streams.clear();
+  }
+}
+
+// --- What tests say often --------------------------------------------------------------------
+
+/** Asserts the status of an answer, and shows the answer when it is another. Returns its body. */
+export function expectStatus(answer, status) {
+  assert.equal(answer.status, status, `expected ${status}: ${answer.status} ${answer.text}`);
+  return answer.body;
+}
+
+/** Asserts a problem document (RFC 9457) with this status and code. Returns it. */
+export function expectProblem(answer, status, code) {
+  expectStatus(answer, status);
+  const problem = answer.body;
+  assert.equal(answer.headers.get('Content-Type'), 'application/problem+json');
+  assert.equal(problem.code, code, answer.text);
+  assert.equal(problem.status, status);
+  assert.equal(problem.type, `urn:cairn:error:${code}`);
+  assert.ok(problem.title.length > 0 && problem.detail.length > 0, answer.text);
+  assert.equal(typeof problem.retryable, 'boolean');
+  assert.equal(problem.request_id, answer.headers.get('X-Request-Id'));
+  for (const { pointer, detail } of problem.errors ?? []) {
+    assert.equal(typeof pointer, 'string');
+    assert.ok(detail.length > 0);
+  }
+  return problem;
+}
+
+/** Asserts a refusal that names this field, with a rule that matches. Returns the problem. */
+export function expectFault(answer, status, code, pointer, rule = /./) {
+  const problem = expectProblem(answer, status, code);
+  const fault = (problem.errors ?? []).find((e) => e.pointer === pointer);
+  assert.ok(fault, `no fault of ${pointer}: ${answer.text}`);
+  assert.match(fault.detail, rule);
+  return problem;
+}
+
+/** Makes the first key (an operator's) and two tenants. */
+export async function twoTenants(server) {
+  const key = expectStatus(
+    await server.open.post('/v1/keys', { name: 'operator', scopes: ['operator'] }),
+    201,
+  );
+  const operator = server.client(key.secret);
+  const join = async (name) => {
+    const made = expectStatus(await operator.post('/v1/tenants', { name }), 201);
+    const client = server.client(made.key.secret);
+    client.tenantId = made.tenant.id;
+    client.keyId = made.key.id;
+    return client;
+  };
+  return { operator, alice: await join('alice'), bob: await join('bob') };
+}
+
+/** A client of the same tenant with a new key of these scopes (and rate limit, expiry …). */
+export async function withKey(admin, scopes, more = {}) {
+  const key = expectStatus(await admin.post('/v1/keys', { name: 'test', scopes, ...more }), 201);
+  const client = admin.server.client(key.secret);
+  client.keyId = key.id;
+  return client;
+}
+
+/** Asks again until `probe` gives something true; for what happens soon, at no known moment. */
+export async function eventually(probe, what = 'it did not happen') {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const found = await probe();
+    if (found) return found;
+    assert.ok(Date.now() < deadline, what);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}

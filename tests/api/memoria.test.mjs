@@ -1,0 +1,261 @@
+// The Memoria workflow system as its users live it, under its own names: routes, events, views.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import test from 'node:test';
+import { expectFault, expectProblem, expectStatus, startServer, uuid } from './lib/server.mjs';
+import { followWs } from './lib/followers.mjs';
+
+/** What any SQLite client reads from the file while the server runs: rows as objects. */
+function query(server, sql, ...params) {
+  const script = [
+    'import json, sqlite3, sys',
+    'db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=30)',
+    'db.row_factory = sqlite3.Row',
+    'rows = db.execute(sys.argv[2], json.loads(sys.argv[3])).fetchall()',
+    'print(json.dumps([dict(row) for row in rows]))',
+  ].join('\n');
+  const out = execFileSync('python3', ['-c', script, server.database, sql, JSON.stringify(params)]);
+  return JSON.parse(out);
+}
+
+const texts = (events) => events.map((e) => e.text);
+
+test('a Memoria conversation from start to its second run', async (t) => {
+  const server = await startServer(t);
+  const memoria = server.open;
+
+  // A person asks; the engine that started the run works on it.
+  const started = expectStatus(await memoria.post('/workflow/start', {
+    user_input: 'Plan a trip to the Alps',
+    ask_clarifications: true,
+    preferences: { language: 'en' },
+  }), 201);
+  const { workflow_id: workflow, run_id: run } = started;
+  assert.equal(started.status, 'active');
+  assert.equal(started.run_status, 'running');
+
+  // The client watches the progress over a WebSocket, from before the start.
+  const watching = followWs(memoria, `/workflow/ws/${workflow}?cursor=${started.cursor}`);
+  await watching.hears(2);
+  const progress = (text, payload) => memoria.post(
+    `/v1/threads/${workflow}/events`, { kind: 'progress', text, payload, run_id: run });
+  expectStatus(await progress('Reading maps', { phase: 'research' }), 201);
+  expectStatus(await progress('Comparing huts'), 201);
+  await watching.hearsText('Comparing huts');
+  assert.deepEqual(texts(watching.heard),
+    ['thread is active', 'run is running', 'Reading maps', 'Comparing huts']);
+  const map = watching.heard[2];
+  assert.deepEqual(Object.keys(map).sort(),
+    ['created_at', 'id', 'kind', 'payload', 'run_id', 'text', 'workflow_id']);
+  assert.deepEqual([map.kind, map.workflow_id, map.run_id, map.payload],
+    ['progress', workflow, run, { phase: 'research' }]);
+
+  // The engine needs to know more.
+  const question = { question: 'On foot or by train?' };
+  expectStatus(await memoria.patch(`/v1/runs/${run}`,
+    { status: 'waiting_for_input', state: { phase: 'ask', pending_input: question } }), 200);
+  const asked = await watching.hearsText('run is waiting_for_input');
+  assert.deepEqual(asked.payload.state.pending_input, question);
+
+  // The answer lets it go on; the question leaves the state.
+  const answered = expectStatus(
+    await memoria.post(`/workflow/input/${workflow}`, { input: 'By train' }), 200);
+  assert.equal(answered.run_status, 'running');
+  const resumed = expectStatus(await memoria.get(`/v1/runs/${run}`), 200);
+  assert.equal(resumed.input, 'By train');
+  assert.deepEqual(resumed.state, { phase: 'ask' });
+  await watching.until((heard) => heard.at(-1).payload?.reason === 'input');
+
+  // The train enters a tunnel; the work goes on unseen.
+  const cursor = watching.heard.at(-1).id;
+  watching.vanish();
+  await watching.ended;
+  expectStatus(await progress('Booking seats'), 201);
+
+  // Back with the last cursor: what was missed, then live, nothing twice.
+  const again = followWs(memoria, `/workflow/ws/${workflow}?cursor=${cursor}`);
+  await again.hearsText('Booking seats');
+  const answer = { text: 'Take the 8:02 to Chur.', sources: ['sbb'] };
+  expectStatus(await memoria.patch(`/v1/runs/${run}`,
+    { status: 'completed', final_output: answer }), 200);
+  const final = await again.until((heard) => heard.find((e) => e.kind === 'final'));
+  assert.deepEqual(final.payload.final_output, answer);
+  assert.deepEqual(texts(again.heard), ['Booking seats', 'run is completed']);
+  const seen = [...watching.heard, ...again.heard].map((e) => e.id);
+  assert.deepEqual(seen, [...new Set(seen)].sort((a, b) => a - b));
+
+  // A second turn of the same conversation.
+  const second = expectStatus(await memoria.post('/workflow/start',
+    { workflow_id: workflow, user_input: 'And the way back?' }), 201);
+  assert.equal(second.workflow_id, workflow);
+  assert.notEqual(second.run_id, run);
+  const thread = expectStatus(await memoria.get(`/v1/threads/${workflow}`), 200);
+  assert.equal(thread.most_recent_run_id, second.run_id);
+  assert.deepEqual(thread.context, {
+    meta: { next_seq: 3 },
+    tail: [
+      { seq: 1, role: 'user', content: 'Plan a trip to the Alps' },
+      { seq: 2, role: 'user', content: 'And the way back?' },
+    ],
+  });
+  assert.deepEqual(thread.preferences, { language: 'en' });
+  await again.until((heard) => heard.at(-1).run_id === second.run_id);
+  assert.equal((await memoria.get(`/v1/runs/${run}`)).body.status, 'completed');
+});
+
+test('pause, resume and cancel move the workflow and its run together', async (t) => {
+  const server = await startServer(t);
+  const memoria = server.open;
+  const { workflow_id: id, run_id: run } = expectStatus(
+    await memoria.post('/workflow/start', { user_input: 'Write a poem' }), 201);
+  const watching = followWs(memoria, `/workflow/ws/${id}`);
+
+  const paused = expectStatus(await memoria.post(`/workflow/pause/${id}`), 200);
+  assert.deepEqual([paused.status, paused.run_status], ['paused', 'paused']);
+  const refused = expectProblem(
+    await memoria.post(`/workflow/pause/${id}`), 409, 'transition_refused');
+  assert.equal(refused.from, 'paused');
+  assert.deepEqual(refused.allowed, ['active', 'cancelled', 'error']);
+  expectProblem(await memoria.post('/workflow/start', { workflow_id: id, user_input: 'x' }),
+    409, 'conflict');
+
+  const resumed = expectStatus(await memoria.post(`/workflow/resume/${id}`), 200);
+  assert.deepEqual([resumed.status, resumed.run_status], ['active', 'running']);
+
+  // Paused at a question, it comes back to the question.
+  expectStatus(await memoria.patch(`/v1/runs/${run}`, { status: 'waiting_for_input' }), 200);
+  expectStatus(await memoria.post(`/workflow/pause/${id}`), 200);
+  const waiting = expectStatus(await memoria.post(`/workflow/resume/${id}`), 200);
+  assert.equal(waiting.run_status, 'waiting_for_input');
+
+  const cancelled = expectStatus(await memoria.post(`/workflow/cancel/${id}`), 200);
+  assert.deepEqual([cancelled.status, cancelled.run_status], ['cancelled', 'cancelled']);
+  expectProblem(await memoria.post(`/workflow/resume/${uuid()}`), 404, 'not_found');
+
+  // A new start revives a cancelled conversation.
+  const revived = expectStatus(
+    await memoria.post('/workflow/start', { workflow_id: id, user_input: 'Again' }), 201);
+  assert.deepEqual([revived.status, revived.run_status], ['active', 'running']);
+  await watching.until((heard) => heard.at(-1).run_id === revived.run_id);
+  assert.deepEqual(texts(watching.heard), [
+    'thread is active', 'run is running',
+    'thread is paused', 'run is paused',
+    'thread is active', 'run is running',
+    'run is waiting_for_input',
+    'thread is paused', 'run is paused',
+    'thread is active', 'run is waiting_for_input',
+    'thread is cancelled', 'run is cancelled',
+    'thread is active', 'run is running',
+  ]);
+});
+
+test('input without a question is refused and changes nothing', async (t) => {
+  const { open: memoria } = await startServer(t);
+  const { workflow_id: id, run_id: run } = expectStatus(
+    await memoria.post('/workflow/start', { user_input: 'Hello' }), 201);
+  const before = (await memoria.get(`/v1/runs/${run}`)).body;
+  const refused = expectProblem(
+    await memoria.post(`/workflow/input/${id}`, { input: 'yes' }), 409, 'transition_refused');
+  assert.match(refused.detail, /does not wait/);
+  assert.ok(refused.allowed.includes('waiting_for_input'));
+  assert.deepEqual((await memoria.get(`/v1/runs/${run}`)).body, before);
+  const idle = expectStatus(await memoria.post('/v1/threads', {}), 201);
+  expectProblem(await memoria.post(`/workflow/input/${idle.id}`, { input: 1 }), 409, 'conflict');
+  expectProblem(await memoria.post(`/workflow/input/${uuid()}`, { input: 1 }), 404, 'not_found');
+  expectFault(await memoria.post('/workflow/start', {}), 422, 'invalid_input', '/user_input');
+  expectFault(await memoria.post('/workflow/start', { user_input: 'x', colour: 'red' }),
+    422, 'invalid_input', '/colour');
+});
+
+test('a context that somebody else wrote is gone on with, whatever its counter says', async (t) => {
+  const { open: memoria } = await startServer(t);
+  const { id } = expectStatus(await memoria.post('/v1/threads',
+    { context: { summary: 's', meta: { next_seq: 7, owner: 'me' }, tail: [{ seq: 6 }] } }), 201);
+  expectStatus(await memoria.post('/workflow/start', { workflow_id: id, user_input: 'hi' }), 201);
+  const thread = (await memoria.get(`/v1/threads/${id}`)).body;
+  assert.deepEqual(thread.context, {
+    summary: 's',
+    meta: { next_seq: 8, owner: 'me' },
+    tail: [{ seq: 6 }, { seq: 7, role: 'user', content: 'hi' }],
+  });
+  for (const strange of ['9223372036854775807', '-5', '1.5', '"many"', '1e400']) {
+    const raw = `{"context":{"meta":{"next_seq":${strange}},"tail":"none"}}`;
+    const other = expectStatus(await memoria.post('/v1/threads', undefined, { raw }), 201);
+    expectStatus(
+      await memoria.post('/workflow/start', { workflow_id: other.id, user_input: 'hi' }), 201);
+    const { context } = (await memoria.get(`/v1/threads/${other.id}`)).body;
+    assert.deepEqual(context,
+      { meta: { next_seq: 2 }, tail: [{ seq: 1, role: 'user', content: 'hi' }] }, strange);
+  }
+});
+
+test('the views show the seed schema to any SQLite client while the server runs', async (t) => {
+  const server = await startServer(t);
+  const memoria = server.open;
+  const { workflow_id: id, run_id: run } = expectStatus(await memoria.post('/workflow/start',
+    { user_input: 'Count', ask_clarifications: true, preferences: { tone: 'dry' } }), 201);
+  await memoria.patch(`/v1/threads/${id}`, { important_steps: [{ step: 'counted' }] });
+  for (const text of ['one', 'two', 'three'])
+    expectStatus(await memoria.post(`/v1/threads/${id}/events`,
+      { kind: 'progress', text, run_id: run, payload: { text } }), 201);
+  await memoria.patch(`/v1/runs/${run}`, { state: { phase: 2 } });
+
+  const [workflow] = query(server, 'SELECT * FROM workflows WHERE id = ?', id);
+  assert.deepEqual(Object.keys(workflow), ['id', 'status', 'context', 'preferences',
+    'important_steps', 'most_recent_run_id', 'error', 'created_at', 'updated_at']);
+  assert.equal(workflow.status, 'active');
+  assert.equal(workflow.most_recent_run_id, run);
+  assert.deepEqual(JSON.parse(workflow.preferences), { tone: 'dry' });
+  assert.deepEqual(JSON.parse(workflow.important_steps), [{ step: 'counted' }]);
+  assert.equal(JSON.parse(workflow.context).meta.next_seq, 2);
+  assert.equal(workflow.error, null);
+
+  const [row] = query(server, 'SELECT * FROM workflow_runs WHERE workflow_id = ?', id);
+  assert.deepEqual(Object.keys(row), ['id', 'workflow_id', 'status', 'user_input',
+    'ask_clarifications', 'state', 'final_output', 'error', 'created_at', 'updated_at']);
+  assert.deepEqual([row.id, row.status, row.user_input, row.ask_clarifications],
+    [run, 'running', 'Count', 1]);
+  assert.deepEqual(JSON.parse(row.state), { phase: 2 });
+
+  // The hottest query of the seed: the events of a workflow after a cursor, in order.
+  const after = 'SELECT * FROM workflow_events WHERE workflow_id = ? AND id > ? ORDER BY id';
+  const all = query(server, after, id, 0);
+  assert.deepEqual(Object.keys(all[0]),
+    ['id', 'workflow_id', 'run_id', 'kind', 'text', 'payload', 'created_at']);
+  assert.deepEqual(texts(all), ['thread is active', 'run is running', 'one', 'two', 'three']);
+  assert.deepEqual(texts(query(server, after, id, all[2].id)), ['two', 'three']);
+  assert.deepEqual(JSON.parse(all[4].payload), { text: 'three' });
+  assert.equal(all[4].run_id, run);
+  const streamed = followWs(memoria, `/workflow/ws/${id}`);
+  await streamed.hears(5);
+  assert.deepEqual(streamed.heard.map((e) => e.id), all.map((e) => e.id));
+});
+
+test('the workflow socket: repositioned by its client, refused for a cursor ahead', async (t) => {
+  const server = await startServer(t);
+  const memoria = server.open;
+  const other = expectStatus(await memoria.post('/workflow/start', { user_input: 'noise' }), 201);
+  const { workflow_id: id, cursor } = expectStatus(
+    await memoria.post('/workflow/start', { user_input: 'x' }), 201);
+  assert.ok(cursor > other.cursor);
+  const watching = followWs(memoria, `/workflow/ws/${id}`);
+  const [first, second] = await watching.hears(2);
+  watching.say({ cursor: first.id });
+  await watching.hears(3);
+  assert.deepEqual(watching.heard[2], second);
+
+  // A stop names the cursor in the same terms: going on from there shows nothing twice.
+  watching.say({ cursor: second.id + 1000 });
+  const { code, reason } = await watching.ended;
+  assert.equal(code, 1008);
+  assert.match(reason, /^cursor_ahead/);
+  await assert.rejects(followWs(memoria, `/workflow/ws/${id}?cursor=${second.id + 1000}`).opened,
+    { status: 400 });
+
+  const last = followWs(memoria, `/workflow/ws/${id}`);
+  await last.hears(2);
+  await server.restart();
+  const end = await last.ended;
+  assert.equal(end.code, 1001);
+  assert.equal(end.reason, `shutting_down cursor=${second.id}`);
+});

@@ -1,0 +1,405 @@
+// The OpenAPI document against itself, and real answers against the document.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { expectStatus, startServer, twoTenants, uuid } from './lib/server.mjs';
+
+async function readDocument(server) {
+  return expectStatus(await server.open.get('/openapi.json'), 200);
+}
+
+function resolve(document, schema) {
+  if (schema.$ref === undefined) return schema;
+  const found = schema.$ref
+    .split('/')
+    .slice(1)
+    .reduce((at, name) => at?.[name], document);
+  assert.ok(found, `${schema.$ref} leads nowhere`);
+  return found;
+}
+
+function* operations(document) {
+  for (const [path, item] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(item))
+      yield [`${method.toUpperCase()} ${path}`, operation, path];
+}
+
+function* everyValue(value) {
+  yield value;
+  if (typeof value === 'object' && value !== null)
+    for (const child of Object.values(value)) yield* everyValue(child);
+}
+
+// --- A small validator of the part of JSON Schema that Cairn uses ----------------------------
+
+const FORMATS = {
+  'uuid': /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/,
+};
+
+function typeOf(value) {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+/** Asserts that a value is what the schema says, with no member that it does not know. */
+function conform(document, schema, value, at) {
+  schema = resolve(document, schema);
+  if (schema.oneOf) {
+    const fits = schema.oneOf.filter((one) => {
+      try {
+        conform(document, one, value, at);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    assert.equal(fits.length, 1, `${at} is exactly one of the documented forms`);
+    return;
+  }
+  const type = typeOf(value);
+  if (schema.type !== undefined)
+    assert.ok([schema.type].flat().includes(type), `${at} is ${type}, not ${schema.type}`);
+  if (schema.enum !== undefined)
+    assert.ok(schema.enum.includes(value), `${at} is ${value}, not one of ${schema.enum}`);
+  if (type === 'string' && FORMATS[schema.format]) assert.match(value, FORMATS[schema.format], at);
+  if (type === 'array' && schema.items)
+    value.forEach((item, i) => conform(document, schema.items, item, `${at}/${i}`));
+  if (type !== 'object' || schema.properties === undefined) return;
+  for (const name of schema.required) assert.ok(name in value, `${at} lacks ${name}`);
+  for (const [name, member] of Object.entries(value)) {
+    assert.ok(schema.properties[name], `${at} has ${name}, which is not documented`);
+    conform(document, schema.properties[name], member, `${at}/${name}`);
+  }
+}
+
+// --- The document ----------------------------------------------------------------------------
+
+test('the document is OpenAPI 3.1 of this version of Cairn', async (t) => {
+  const server = await startServer(t);
+  const document = await readDocument(server);
+  assert.equal(document.openapi, '3.1.0');
+  assert.equal(document.info.title, 'Cairn');
+  assert.equal(document.info.version, expectStatus(await server.open.get('/healthz'), 200).version);
+  assert.deepEqual(document.security, [{ key: [] }]);
+  assert.deepEqual(document.components.securitySchemes.key, { type: 'http', scheme: 'bearer' });
+});
+
+test('every reference resolves and every schema is referred to', async (t) => {
+  const document = await readDocument(await startServer(t));
+  const used = new Set();
+  for (const value of everyValue(document))
+    if (typeof value?.$ref === 'string') {
+      resolve(document, value);
+      used.add(value.$ref.split('/').at(-1));
+    }
+  const unused = Object.keys(document.components.schemas).filter((name) => !used.has(name));
+  // Of a WebSocket's messages OpenAPI has nothing to say.
+  assert.deepEqual(
+    unused.filter((name) => !['Event', 'Workflow'].includes(name)),
+    [],
+  );
+});
+
+test('operation ids are unique and plain', async (t) => {
+  const document = await readDocument(await startServer(t));
+  const ids = [...operations(document)].map(([, operation]) => operation.operationId);
+  assert.equal(new Set(ids).size, ids.length);
+  for (const id of ids) assert.match(id, /^[a-z][a-z0-9_]+$/);
+});
+
+test('every path parameter is declared, and no parameter twice', async (t) => {
+  const document = await readDocument(await startServer(t));
+  for (const [name, { parameters }, path] of operations(document)) {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1]);
+    assert.deepEqual(
+      parameters.filter((p) => p.in === 'path').map((p) => p.name),
+      inPath,
+      name,
+    );
+    const all = parameters.map((p) => `${p.in} ${p.name}`);
+    assert.equal(new Set(all).size, all.length, name);
+    for (const p of parameters) {
+      assert.equal(p.required, p.in === 'path', `${name} ${p.name}`);
+      assert.ok(p.schema, `${name} ${p.name}`);
+    }
+  }
+});
+
+test('every operation tells its success and its refusal', async (t) => {
+  const document = await readDocument(await startServer(t));
+  for (const [name, operation] of operations(document)) {
+    const { default: refusal, ...rest } = operation.responses;
+    assert.deepEqual(
+      refusal.content['application/problem+json'].schema,
+      { $ref: '#/components/schemas/Problem' },
+      name,
+    );
+    assert.ok(
+      Object.keys(rest).some((status) => ['101', '200', '201', '204'].includes(status)),
+      name,
+    );
+    for (const schema of Object.values(operation.requestBody?.content ?? {}))
+      assert.ok(schema.schema, name);
+  }
+});
+
+test('every schema lists as required only members that it has', async (t) => {
+  const document = await readDocument(await startServer(t));
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    assert.equal(schema.type, 'object', name);
+    for (const member of schema.required)
+      assert.ok(schema.properties[member], `${name} requires ${member}`);
+  }
+});
+
+// --- Real answers ----------------------------------------------------------------------------
+
+test('real answers have the members that the document tells of, and no others', async (t) => {
+  const server = await startServer(t);
+  const document = await readDocument(server);
+  const seen = new Set();
+  /** Checks an answer against the operation that the path belongs to. */
+  const check = (template, method, answer, status) => {
+    expectStatus(answer, status);
+    const operation = document.paths[template]?.[method];
+    assert.ok(operation, `${method} ${template} is documented`);
+    const told = operation.responses[status] ?? operation.responses.default;
+    const media = answer.headers.get('Content-Type')?.split(';')[0];
+    if (answer.text === '')
+      assert.equal(told.content, undefined, `${method} ${template} ${status} has no content`);
+    else conform(document, told.content[media].schema, answer.body, `${method} ${template}`);
+    seen.add(`${method} ${template}`);
+    return answer.body;
+  };
+
+  const first = check(
+    '/v1/keys',
+    'post',
+    await server.open.post('/v1/keys', {
+      name: 'k',
+      scopes: ['operator'],
+      rate_limit_per_minute: 100000,
+    }),
+    201,
+  );
+  const c = server.client(first.secret);
+  check('/healthz', 'get', await c.get('/healthz'), 200);
+  check('/readyz', 'get', await c.get('/readyz'), 200);
+  check('/v1/whoami', 'get', await c.get('/v1/whoami'), 200);
+  check('/v1/keys', 'get', await c.get('/v1/keys'), 200);
+  check('/v1/keys/{key_id}', 'get', await c.get(`/v1/keys/${first.id}`), 200);
+  const tenant = check(
+    '/v1/tenants',
+    'post',
+    await c.post('/v1/tenants', { name: 'x' }),
+    201,
+  ).tenant;
+  check('/v1/tenants', 'get', await c.get('/v1/tenants?limit=1'), 200);
+  check('/v1/tenants/{tenant_id}', 'get', await c.get(`/v1/tenants/${tenant.id}`), 200);
+  check(
+    '/v1/tenants/{tenant_id}',
+    'patch',
+    await c.patch(`/v1/tenants/${tenant.id}`, { name: 'y' }),
+    200,
+  );
+  check(
+    '/v1/tenants/{tenant_id}/keys',
+    'post',
+    await c.post(`/v1/tenants/${tenant.id}/keys`, { name: 'k', scopes: ['admin'] }),
+    201,
+  );
+  check('/v1/tenants/{tenant_id}', 'delete', await c.del(`/v1/tenants/${tenant.id}`), 204);
+  check('/v1/audit', 'get', await c.get('/v1/audit'), 200);
+  check('/v1/audit/verify', 'get', await c.get('/v1/audit/verify'), 200);
+
+  const thread = check('/v1/threads', 'post', await c.post('/v1/threads', { title: 'a' }), 201);
+  check('/v1/threads', 'get', await c.get('/v1/threads'), 200);
+  check('/v1/threads', 'get', await c.get('/v1/threads?include=documents'), 200);
+  check('/v1/threads/{thread_id}', 'get', await c.get(`/v1/threads/${thread.id}`), 200);
+  check(
+    '/v1/threads/{thread_id}',
+    'get',
+    await c.get(`/v1/threads/${thread.id}`, { headers: { 'If-None-Match': '"1"' } }),
+    304,
+  );
+  check(
+    '/v1/threads/{thread_id}',
+    'patch',
+    await c.patch(`/v1/threads/${thread.id}`, { title: 'b' }),
+    200,
+  );
+  check(
+    '/v1/threads/{thread_id}/pause',
+    'post',
+    await c.post(`/v1/threads/${thread.id}/pause`),
+    200,
+  );
+  check(
+    '/v1/threads/{thread_id}/resume',
+    'post',
+    await c.post(`/v1/threads/${thread.id}/resume`),
+    200,
+  );
+
+  check('/v1/runs/claim', 'post', await c.post('/v1/runs/claim', { worker: 'w' }), 204);
+  const run = check(
+    '/v1/threads/{thread_id}/runs',
+    'post',
+    await c.post(`/v1/threads/${thread.id}/runs`, { user_input: 'hi' }),
+    201,
+  );
+  const claimed = check(
+    '/v1/runs/claim',
+    'post',
+    await c.post('/v1/runs/claim', { worker: 'w' }),
+    200,
+  );
+  const fence = { headers: { 'Cairn-Fencing-Token': String(claimed.fence) } };
+  check(
+    '/v1/runs/{run_id}/heartbeat',
+    'post',
+    await c.post(`/v1/runs/${run.id}/heartbeat`, {}, fence),
+    200,
+  );
+  check(
+    '/v1/runs/{run_id}',
+    'patch',
+    await c.patch(`/v1/runs/${run.id}`, { status: 'waiting_for_input' }, fence),
+    200,
+  );
+  check(
+    '/v1/runs/{run_id}/input',
+    'post',
+    await c.post(`/v1/runs/${run.id}/input`, { input: { a: 1 } }),
+    200,
+  );
+  const again = check(
+    '/v1/runs/claim',
+    'post',
+    await c.post('/v1/runs/claim', { worker: 'w' }),
+    200,
+  );
+  check(
+    '/v1/runs/{run_id}/release',
+    'post',
+    await c.post(`/v1/runs/${run.id}/release`, undefined, {
+      headers: { 'Cairn-Fencing-Token': String(again.fence) },
+    }),
+    200,
+  );
+  check('/v1/runs/{run_id}/pause', 'post', await c.post(`/v1/runs/${run.id}/pause`), 200);
+  check('/v1/runs/{run_id}/resume', 'post', await c.post(`/v1/runs/${run.id}/resume`), 200);
+  check(
+    '/v1/runs/{run_id}/cancel',
+    'post',
+    await c.post(`/v1/runs/${run.id}/cancel`, { reason: 'x' }),
+    200,
+  );
+  check('/v1/runs/{run_id}', 'get', await c.get(`/v1/runs/${run.id}`), 200);
+  check('/v1/runs', 'get', await c.get('/v1/runs'), 200);
+  check(
+    '/v1/threads/{thread_id}/runs',
+    'get',
+    await c.get(`/v1/threads/${thread.id}/runs?include=documents`),
+    200,
+  );
+
+  check(
+    '/v1/threads/{thread_id}/events',
+    'post',
+    await c.post(`/v1/threads/${thread.id}/events`, { kind: 'progress', payload: [1] }),
+    201,
+  );
+  check(
+    '/v1/threads/{thread_id}/events',
+    'post',
+    await c.post(`/v1/threads/${thread.id}/events`, {
+      events: [{ kind: 'progress' }, { kind: 'app.done' }],
+    }),
+    201,
+  );
+  check(
+    '/v1/threads/{thread_id}/events',
+    'get',
+    await c.get(`/v1/threads/${thread.id}/events`),
+    200,
+  );
+  check('/v1/events', 'get', await c.get('/v1/events?limit=2'), 200);
+  check(
+    '/v1/threads/{thread_id}/events/prune',
+    'post',
+    await c.post(`/v1/threads/${thread.id}/events/prune`, { through_seq: 2 }),
+    200,
+  );
+  check(
+    '/v1/threads/{thread_id}/cancel',
+    'post',
+    await c.post(`/v1/threads/${thread.id}/cancel`),
+    200,
+  );
+  check('/v1/threads/{thread_id}', 'delete', await c.del(`/v1/threads/${thread.id}`), 204);
+
+  const flow = check(
+    '/workflow/start',
+    'post',
+    await c.post('/workflow/start', { user_input: 'hi' }),
+    201,
+  );
+  check(
+    '/workflow/pause/{workflow_id}',
+    'post',
+    await c.post(`/workflow/pause/${flow.workflow_id}`),
+    200,
+  );
+  check(
+    '/workflow/resume/{workflow_id}',
+    'post',
+    await c.post(`/workflow/resume/${flow.workflow_id}`),
+    200,
+  );
+  expectStatus(await c.patch(`/v1/runs/${flow.run_id}`, { status: 'waiting_for_input' }), 200);
+  check(
+    '/workflow/input/{workflow_id}',
+    'post',
+    await c.post(`/workflow/input/${flow.workflow_id}`, { input: 'y' }),
+    200,
+  );
+  check(
+    '/workflow/cancel/{workflow_id}',
+    'post',
+    await c.post(`/workflow/cancel/${flow.workflow_id}`),
+    200,
+  );
+  const spare = expectStatus(await c.post('/v1/keys', { name: 's', scopes: ['runs:read'] }), 201);
+  check('/v1/keys/{key_id}', 'delete', await c.del(`/v1/keys/${spare.id}`), 200);
+
+  const silent = new Set(['get /metrics', 'get /openapi.json']);
+  const unseen = [...operations(document)]
+    .filter(
+      ([, operation]) =>
+        !operation.responses[101] && !operation.responses[200]?.content?.['text/event-stream'],
+    )
+    .map(([name]) => name.replace(/^\w+/, (method) => method.toLowerCase()))
+    .filter((name) => !seen.has(name) && !silent.has(name));
+  assert.deepEqual(unseen, [], 'an answer of every operation was checked');
+});
+
+test('refusals are Problem documents as the document tells', async (t) => {
+  const server = await startServer(t);
+  const document = await readDocument(server);
+  const { alice } = await twoTenants(server);
+  const refusals = [
+    [await server.open.get('/v1/threads'), 401],
+    [await alice.get('/v1/tenants'), 403],
+    [await alice.get(`/v1/threads/${uuid()}`), 404],
+    [await alice.put('/v1/threads', {}), 405],
+    [await alice.post('/v1/threads', { x: 1 }), 422],
+    [await alice.post('/v1/threads', undefined, { raw: '{' }), 400],
+    [await alice.post('/v1/threads', {}, { type: 'text/plain' }), 415],
+  ];
+  for (const [answer, status] of refusals) {
+    expectStatus(answer, status);
+    conform(document, { $ref: '#/components/schemas/Problem' }, answer.body, String(status));
+  }
+});

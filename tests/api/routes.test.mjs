@@ -1,0 +1,343 @@
+// The route table itself, as /openapi.json tells it: every route is walked, so a new one is tested
+// from its first day, and fails here until this file and another test know it.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import http from 'node:http';
+import test from 'node:test';
+import { expectStatus, startServer, twoTenants, uuid, withKey } from './lib/server.mjs';
+
+const TENANT_SCOPES = [
+  'threads:read',
+  'threads:write',
+  'runs:read',
+  'runs:write',
+  'events:read',
+  'events:write',
+];
+
+// --- The table -------------------------------------------------------------------------------
+
+async function readTable(server) {
+  const document = expectStatus(await server.open.get('/openapi.json'), 200);
+  const routes = [];
+  for (const [path, item] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(item)) {
+      const content = operation.requestBody?.content['application/json'];
+      const name = content?.schema.$ref.split('/').at(-1);
+      routes.push({
+        name: `${method.toUpperCase()} ${path}`,
+        method: method.toUpperCase(),
+        path,
+        operation,
+        isPublic: operation.security?.length === 0,
+        scope: operation['x-cairn-scope'],
+        isSocket: operation.responses[101] !== undefined,
+        isStream: operation.responses[200]?.content?.['text/event-stream'] !== undefined,
+        params: operation.parameters.filter((p) => p.in === 'path').map((p) => p.name),
+        bodyName: name,
+        body: name && document.components.schemas[name],
+      });
+    }
+  assert.ok(routes.length > 40, 'the table is there');
+  return routes;
+}
+
+// A body that each route takes. A schema with required members needs an example here.
+const EXAMPLES = {
+  TenantCreate: () => ({ name: `tenant ${uuid()}` }),
+  KeyCreate: () => ({ name: 'example', scopes: ['runs:read'] }),
+  RunClaim: () => ({ worker: 'example' }),
+  RunInput: () => ({ input: 'yes' }),
+  EventAppend: () => ({ kind: 'progress' }),
+  EventPrune: () => ({ through_seq: 1 }),
+  WorkflowStart: () => ({ user_input: 'hello' }),
+  WorkflowInput: () => ({ input: 'yes' }),
+};
+
+function exampleOf(route) {
+  if (route.body === undefined) return undefined;
+  const body = EXAMPLES[route.bodyName]?.() ?? {};
+  for (const member of route.body.required)
+    assert.ok(member in body, `give EXAMPLES a ${route.bodyName} with ${member}`);
+  return body;
+}
+
+// --- Asking ----------------------------------------------------------------------------------
+
+/** One request, whatever it becomes: an answer, or a stream or WebSocket, left at once. */
+function ask(client, route, path, { body = exampleOf(route), headers = {} } = {}) {
+  const payload = body === undefined ? '' : JSON.stringify(body);
+  return new Promise((done, fail) => {
+    const request = http.request({
+      host: '127.0.0.1',
+      port: client.server.port,
+      method: route.method,
+      path,
+      agent: false,
+      headers: {
+        ...(client.secret === null ? {} : { Authorization: `Bearer ${client.secret}` }),
+        ...(payload === ''
+          ? {}
+          : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload) }),
+        ...(route.isSocket
+          ? {
+              'Connection': 'Upgrade',
+              'Upgrade': 'websocket',
+              'Sec-WebSocket-Version': '13',
+              'Sec-WebSocket-Key': 'AQIDBAUGBwgJCgsMDQ4PEA==',
+            }
+          : {}),
+        ...headers,
+      },
+    });
+    const finish = (answer, text) =>
+      done({ status: answer.statusCode, headers: answer.headers, text });
+    request.on('upgrade', (answer, socket) => {
+      socket.destroy();
+      finish(answer, '');
+    });
+    request.on('response', (answer) => {
+      if (answer.headers['content-type']?.startsWith('text/event-stream')) {
+        request.destroy();
+        finish(answer, '');
+        return;
+      }
+      let text = '';
+      answer.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      answer.on('end', () => finish(answer, text));
+    });
+    request.on('error', (error) => error.code !== 'ECONNRESET' && fail(error));
+    request.end(payload);
+  });
+}
+
+/** What a client can tell two answers apart by, but for the id that it asked with itself. */
+function appearance(answer, id) {
+  const { date, 'x-request-id': requestId, ...headers } = answer.headers;
+  const text = answer.text.replaceAll(id, 'ID').replaceAll(requestId, 'REQUEST');
+  return { status: answer.status, headers, text };
+}
+
+/** One object of each sort. */
+async function furnish(client) {
+  const thread = expectStatus(await client.post('/v1/threads', {}), 201);
+  const run = expectStatus(await client.post(`/v1/threads/${thread.id}/runs`, {}), 201);
+  const key = expectStatus(
+    await client.post('/v1/keys', { name: 'spare', scopes: ['runs:read'] }),
+    201,
+  );
+  return { thread: thread.id, run: run.id, key: key.id, tenant: client.tenantId };
+}
+
+// The sort of object that each name of an id means.
+const SORTS = {
+  thread_id: 'thread',
+  workflow_id: 'thread',
+  run_id: 'run',
+  parent_run_id: 'run',
+  key_id: 'key',
+  tenant_id: 'tenant',
+  object_id: 'thread',
+};
+
+function sortOf(name) {
+  assert.ok(SORTS[name], `teach SORTS what ${name} is`);
+  return SORTS[name];
+}
+
+const fill = (route, idOf) => route.path.replace(/\{(\w+)\}/g, (_, name) => idOf(name));
+
+// --- The walk --------------------------------------------------------------------------------
+
+test('every route has a summary, and a scope unless it is public', async (t) => {
+  const server = await startServer(t);
+  const scopes = new Set([...TENANT_SCOPES, 'admin', 'operator', 'none']);
+  for (const route of await readTable(server)) {
+    assert.match(route.operation.summary, /^[A-Z].{5,}[^.]$/, `${route.name} has a summary`);
+    assert.ok(
+      route.isPublic ? route.scope === undefined : scopes.has(route.scope),
+      `${route.name} has a scope`,
+    );
+    assert.ok(
+      !route.isPublic || route.params.length === 0,
+      `${route.name} is public and tells of an object`,
+    );
+  }
+});
+
+test('the routes that need no scope or no key are these and no others', async (t) => {
+  const server = await startServer(t);
+  const table = await readTable(server);
+  assert.deepEqual(
+    table.filter((r) => r.isPublic).map((r) => r.name),
+    ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json'],
+  );
+  assert.deepEqual(
+    table.filter((r) => r.scope === 'none').map((r) => r.name),
+    ['GET /v1/whoami'],
+  );
+});
+
+test("another tenant's id in a path looks as an absent one does, on every route", async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  const table = (await readTable(server)).filter((r) => r.params.length > 0);
+  assert.ok(table.length > 25);
+  for (const route of table)
+    await t.test(route.name, async () => {
+      const theirs = await furnish(bob);
+      const real = (name) => theirs[sortOf(name)];
+      const absent = uuid();
+      for (const headers of [
+        {},
+        { 'If-Match': '"1"' },
+        { 'Cairn-Fencing-Token': '1' },
+        { 'Idempotency-Key': uuid() },
+      ]) {
+        const body = exampleOf(route);
+        const other = await ask(alice, route, fill(route, real), { headers, body });
+        const none = await ask(
+          alice,
+          route,
+          fill(route, () => absent),
+          { headers, body },
+        );
+        assert.deepEqual(
+          appearance(other, real(route.params[0])),
+          appearance(none, absent),
+          JSON.stringify(headers),
+        );
+        assert.ok(
+          route.scope === 'operator' ? other.status === 403 : [404, 422].includes(other.status),
+          `${other.status} ${other.text}`,
+        );
+      }
+      const plain = await ask(alice, route, fill(route, real));
+      assert.equal(plain.status, route.scope === 'operator' ? 403 : 404, plain.text);
+      const fenced = route.operation.parameters.some((p) => p.name === 'Cairn-Fencing-Token');
+      const own = await ask(bob, route, fill(route, real), {
+        headers: fenced ? { 'Cairn-Fencing-Token': '1' } : {},
+      });
+      assert.ok(
+        route.scope === 'operator' || ![400, 404, 422].includes(own.status),
+        `the same request finds the object for its owner: ${own.status} ${own.text}`,
+      );
+    });
+});
+
+test("another tenant's id in a body or a query looks as an absent one does", async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  let walked = 0;
+  const isId = (schema) => schema.format === 'uuid';
+  for (const route of await readTable(server)) {
+    const inQuery = route.operation.parameters.filter((p) => p.in === 'query' && isId(p.schema));
+    const inBody = Object.entries(route.body?.properties ?? {}).filter(([, schema]) =>
+      isId(schema),
+    );
+    const cases = [
+      ...inQuery.map((p) => [p.name, (id) => [`?${p.name}=${id}`, exampleOf(route)]]),
+      ...inBody.map(([name]) => [name, (id) => ['', { ...exampleOf(route), [name]: id }]]),
+    ];
+    for (const [name, request] of cases)
+      await t.test(`${route.name} with ${name}`, async () => {
+        walked++;
+        const theirs = await furnish(bob);
+        // A place of its own for each of the two, so that the first changes nothing for the second.
+        const send = async (id) => {
+          const mine = await furnish(alice);
+          const [query, body] = request(id);
+          const answer = await ask(alice, route, fill(route, (p) => mine[sortOf(p)]) + query, {
+            body,
+          });
+          // An empty page of a filter says how far it looked, in the asker's own log.
+          const text = answer.text
+            .replaceAll(mine.thread, 'MINE')
+            .replace(/"next_cursor":"\d+"/, '"next_cursor":"END"');
+          return appearance({ ...answer, text }, id);
+        };
+        const absent = await send(uuid());
+        assert.deepEqual(await send(theirs[sortOf(name)]), absent);
+        assert.ok(absent.status < 500);
+      });
+  }
+  assert.ok(walked >= 8, `${walked} ids were tried`);
+});
+
+test('without a key every route that is not public answers 401', async (t) => {
+  const server = await startServer(t);
+  await twoTenants(server);
+  for (const route of await readTable(server)) {
+    const answer = await ask(server.open, route, fill(route, uuid));
+    if (route.isPublic) {
+      assert.equal(answer.status, 200, route.name);
+      continue;
+    }
+    assert.equal(answer.status, 401, route.name);
+    assert.equal(JSON.parse(answer.text).code, 'unauthenticated', route.name);
+    assert.match(answer.headers['www-authenticate'], /^Bearer/, route.name);
+  }
+});
+
+test('a key with every scope but the one that a route needs gets 403 there', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  const keys = new Map();
+  const keyWithout = async (scope) => {
+    const rest = scope === 'operator' ? ['admin'] : TENANT_SCOPES.filter((s) => s !== scope);
+    if (!keys.has(scope)) keys.set(scope, await withKey(operator, rest));
+    return keys.get(scope);
+  };
+  for (const route of await readTable(server)) {
+    if (route.isPublic || route.scope === 'none') continue;
+    const answer = await ask(await keyWithout(route.scope), route, fill(route, uuid));
+    assert.equal(answer.status, 403, route.name);
+    const problem = JSON.parse(answer.text);
+    assert.deepEqual(
+      [problem.code, problem.detail],
+      ['forbidden', `this route needs the scope ${route.scope}`],
+      route.name,
+    );
+  }
+});
+
+test('a key with only the scope that a route needs gets in', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  const keys = new Map();
+  for (const route of await readTable(server)) {
+    if (route.isPublic || route.scope === 'none') continue;
+    if (!keys.has(route.scope)) keys.set(route.scope, await withKey(operator, [route.scope]));
+    const answer = await ask(keys.get(route.scope), route, fill(route, uuid));
+    assert.ok(
+      ![401, 403].includes(answer.status) && answer.status < 500,
+      `${route.name}: ${answer.status} ${answer.text}`,
+    );
+  }
+});
+
+test('every route is called by a test besides this walk', async (t) => {
+  const server = await startServer(t);
+  const here = new URL('.', import.meta.url);
+  const sources = [here, new URL('lib/', here)].flatMap((folder) =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.mjs') && file !== 'routes.test.mjs')
+      .map((file) => readFileSync(new URL(file, folder), 'utf8')),
+  );
+  const text = sources.join('\n').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
+  const CALLS = { GET: 'get|head', POST: 'post', PATCH: 'patch', PUT: 'put', DELETE: 'del' };
+  const untested = (await readTable(server)).filter((route) => {
+    const path = route.path
+      .split(/\{\w+\}/)
+      .map((part) => part.replace(/[.]/g, '\\.'))
+      .join('\\$\\{[^}]+\\}');
+    const call = route.isSocket || route.isStream ? '' : `\\.(${CALLS[route.method]})\\(\\s*`;
+    return !new RegExp(`${call}[\`'"]${path}[\`'"?$]`).test(text);
+  });
+  assert.deepEqual(
+    untested.map((r) => r.name),
+    [],
+  );
+});

