@@ -279,14 +279,10 @@ static void write_problem(struct json_writer *w, struct arena *arena, const stru
 struct str problem_document(
     struct arena *arena, const struct problem *problem, struct str request_id, int status)
 {
-    struct buf out;
-    buf_init(&out, CALL_ANSWER_MAX_BYTES);
-    struct json_writer w;
-    json_writer_init(&w, &out);
-    write_problem(&w, arena, problem, request_id, status);
-    struct str text = arena_str(arena, buf_str(&out));
-    buf_deinit(&out);
-    return text;
+    struct json_text out;
+    json_text_init(&out, CALL_ANSWER_MAX_BYTES);
+    write_problem(&out.w, arena, problem, request_id, status);
+    return json_text_take(&out, arena);
 }
 
 /* The store may refuse (disk full) after the handler has written its answer: that one goes. */

@@ -322,18 +322,15 @@ static enum error refuse_gone(
         resume.position = bounds->pruned;
     else
         resume.told_gap = bounds->pruned;
-    struct buf text;
-    buf_init(&text, 1024);
-    struct json_writer w;
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_key(&w, STR("pruned_through"));
-    json_write_i64(&w, bounds->pruned);
-    json_write_key(&w, STR("resume_cursor"));
-    json_write_string(&w, event_cursor_text(call->arena, resume));
-    json_write_end(&w);
-    call->problem.extension = arena_str(call->arena, buf_str(&text));
-    buf_deinit(&text);
+    struct json_text text;
+    json_text_init(&text, 1024);
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("pruned_through"));
+    json_write_i64(&text.w, bounds->pruned);
+    json_write_key(&text.w, STR("resume_cursor"));
+    json_write_string(&text.w, event_cursor_text(call->arena, resume));
+    json_write_end(&text.w);
+    call->problem.extension = json_text_take(&text, call->arena);
     return problem_set(&call->problem, ERR_PRUNED,
         "events up to %lld were pruned; go on from resume_cursor to accept the gap",
         (long long)bounds->pruned);
@@ -438,14 +435,10 @@ const struct schema schema_event_pruned = {"EventsPruned", pruned_fields, 1, siz
 /* The detail of the audit record. */
 static struct str describe(struct arena *arena, int64_t pruned)
 {
-    struct buf text;
-    buf_init(&text, 1024);
-    struct json_writer w;
-    json_writer_init(&w, &text);
-    schema_encode(&w, &schema_event_pruned, &pruned);
-    struct str copy = arena_str(arena, buf_str(&text));
-    buf_deinit(&text);
-    return copy;
+    struct json_text text;
+    json_text_init(&text, 1024);
+    schema_encode(&text.w, &schema_event_pruned, &pruned);
+    return json_text_take(&text, arena);
 }
 
 enum error handle_event_prune(struct call *call, struct context *c)

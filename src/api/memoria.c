@@ -223,13 +223,10 @@ static enum error append_to_context(
         return problem_set(&call->problem, ERR_TOO_LARGE, "the context is too large to change");
     if (!json_get(json_root(&doc), STR("tail"), &tail) || json_type(tail) != JSON_ARRAY)
         tail.doc = NULL;
-    struct buf text;
-    buf_init(&text, CALL_ANSWER_MAX_BYTES);
-    struct json_writer w;
-    json_writer_init(&w, &text);
-    write_message_patch(&w, tail, next_seq(json_root(&doc)), content);
-    struct str copy = arena_str(call->arena, buf_str(&text));
-    buf_deinit(&text);
+    struct json_text text;
+    json_text_init(&text, CALL_ANSWER_MAX_BYTES);
+    write_message_patch(&text.w, tail, next_seq(json_root(&doc)), content);
+    struct str copy = json_text_take(&text, call->arena);
     if (json_parse(call->arena, copy, &patch, &bad) &&
         json_merge_patch(call->arena, json_root(&doc), json_root(&patch), THREAD_DOCUMENT_MAX_BYTES,
             out_context, &refused))

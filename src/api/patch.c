@@ -11,14 +11,10 @@ static enum error refuse(struct call *call, const struct json_patch_error *bad)
 
 static struct str document_of(struct call *call, const void *object)
 {
-    struct buf text;
-    buf_init(&text, CALL_ANSWER_MAX_BYTES);
-    struct json_writer w;
-    json_writer_init(&w, &text);
-    schema_encode(&w, call->route->body, object);
-    struct str copy = arena_str(call->arena, buf_str(&text));
-    buf_deinit(&text);
-    return copy;
+    struct json_text text;
+    json_text_init(&text, CALL_ANSWER_MAX_BYTES);
+    schema_encode(&text.w, call->route->body, object);
+    return json_text_take(&text, call->arena);
 }
 
 enum error call_apply_patch(struct call *call, const void *object, void *out)

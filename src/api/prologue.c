@@ -110,7 +110,7 @@ static enum error read_fence(struct call *call, struct context *c)
     if (!str_to_i64(fence, &c->fence) || c->fence <= 0)
         return problem_fault(
             &call->problem, STR("Cairn-Fencing-Token"), "must be the fence of a claimed run");
-    return check_fence(call, c);
+    return OK;
 }
 
 static enum error read_conditions(struct call *call, struct context *c)
@@ -229,20 +229,16 @@ static enum error read_idempotency(struct call *call, struct idempotency *out)
 
 static struct str encode_headers(const struct call *call)
 {
-    struct buf text;
-    buf_init(&text, CALL_ANSWER_MAX_BYTES);
-    struct json_writer w;
-    json_writer_init(&w, &text);
-    json_write_object(&w);
+    struct json_text text;
+    json_text_init(&text, CALL_ANSWER_MAX_BYTES);
+    json_write_object(&text.w);
     for (size_t i = 0; i < call->n_headers; i++)
         if (!str_starts_with(call->headers[i].name, STR("RateLimit"))) {
-            json_write_key(&w, call->headers[i].name);
-            json_write_string(&w, call->headers[i].value);
+            json_write_key(&text.w, call->headers[i].name);
+            json_write_string(&text.w, call->headers[i].value);
         }
-    json_write_end(&w);
-    struct str copy = arena_str(call->arena, buf_str(&text));
-    buf_deinit(&text);
-    return copy;
+    json_write_end(&text.w);
+    return json_text_take(&text, call->arena);
 }
 
 static void replay(struct call *call, const struct stored_answer *answer)
@@ -289,7 +285,11 @@ static enum error handle(struct call *call, struct context *c)
         replay(call, &stored);
         return OK;
     }
-    e = call->route->handle(call, c);
+    /* Only now: what was done under a lease is answered again, also when the lease is over. */
+    if (c->has_fence)
+        e = check_fence(call, c);
+    if (e == OK)
+        e = call->route->handle(call, c);
     /* A long poll that found nothing has not been answered yet, or did nothing that can be
      * repeated. */
     if (e == OK && idempotency.wanted && !call->nothing_yet)

@@ -154,10 +154,28 @@ static enum frame_kind frame_kind(const struct subscription *sub)
     return sub->filter.has_thread_id ? FRAME_SSE_THREAD : FRAME_SSE_TENANT;
 }
 
+/* An event of the tenant-wide stream whose cursor still has to say which gap was told. */
+static bool send_with_gap(struct subscription *sub, const struct event *event)
+{
+    struct arena arena;
+    struct buf out;
+    arena_init(&arena, 4096);
+    buf_init(&out, FRAME_MAX_BYTES);
+    struct event_cursor cursor = {event->id, sub->cursor.told_gap};
+    sse_write_event(&out, event_cursor_text(&arena, cursor), event);
+    bool sent = http_stream_send(sub->x, buf_str(&out));
+    buf_deinit(&out);
+    arena_deinit(&arena);
+    return sent;
+}
+
 static bool send_frames(struct subscription *sub, struct frames *frames)
 {
-    struct http_shared *shared = frames_get(frames, frame_kind(sub));
+    enum frame_kind kind = frame_kind(sub);
     sub->last_sent_ms = loop_now_ms(http_exchange_loop(sub->x));
+    if (kind == FRAME_SSE_TENANT && sub->cursor.told_gap > frames->event->id)
+        return send_with_gap(sub, frames->event);
+    struct http_shared *shared = frames_get(frames, kind);
     return sub->websocket ? ws_send_shared(sub->x, shared)
                           : http_stream_send_shared(sub->x, shared);
 }

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { BUCKETS = 4096, TICK_MS = 1000, FRAME_MAX_BYTES = 1024 * 1024 };
+enum { BUCKETS = 4096, TICK_MS = 1000 };
 
 struct watchers {
     struct hub_listener listener;
@@ -29,18 +29,26 @@ void frames_deinit(struct frames *f)
         http_shared_unref(f->shared[i]);
 }
 
+void sse_write_event(struct buf *out, struct str cursor, const struct event *event)
+{
+    struct json_writer w;
+    json_writer_init(&w, out);
+    buf_append(out, STR("id: "));
+    buf_append(out, cursor);
+    buf_append(out, STR("\ndata: "));
+    event_write(&w, event);
+    buf_append(out, STR("\n\n"));
+    assert(!out->failed);
+}
+
 static struct http_shared *make_sse(const struct event *event, int64_t cursor)
 {
-    struct buf out;
+    struct buf number, out;
+    buf_init(&number, 32);
     buf_init(&out, FRAME_MAX_BYTES);
-    struct json_writer w;
-    json_writer_init(&w, &out);
-    buf_append(&out, STR("id: "));
-    buf_append_i64(&out, cursor);
-    buf_append(&out, STR("\ndata: "));
-    event_write(&w, event);
-    buf_append(&out, STR("\n\n"));
-    assert(!out.failed);
+    buf_append_i64(&number, cursor);
+    sse_write_event(&out, buf_str(&number), event);
+    buf_deinit(&number);
     struct http_shared *shared = http_shared_create(buf_str(&out));
     buf_deinit(&out);
     return shared;

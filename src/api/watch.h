@@ -12,6 +12,11 @@
 /* The forms in which an event goes out; each is made once a loop, at the first who wants it. */
 enum frame_kind { FRAME_SSE_THREAD, FRAME_SSE_TENANT, FRAME_WS, FRAME_WS_MEMORIA, FRAME_KINDS };
 
+enum { FRAME_MAX_BYTES = 1024 * 1024 };
+
+/* One event as a message of a stream of Server-Sent Events. */
+void sse_write_event(struct buf *out, struct str cursor, const struct event *event);
+
 struct frames {
     const struct event *event;
     struct http_shared *shared[FRAME_KINDS];

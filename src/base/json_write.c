@@ -254,3 +254,17 @@ struct str json_compact(struct arena *arena, struct json v)
     write_compact(text, v);
     return (struct str){text, len};
 }
+
+void json_text_init(struct json_text *text, size_t max_bytes)
+{
+    buf_init(&text->buf, max_bytes);
+    json_writer_init(&text->w, &text->buf);
+}
+
+struct str json_text_take(struct json_text *text, struct arena *arena)
+{
+    assert(!text->buf.failed);
+    struct str copy = arena_str(arena, buf_str(&text->buf));
+    buf_deinit(&text->buf);
+    return copy;
+}

@@ -47,6 +47,22 @@ void json_write_value(struct json_writer *w, struct json v);
 /* Text that is known to be one compact JSON value; STR_NONE writes null. */
 void json_write_raw(struct json_writer *w, struct str compact);
 
+/*
+ * A JSON text made for the arena: write through `w`, then take it.
+ *   struct json_text text;
+ *   json_text_init(&text, 4096);
+ *   json_write_object(&text.w); …
+ *   return json_text_take(&text, arena);
+ */
+struct json_text {
+    struct buf buf;
+    struct json_writer w;
+};
+void json_text_init(struct json_text *text, size_t max_bytes);
+/* Copies what was written into the arena and frees the rest. What passed the maximum is a
+ * programmer's error: the caller bounds what goes in. */
+struct str json_text_take(struct json_text *text, struct arena *arena);
+
 /* The value in compact form, in the arena. */
 struct str json_compact(struct arena *arena, struct json v);
 /* How long that is. */

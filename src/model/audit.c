@@ -21,7 +21,8 @@ static void read_row(struct query *q, struct audit_record *out, struct str *out_
 
 /* What is hashed: the previous hash, then the record as a JSON array. The form must never change.
  */
-static struct sha256 chain_hash(struct str previous, const struct audit_record *r)
+static struct sha256 chain_hash(
+    struct uuid tenant_id, struct str previous, const struct audit_record *r)
 {
     struct buf text;
     buf_init(&text, 1024 * 1024);
@@ -38,6 +39,7 @@ static struct sha256 chain_hash(struct str previous, const struct audit_record *
     json_write_string(&w, r->detail);
     json_write_end(&w);
     struct sha256_state *state = sha256_create();
+    sha256_add(state, (struct str){(const char *)tenant_id.bytes, sizeof tenant_id.bytes});
     sha256_add(state, previous);
     sha256_add(state, buf_str(&text));
     buf_deinit(&text);
@@ -99,7 +101,7 @@ enum error audit_record(struct context *c, const char *action, const char *objec
         .object_id = arena_str(c->arena, (struct str){id, sizeof id}),
         .request_id = c->request_id,
         .detail = str_is_none(detail) ? STR("{}") : detail};
-    return insert(c, &r, chain_hash(previous, &r));
+    return insert(c, &r, chain_hash(c->tenant_id, previous, &r));
 }
 
 enum error audit_list(struct context *c, const struct audit_filter *filter, size_t limit,
@@ -133,7 +135,7 @@ static enum error verify_page(struct context *c, struct arena *page, int64_t *af
         struct str stored;
         read_row(&q, &r, &stored);
         struct str before = {(const char *)previous->bytes, *after == 0 ? 0 : SHA256_LEN};
-        struct sha256 expected = chain_hash(before, &r);
+        struct sha256 expected = chain_hash(c->tenant_id, before, &r);
         verdict->intact = r.seq == *after + 1 && stored.len == SHA256_LEN &&
                           memcmp(stored.ptr, expected.bytes, SHA256_LEN) == 0;
         if (!verdict->intact) {

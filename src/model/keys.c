@@ -12,17 +12,13 @@ static const struct str SECRET_PREFIX = {"cairn_", 6};
 
 static struct str encode_scopes(struct arena *arena, const struct str_list *scopes)
 {
-    struct buf text;
-    buf_init(&text, 4096);
-    struct json_writer w;
-    json_writer_init(&w, &text);
-    json_write_array(&w);
+    struct json_text text;
+    json_text_init(&text, 4096);
+    json_write_array(&text.w);
     for (size_t i = 0; i < scopes->count; i++)
-        json_write_string(&w, scopes->items[i]);
-    json_write_end(&w);
-    struct str copy = arena_str(arena, buf_str(&text));
-    buf_deinit(&text);
-    return copy;
+        json_write_string(&text.w, scopes->items[i]);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
 }
 
 static struct str_list decode_scopes(struct arena *arena, struct str text)
@@ -155,19 +151,15 @@ static enum error check_revocable(struct context *c, const struct api_key *key)
 
 static struct str describe(struct arena *arena, const struct api_key *key)
 {
-    struct buf text;
-    buf_init(&text, 64 * 1024);
-    struct json_writer w;
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_key(&w, STR("name"));
-    json_write_string(&w, key->name);
-    json_write_key(&w, STR("scopes"));
-    json_write_raw(&w, encode_scopes(arena, &key->scopes));
-    json_write_end(&w);
-    struct str copy = arena_str(arena, buf_str(&text));
-    buf_deinit(&text);
-    return copy;
+    struct json_text text;
+    json_text_init(&text, 64 * 1024);
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("name"));
+    json_write_string(&text.w, key->name);
+    json_write_key(&text.w, STR("scopes"));
+    json_write_raw(&text.w, encode_scopes(arena, &key->scopes));
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
 }
 
 enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *key)

@@ -61,22 +61,18 @@ static struct str list_allowed(struct arena *arena, const char *const *allowed)
 
 static struct str allowed_member(struct arena *arena, struct str from, const char *const *allowed)
 {
-    struct buf text;
-    buf_init(&text, 4096);
-    struct json_writer w;
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_key(&w, STR("from"));
-    json_write_string(&w, from);
-    json_write_key(&w, STR("allowed"));
-    json_write_array(&w);
+    struct json_text text;
+    json_text_init(&text, 4096);
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("from"));
+    json_write_string(&text.w, from);
+    json_write_key(&text.w, STR("allowed"));
+    json_write_array(&text.w);
     for (size_t i = 0; allowed[i] != NULL; i++)
-        json_write_string(&w, str_of(allowed[i]));
-    json_write_end(&w);
-    json_write_end(&w);
-    struct str object = arena_str(arena, buf_str(&text));
-    buf_deinit(&text);
-    return object;
+        json_write_string(&text.w, str_of(allowed[i]));
+    json_write_end(&text.w);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
 }
 
 enum error transition_refused(
@@ -155,11 +151,9 @@ static void write_payload(
 enum error run_announce(
     struct context *c, const struct run *run, struct str from, struct str reason)
 {
-    struct buf payload;
-    buf_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
-    struct json_writer w;
-    json_writer_init(&w, &payload);
-    write_payload(&w, run, from, reason);
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    write_payload(&payload.w, run, from, reason);
     bool final = str_eq(run->status, STR("completed"));
     bool failed = str_eq(run->status, STR("failed"));
     struct event event = {.has_run_id = true,
@@ -168,9 +162,8 @@ enum error run_announce(
                 : failed ? STR("error")
                          : STR("status"),
         .text = arena_printf(c->arena, "run is %.*s", STR_ARG(run->status)),
-        .payload = arena_str(c->arena, buf_str(&payload)),
+        .payload = json_text_take(&payload, c->arena),
         .frees_run = str_eq(run->status, STR("queued")) || run_is_finished(run)};
-    buf_deinit(&payload);
     return event_append(c, run->thread_id, &event, 1);
 }
 

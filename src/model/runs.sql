@@ -75,8 +75,8 @@ WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND r.{{unfi
 ORDER BY r.id;
 
 -- name: run_update
-UPDATE runs SET status = :status, paused_from = :paused_from,
-    metadata = :metadata, error = :error, worker = :worker, lease_expires_at = :lease_expires_at, lease_ms = :lease_ms, fence = :fence,
+UPDATE runs SET status = :status, paused_from = :paused_from, metadata = :metadata, error = :error,
+    worker = :worker, lease_expires_at = :lease_expires_at, lease_ms = :lease_ms, fence = :fence,
     started_at = :started_at, finished_at = :finished_at, updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id;
 

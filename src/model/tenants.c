@@ -39,17 +39,13 @@ static enum error name_taken(struct context *c, struct str name)
 /* The detail of an audit record. */
 static struct str describe(struct arena *arena, struct str name)
 {
-    struct buf text;
-    buf_init(&text, 64 * 1024);
-    struct json_writer w;
-    json_writer_init(&w, &text);
-    json_write_object(&w);
-    json_write_key(&w, STR("name"));
-    json_write_string(&w, name);
-    json_write_end(&w);
-    struct str copy = arena_str(arena, buf_str(&text));
-    buf_deinit(&text);
-    return copy;
+    struct json_text text;
+    json_text_init(&text, 64 * 1024);
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("name"));
+    json_write_string(&text.w, name);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
 }
 
 enum error tenant_create(struct context *c, struct str name, struct tenant *out_tenant)

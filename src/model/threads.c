@@ -114,6 +114,12 @@ static enum error add_metadata(
     return query_run(&q);
 }
 
+/* A filter cannot name U+0000, and PostgreSQL cannot store it; a long text is no key. */
+static bool can_be_indexed(struct str text)
+{
+    return text.len <= THREAD_METADATA_INDEXED_BYTES && !str_has_byte(text, '\0');
+}
+
 /* Strings are kept decoded, numbers, true, false and null as written. */
 static enum error index_metadata(struct context *c, struct uuid thread_id, struct str metadata)
 {
@@ -121,6 +127,9 @@ static enum error index_metadata(struct context *c, struct uuid thread_id, struc
     struct json_error unused;
     if (!json_parse(c->arena, metadata, &doc, &unused))
         return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+    if (json_count(json_root(&doc)) > THREAD_METADATA_MEMBERS)
+        return problem_fault(
+            c->problem, STR("/metadata"), "must have at most %d members", THREAD_METADATA_MEMBERS);
     struct json_iter it = json_iter(json_root(&doc));
     struct json key, value;
     enum error e = OK;
@@ -130,8 +139,7 @@ static enum error index_metadata(struct context *c, struct uuid thread_id, struc
             continue;
         struct str text = type == JSON_STRING ? json_string(c->arena, value) : json_raw(value);
         struct str name = json_string(c->arena, key);
-        /* A filter cannot name U+0000, and PostgreSQL cannot store it. */
-        if (!str_has_byte(text, '\0') && !str_has_byte(name, '\0'))
+        if (can_be_indexed(name) && can_be_indexed(text))
             e = add_metadata(c, thread_id, name, text);
     }
     return e;
@@ -151,28 +159,25 @@ static enum error reindex_metadata(struct context *c, struct uuid thread_id, str
 static enum error emit(
     struct context *c, struct uuid thread_id, const char *change, struct str from, struct str to)
 {
-    struct buf payload;
-    buf_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
-    struct json_writer w;
-    json_writer_init(&w, &payload);
-    json_write_object(&w);
-    json_write_key(&w, STR("change"));
-    json_write_string(&w, str_of(change));
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&payload.w);
+    json_write_key(&payload.w, STR("change"));
+    json_write_string(&payload.w, str_of(change));
     if (!str_is_none(from)) {
-        json_write_key(&w, STR("from"));
-        json_write_string(&w, from);
+        json_write_key(&payload.w, STR("from"));
+        json_write_string(&payload.w, from);
     }
     if (!str_is_none(to)) {
-        json_write_key(&w, STR("to"));
-        json_write_string(&w, to);
+        json_write_key(&payload.w, STR("to"));
+        json_write_string(&payload.w, to);
     }
-    json_write_end(&w);
+    json_write_end(&payload.w);
     struct event event = {.kind = STR("status"),
         .text = str_is_none(to) ? arena_printf(c->arena, "%s", change)
                                 : arena_printf(c->arena, "thread is %.*s", STR_ARG(to)),
-        .payload = arena_str(c->arena, buf_str(&payload)),
+        .payload = json_text_take(&payload, c->arena),
         .is_last = strcmp(change, "thread.deleted") == 0};
-    buf_deinit(&payload);
     return event_append(c, thread_id, &event, 1);
 }
 

@@ -14,6 +14,8 @@ enum {
     THREAD_DOCUMENT_MAX_BYTES = 1024 * 1024,
     THREAD_METADATA_MAX_BYTES = 100 * 1024,
     THREAD_METADATA_FILTERS = 4,
+    THREAD_METADATA_MEMBERS = 256,
+    THREAD_METADATA_INDEXED_BYTES = 256, /* longer keys and values cannot be filtered by */
 };
 
 extern const char *const thread_statuses[];     /* active, paused, cancelled, error; NULL */

@@ -34,9 +34,9 @@ struct http_server_config {
     /* Bytes a second, averaged, after a grace of stall_timeout_ms; 512, and 0 for any. */
     uint32_t min_body_rate;
     size_t collected_max_bytes; /* of bodies being read whole, all together; further ones get 503 */
-    size_t stream_max_bytes; /* queued for one subscriber before it is closed: 1 MiB */
-    size_t ws_message_bytes; /* largest message that a client may send: 1 MiB */
-    uint32_t ws_ping_ms;     /* 30 s; a peer without a pong for two periods is dropped; 0: never */
+    size_t stream_max_bytes;    /* queued for one subscriber before it is closed: 1 MiB */
+    size_t ws_message_bytes;    /* largest message that a client may send: 1 MiB */
+    uint32_t ws_ping_ms; /* 30 s; a peer without a pong for two periods is dropped; 0: never */
 };
 
 void http_server_config_init(struct http_server_config *config); /* the documented defaults */

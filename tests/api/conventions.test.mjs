@@ -1,6 +1,7 @@
 // What holds on every route: methods, headers, Host and Origin.
 import assert from 'node:assert/strict';
 import http from 'node:http';
+import net from 'node:net';
 import test from 'node:test';
 import { expectProblem, expectStatus, startServer, twoTenants, uuid } from './lib/server.mjs';
 
@@ -207,3 +208,27 @@ test('a preflight of a listed origin is told what it may send', async (t) => {
     200,
   );
 });
+
+test('a header that may come once is refused when it comes twice', async (t) => {
+  const server = await startServer(t);
+  const thread = expectStatus(await server.open.post('/v1/threads', {}), 201);
+  const send = (lines) => rawRequest(server, [
+    `DELETE /v1/threads/${thread.id} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...lines]);
+  assert.match(await send(['If-Match: *', 'If-Match: "77"']), /^HTTP\/1.1 422 .*If-Match/s);
+  assert.match(await send(['If-Match: "1", "2"']), /^HTTP\/1.1 422 .*one ETag/s);
+  const twice = ['Authorization: Bearer a', 'Authorization: Bearer b'];
+  assert.match(await send(twice), /^HTTP\/1.1 401 /);
+  expectStatus(await server.open.get(`/v1/threads/${thread.id}`), 200);
+});
+
+/** Sends these header lines as they stand, and reads the whole answer. */
+function rawRequest(server, lines) {
+  return new Promise((done, fail) => {
+    const socket = net.connect(server.port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (bytes) => (text += bytes));
+    socket.on('error', fail);
+    socket.on('close', () => done(text));
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  });
+}

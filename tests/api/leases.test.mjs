@@ -37,11 +37,27 @@ const WRITES = {
     client.patch(`/v1/threads/${run.thread_id}`, { context: { by: 'worker' } }, opts),
 };
 
+/** Writes that anybody may make; a token that comes with one must be good all the same. */
+const ANYBODYS_WRITES = {
+  'start a child': (client, run, opts) => client.post(
+    `/v1/threads/${run.thread_id}/runs`, { parent_run_id: run.id }, opts),
+  'prune events': (client, run, opts) => client.post(
+    `/v1/threads/${run.thread_id}/events/prune`, { through_seq: 1 }, opts),
+  'pause the run': (client, run, opts) =>
+    client.post(`/v1/runs/${run.id}/pause`, undefined, opts),
+  'cancel the run': (client, run, opts) =>
+    client.post(`/v1/runs/${run.id}/cancel`, undefined, opts),
+  'cancel the thread': (client, run, opts) =>
+    client.post(`/v1/threads/${run.thread_id}/cancel`, undefined, opts),
+  'answer a question': (client, run, opts) =>
+    client.post(`/workflow/input/${run.thread_id}`, { input: 1 }, opts),
+};
+
 /** Asserts that no write passes with this token, and that none changed anything. */
 async function expectFenced(client, run, fence) {
   const before = await readRun(client, run.id);
   const thread = expectStatus(await client.get(`/v1/threads/${run.thread_id}`), 200);
-  for (const [what, write] of Object.entries(WRITES)) {
+  for (const [what, write] of Object.entries({ ...WRITES, ...ANYBODYS_WRITES })) {
     const refused = await write(client, run, token(fence));
     assert.equal(refused.status, 409, `${what}: ${refused.text}`);
     expectProblem(refused, 409, 'lease_lost');
@@ -353,4 +369,38 @@ test('a lease survives a restart of the server, also an unkind one', async (t) =
   }
   expectStatus(await client.patch(
     `/v1/runs/${run.id}`, { status: 'completed' }, token(run.fence)), 200);
+});
+
+test('what was done under a lease is answered again after it, by its key', async (t) => {
+  const { open: client } = await startServer(t);
+  await enqueue(client, (await newThread(client)).id);
+  const run = await claim(client);
+  const opts = { headers: { ...token(run.fence).headers, 'Idempotency-Key': 'release-1' } };
+  const first = expectStatus(
+    await client.post(`/v1/runs/${run.id}/release`, undefined, opts), 200);
+  const again = await client.post(`/v1/runs/${run.id}/release`, undefined, opts);
+  assert.deepEqual(expectStatus(again, 200), first);
+  assert.equal(again.headers.get('Idempotency-Replayed'), 'true');
+  expectProblem(await client.post(`/v1/runs/${run.id}/release`, undefined, token(run.fence)),
+    409, 'lease_lost');
+});
+
+test('a token on a route about no thread or run, and an id that no run has, are refused',
+  async (t) => {
+    const { open: client } = await startServer(t);
+    const thread = await newThread(client);
+    expectFault(await client.post('/v1/threads', {}, token(1)),
+      422, 'invalid_input', 'Cairn-Fencing-Token');
+    const nil = '00000000-0000-0000-0000-000000000000';
+    expectFault(await client.post(`/v1/threads/${thread.id}/events`,
+      { kind: 'progress', run_id: nil }), 422, 'invalid_input', '/run_id');
+  });
+
+test('a heartbeat without a length keeps the one it had, and changes nothing else', async (t) => {
+  const { open: client } = await startServer(t);
+  await enqueue(client, (await newThread(client)).id);
+  const run = await claim(client, { lease_ms: 600_000 });
+  const kept = expectStatus(
+    await client.post(`/v1/runs/${run.id}/heartbeat`, undefined, token(run.fence)), 200);
+  assert.deepEqual(kept, run);
 });

@@ -477,3 +477,15 @@ test('8 writers, 64 subscribers that come and go: each event exactly once, in or
       first.filter((e) => e.payload.writer === writer).map((e) => e.payload.n),
       Array.from({ length: EVENTS_A_WRITER }, (_, n) => n));
 });
+
+test('who listened without a key is sent away when the first key is made', async (t) => {
+  const server = await startServer(t);
+  const thread = expectStatus(await server.open.post('/v1/threads', {}), 201);
+  const tail = followWs(server.open, `/v1/threads/${thread.id}/events/ws`);
+  await tail.hears(1);
+  expectStatus(
+    await server.open.post('/v1/keys', { name: 'first', scopes: ['operator'] }), 201);
+  const { code, reason } = await tail.ended;
+  assert.equal(code, 1008);
+  assert.match(reason, /access_ended/);
+});

@@ -196,11 +196,13 @@ INSERT INTO event_floor (one, id) VALUES (1, 0);
 -- The views of the Memoria schema: one conversation, one execution, one progress update.
 {{sqlite:
 CREATE VIEW workflows AS SELECT
-    lower(substr(hex(t.id), 1, 8) || '-' || substr(hex(t.id), 9, 4) || '-' || substr(hex(t.id), 13, 4)
-        || '-' || substr(hex(t.id), 17, 4) || '-' || substr(hex(t.id), 21)) AS id,
+    lower(substr(hex(t.id), 1, 8) || '-' || substr(hex(t.id), 9, 4)
+        || '-' || substr(hex(t.id), 13, 4) || '-' || substr(hex(t.id), 17, 4)
+        || '-' || substr(hex(t.id), 21)) AS id,
     t.status, d.context, d.preferences, d.important_steps,
     CASE WHEN t.most_recent_run_id IS NOT NULL THEN
-        lower(substr(hex(t.most_recent_run_id), 1, 8) || '-' || substr(hex(t.most_recent_run_id), 9, 4)
+        lower(substr(hex(t.most_recent_run_id), 1, 8)
+        || '-' || substr(hex(t.most_recent_run_id), 9, 4)
         || '-' || substr(hex(t.most_recent_run_id), 13, 4)
         || '-' || substr(hex(t.most_recent_run_id), 17, 4)
         || '-' || substr(hex(t.most_recent_run_id), 21)) END AS most_recent_run_id,
@@ -210,8 +212,9 @@ CREATE VIEW workflows AS SELECT
 FROM threads AS t JOIN thread_documents AS d ON d.tenant_id = t.tenant_id AND d.thread_id = t.id;
 
 CREATE VIEW workflow_runs AS SELECT
-    lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4) || '-' || substr(hex(r.id), 13, 4)
-        || '-' || substr(hex(r.id), 17, 4) || '-' || substr(hex(r.id), 21)) AS id,
+    lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4)
+        || '-' || substr(hex(r.id), 13, 4) || '-' || substr(hex(r.id), 17, 4)
+        || '-' || substr(hex(r.id), 21)) AS id,
     lower(substr(hex(r.thread_id), 1, 8) || '-' || substr(hex(r.thread_id), 9, 4)
         || '-' || substr(hex(r.thread_id), 13, 4) || '-' || substr(hex(r.thread_id), 17, 4)
         || '-' || substr(hex(r.thread_id), 21)) AS workflow_id,
