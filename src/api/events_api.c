@@ -126,8 +126,6 @@ static enum error check_input(struct call *call, struct context *c, const struct
     if (str_is_none(input->kind))
         return problem_fault(&call->problem, pointer, "is required");
     enum error e = event_check_kind(c, input->kind, pointer);
-    if (e == OK && !input->has_run_id && c->has_fence)
-        return run_check_thread_fence(c, call->params[0]);
     bool checked = *checked_run != NULL && uuid_eq(**checked_run, input->run_id);
     if (e != OK || !input->has_run_id || checked)
         return e;
@@ -365,12 +363,15 @@ enum error handle_event_list(struct call *call, struct context *c)
     enum error e = read_position(call, c, &a, &bounds, &given);
     if (e == OK && given && is_gone(&a, &bounds))
         return refuse_gone(call, &a, &bounds);
+    int64_t looked = 0;
+    if (e == OK)
+        e = event_scan_end(c, &a.filter, a.cursor.position, bounds.last, &looked);
+    a.filter.through = looked;
     if (e == OK)
         e = event_list(c, &a.filter, a.cursor.position, limit, events, &n, &more);
     if (e != OK)
         return e;
     struct event_cursor next = a.cursor;
-    int64_t looked = event_scan_end(&a.filter, a.cursor.position, bounds.last);
     if (more)
         next.position = a.filter.has_thread_id ? events[n - 1].seq : events[n - 1].id;
     else if (looked > next.position)

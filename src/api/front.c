@@ -358,12 +358,23 @@ static void on_request(struct http_exchange *x, void *data)
         receive(v);
 }
 
+static enum error refusal_code(int status)
+{
+    switch (status) {
+    case 413:
+        return ERR_TOO_LARGE;
+    case 503:
+        return ERR_UNAVAILABLE;
+    default:
+        return ERR_BAD_REQUEST;
+    }
+}
+
 static struct str word_refusal(struct arena *arena, const struct http_refusal *refusal, void *data)
 {
     struct problem problem;
     problem_init(&problem, arena);
-    problem_set(
-        &problem, refusal->status == 413 ? ERR_TOO_LARGE : ERR_BAD_REQUEST, "%s", refusal->rule);
+    problem_set(&problem, refusal_code(refusal->status), "%s", refusal->rule);
     char id[UUID_TEXT_LEN];
     uuid_format(uuid_v7(), id);
     return problem_document(arena, &problem, (struct str){id, sizeof id}, refusal->status);

@@ -221,11 +221,10 @@ static int64_t position_of(const struct subscription *sub, const struct event *e
  * may have been lost with others. */
 static enum error check_key(const struct page *p, struct context *c)
 {
-    struct api_key key;
-    if (!p->has_key)
-        return OK;
-    enum error e = key_get(c, p->key_id, &key);
-    return e == OK && key.is_revoked ? ERR_UNAUTHENTICATED : e;
+    struct api_key key = {0};
+    bool any = false;
+    enum error e = p->has_key ? key_get(c, p->key_id, &key) : key_any(c, &any);
+    return e == OK && (key.is_revoked || any) ? ERR_UNAUTHENTICATED : e;
 }
 
 /* Where the page begins, and what is there to read. Of a deleted thread its last event is left. */
@@ -252,6 +251,8 @@ static enum error read_page(struct store_job *job, struct tx *tx)
     enum error e = check_key(p, &c);
     if (e == OK)
         e = find_page(p, &c);
+    if (e == OK)
+        e = event_scan_end(&c, &p->filter, p->position, p->bounds.last, &p->filter.through);
     if (e == OK)
         e = event_list(&c, &p->filter, p->position, PAGE_EVENTS, p->events, &p->n_events, &p->more);
     return e;
@@ -387,7 +388,7 @@ static void advance(struct subscription *sub)
     }
     if (p == NULL)
         return;
-    int64_t looked = event_scan_end(&sub->filter, p->position, p->bounds.last);
+    int64_t looked = p->filter.through;
     bool deleted = p->deleted;
     bool more = p->more || sub->missed || looked < p->bounds.last;
     /* What the filter left out at the end is passed too, or the next event would seem out of turn.

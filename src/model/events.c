@@ -154,16 +154,25 @@ bool event_is_wanted(const struct event_filter *filter, const struct event *even
     return str_is_none(filter->kind) || str_eq(filter->kind, event->kind);
 }
 
-static int64_t scan_limit(const struct event_filter *filter, int64_t after)
+enum error event_scan_end(struct context *c, const struct event_filter *filter, int64_t after,
+    int64_t last, int64_t *out_end)
 {
     bool filtered = filter->has_run_id || !str_is_none(filter->kind);
-    return filtered ? after + EVENT_SCAN_MAX : INT64_MAX;
-}
-
-int64_t event_scan_end(const struct event_filter *filter, int64_t after, int64_t last)
-{
-    int64_t end = scan_limit(filter, after);
-    return end < last ? end : last;
+    *out_end = last;
+    if (!filtered || last - after <= EVENT_SCAN_MAX)
+        return OK;
+    if (filter->has_thread_id) {
+        *out_end = after + EVENT_SCAN_MAX;
+        return OK;
+    }
+    /* Between the ids of one tenant lie those of the others. */
+    struct query q;
+    context_query(c, &q, &SQL_EVENT_SCAN_TENANT);
+    query_i64(&q, "after", after);
+    query_i64(&q, "count", EVENT_SCAN_MAX - 1);
+    while (query_next(&q))
+        *out_end = row_i64(&q);
+    return query_end(&q);
 }
 
 enum error event_list(struct context *c, const struct event_filter *filter, int64_t after,
@@ -174,7 +183,7 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
     if (filter->has_thread_id)
         query_uuid(&q, "thread_id", filter->thread_id);
     query_i64(&q, "after", after);
-    query_i64(&q, "through", scan_limit(filter, after));
+    query_i64(&q, "through", filter->through > 0 ? filter->through : INT64_MAX);
     query_uuid_if(&q, "run_id", filter->has_run_id, filter->run_id);
     query_text(&q, "kind", filter->kind);
     query_i64(&q, "limit", (int64_t)limit + 1);
@@ -280,7 +289,7 @@ static enum error mark_pruned(
     return query_run(&q);
 }
 
-enum { GARBAGE_SLICE = 2000, GARBAGE_THREADS = 10 };
+enum { GARBAGE_SLICE = 500, GARBAGE_THREADS = 4 };
 
 static enum error first_garbage(struct context *c, struct uuid thread_id, int64_t *out_first)
 {
@@ -402,11 +411,11 @@ static enum error time_of(struct context *c, struct uuid thread_id, int64_t seq,
 enum error event_prune_older(
     struct context *c, struct uuid thread_id, int64_t before_us, int64_t *out_pruned)
 {
-    struct thread thread;
+    struct thread thread = {0};
     enum error e = thread_get_head(c, thread_id, &thread);
     int64_t low = thread.pruned_seq, high = thread.last_seq;
     while (e == OK && low < high) {
-        int64_t middle = low + (high - low + 1) / 2, time;
+        int64_t middle = low + (high - low + 1) / 2, time = 0;
         e = time_of(c, thread_id, middle, &time);
         if (time < before_us)
             low = middle;

@@ -56,6 +56,7 @@ MUST_CHECK enum error event_append(
     struct context *c, struct uuid thread_id, struct event *events, size_t n);
 
 struct event_filter {
+    int64_t through;    /* the last cursor to look at; 0: no bound */
     bool has_thread_id; /* else the whole tenant */
     struct uuid thread_id;
     bool has_run_id;
@@ -70,9 +71,10 @@ bool event_is_wanted(const struct event_filter *filter, const struct event *even
 MUST_CHECK enum error event_list(struct context *c, const struct event_filter *filter,
     int64_t after, size_t limit, struct event *out_events, size_t *out_count, bool *out_more);
 
-/* How far a page with this filter has looked, when it holds all that it found; the cursor to go on
- * from. */
-int64_t event_scan_end(const struct event_filter *filter, int64_t after, int64_t last);
+/* How far a page with this filter may look, at most to `last`; put it into filter.through. When the
+ * page holds all that was found, this is the cursor to go on from. */
+MUST_CHECK enum error event_scan_end(struct context *c, const struct event_filter *filter,
+    int64_t after, int64_t last, int64_t *out_end);
 
 /* The cursor of the newest event, and the one up to which events were pruned. */
 struct event_bounds {

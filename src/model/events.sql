@@ -41,8 +41,15 @@ ORDER BY seq LIMIT :limit;
 -- name: event_list_tenant
 SELECT {{event_columns}} FROM events
 WHERE tenant_id = :tenant_id AND id > :after AND id <= :through
+    AND NOT EXISTS (SELECT 1 FROM event_garbage AS g WHERE g.tenant_id = events.tenant_id
+        AND g.thread_id = events.thread_id AND g.through_seq >= events.seq)
     AND (:run_id IS NULL OR run_id = :run_id) AND (:kind IS NULL OR kind = :kind)
 ORDER BY id LIMIT :limit;
+
+-- How far twenty thousand events of the tenant reach.
+-- name: event_scan_tenant
+SELECT id FROM events WHERE tenant_id = :tenant_id AND id > :after
+ORDER BY id LIMIT 1 OFFSET :count;
 
 -- name: event_bounds
 SELECT {{greatest}}(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e

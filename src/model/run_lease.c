@@ -28,7 +28,7 @@ enum error run_check_thread_fence(struct context *c, struct uuid thread_id)
     struct thread thread;
     struct run run;
     struct query q;
-    enum error e = thread_get(c, thread_id, &thread);
+    enum error e = thread_get_head(c, thread_id, &thread);
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_RUN_BY_FENCE);

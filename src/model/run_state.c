@@ -211,8 +211,9 @@ static enum error finish(struct context *c, const struct run *run)
         e = thread_forget_undo(c, run->id);
     if (e == OK && !run->has_parent_run_id)
         e = start_next(c, run->thread_id);
-    /* thread.last_seq is the event that told of the end: it stays until the next run's. */
-    if (e == OK && thread.prune_on_completion)
+    /* thread.last_seq is the event that told of the end: it stays until the next run's. Children
+     * end within their parent's turn, and go with it. */
+    if (e == OK && thread.prune_on_completion && !run->has_parent_run_id)
         e = event_prune_finished(c, run->thread_id, thread.last_seq, &pruned);
     return e;
 }
@@ -279,6 +280,34 @@ static enum error check_dispatch(
     return OK;
 }
 
+/* An engine's change of status; what people's verbs do to children, it does too. */
+static enum error move(struct context *c, struct run *run, struct str to)
+{
+    bool paused = str_eq(run->status, STR("paused"));
+    if (str_eq(run->status, to))
+        return run_write(c, run);
+    if (str_eq(to, STR("paused")))
+        return run_pause_tree(c, run);
+    if (paused && str_eq(to, str_of(run_ready_status(run))))
+        return run_resume_tree(c, run);
+    return run_change(c, run, arena_cstr(c->arena, to), STR_NONE);
+}
+
+/* A direct run that waits behind others starts when they have ended, not before. */
+static enum error check_turn(struct context *c, const struct run *run, struct str to)
+{
+    struct run_array active;
+    if (run->has_parent_run_id || !str_eq(run->status, STR("queued")) ||
+        !str_eq(to, STR("running")))
+        return OK;
+    enum error e = run_list_active(c, run->thread_id, &active);
+    if (e == OK && active.count > 0 && !uuid_eq(active.runs[0].id, run->id))
+        return problem_set(c->problem, ERR_RUN_ACTIVE,
+            "another run of the thread is %.*s: it is not this one's turn",
+            STR_ARG(active.runs[0].status));
+    return e;
+}
+
 enum error run_update(struct context *c, const struct run *before, struct run *after)
 {
     struct run run = *before;
@@ -291,20 +320,17 @@ enum error run_update(struct context *c, const struct run *before, struct run *a
         e = check_transition_or_same(c, before->status, after->status);
     if (e == OK)
         e = check_dispatch(c, before, after);
+    if (e == OK)
+        e = check_turn(c, before, after->status);
     if (e != OK)
         return e;
     run.state = after->state;
     run.metadata = after->metadata;
     run.final_output = after->final_output;
     run.error = after->error;
-    bool documents_change =
-        !str_eq(before->state, after->state) || !str_eq(before->final_output, after->final_output);
-    if (documents_change)
-        e = run_write_documents(c, &run);
-    if (e == OK && str_eq(before->status, after->status))
-        e = run_write(c, &run);
-    else if (e == OK)
-        e = run_change(c, &run, arena_cstr(c->arena, after->status), STR_NONE);
+    e = run_write_documents(c, &run);
+    if (e == OK)
+        e = move(c, &run, after->status);
     return e == OK ? run_get(c, before->id, after) : e;
 }
 
@@ -341,7 +367,7 @@ enum error run_input(struct context *c, struct run *run, struct str input)
 }
 
 /* A paused run's children do not work on without it. */
-static enum error pause_tree(struct context *c, struct run *run)
+enum error run_pause_tree(struct context *c, struct run *run)
 {
     struct run_array children;
     enum error e = run_change(c, run, "paused", STR("pause"));
@@ -349,25 +375,39 @@ static enum error pause_tree(struct context *c, struct run *run)
         e = list_children(c, run, &children);
     for (size_t i = 0; e == OK && i < children.count; i++)
         if (!str_eq(children.runs[i].status, STR("paused")))
-            e = pause_tree(c, &children.runs[i]);
+            e = run_pause_tree(c, &children.runs[i]);
     return e;
 }
 
-static enum error resume_tree(struct context *c, struct run *run)
+enum error run_resume_tree(struct context *c, struct run *run)
 {
     struct run_array children;
     bool waited = str_eq(run->paused_from, STR("waiting_for_input"));
     bool queued = str_eq(run->paused_from, STR("queued"));
     const char *to = waited ? "waiting_for_input" : queued ? "queued" : run_ready_status(run);
-    enum error e = run_change(c, run, to, STR("resume"));
+    /* The event repeats the question, which is in the state. */
+    enum error e = waited ? run_get(c, run->id, run) : OK;
+    if (e == OK)
+        e = run_change(c, run, to, STR("resume"));
     if (e == OK)
         e = list_children(c, run, &children);
     for (size_t i = 0; e == OK && i < children.count; i++)
         if (str_eq(children.runs[i].status, STR("paused")))
-            e = resume_tree(c, &children.runs[i]);
+            e = run_resume_tree(c, &children.runs[i]);
     /* A direct run that had been queued starts as soon as nothing is in its way. */
     if (e == OK && queued)
         e = start_next(c, run->thread_id);
+    return e;
+}
+
+static enum error check_parent_works(struct context *c, const struct run *run)
+{
+    struct run parent;
+    if (!run->has_parent_run_id)
+        return OK;
+    enum error e = run_get_head(c, run->parent_run_id, &parent);
+    if (e == OK && str_eq(parent.status, STR("paused")))
+        return problem_set(c->problem, ERR_CONFLICT, "the parent run is paused: resume it");
     return e;
 }
 
@@ -375,7 +415,7 @@ enum error run_pause(struct context *c, struct run *run)
 {
     enum error e = context_check_match(c, run->version);
     if (e == OK)
-        e = pause_tree(c, run);
+        e = run_pause_tree(c, run);
     return e == OK ? run_get(c, run->id, run) : e;
 }
 
@@ -386,7 +426,9 @@ enum error run_resume(struct context *c, struct run *run)
         return transition_refused(
             c, "run", run->status, STR("resumed (it is not paused)"), run_transitions(run->status));
     if (e == OK)
-        e = resume_tree(c, run);
+        e = check_parent_works(c, run);
+    if (e == OK)
+        e = run_resume_tree(c, run);
     return e == OK ? run_get(c, run->id, run) : e;
 }
 

@@ -7,9 +7,9 @@
 void run_read_row(struct query *q, struct run *out);
 /* Every row that is left of the query; ends it. */
 MUST_CHECK enum error run_read_all(struct query *q, struct run_array *out);
-/* Writes every column that can change, but for the documents. */
+/* Writes status, lease and times: all that runs without documents may be asked to. */
 MUST_CHECK enum error run_write(struct context *c, const struct run *run);
-/* Writes input, state and final_output. */
+/* Writes metadata, error, input, state and final_output. */
 MUST_CHECK enum error run_write_documents(struct context *c, const struct run *run);
 
 /*
@@ -22,6 +22,9 @@ MUST_CHECK enum error run_change(
 /* Appends the event that tells of the status it has; `from` STR_NONE when it is new. */
 MUST_CHECK enum error run_announce(
     struct context *c, const struct run *run, struct str from, struct str reason);
+/* The run and its children, without what the verbs check first. */
+MUST_CHECK enum error run_pause_tree(struct context *c, struct run *run);
+MUST_CHECK enum error run_resume_tree(struct context *c, struct run *run);
 /* Where the run goes when it may work again. */
 const char *run_ready_status(const struct run *run);
 

@@ -27,13 +27,13 @@ enum error thread_pause(struct context *c, struct thread *thread)
     if (e == OK)
         e = thread_set_status(c, thread, "paused");
     if (e == OK)
-        e = each_active(c, thread, STR("paused"), run_pause);
+        e = each_active(c, thread, STR("paused"), run_pause_tree);
     return e == OK ? thread_get(c, thread->id, thread) : e;
 }
 
 static enum error resume_if_paused(struct context *c, struct run *run)
 {
-    return str_eq(run->status, STR("paused")) ? run_resume(c, run) : OK;
+    return str_eq(run->status, STR("paused")) ? run_resume_tree(c, run) : OK;
 }
 
 enum error thread_resume(struct context *c, struct thread *thread)

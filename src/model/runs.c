@@ -66,8 +66,6 @@ enum error run_write(struct context *c, const struct run *run)
     query_uuid(&q, "id", run->id);
     query_text(&q, "status", run->status);
     query_text(&q, "paused_from", run->paused_from);
-    query_text(&q, "metadata", run->metadata);
-    query_text(&q, "error", run->error);
     query_text(&q, "worker", run->worker);
     query_i64_if(&q, "lease_expires_at", run->has_lease, run->lease_expires_at);
     query_i64_if(&q, "lease_ms", run->has_lease, run->lease_ms);
@@ -81,6 +79,13 @@ enum error run_write(struct context *c, const struct run *run)
 enum error run_write_documents(struct context *c, const struct run *run)
 {
     struct query q;
+    context_query(c, &q, &SQL_RUN_UPDATE_CONTENT);
+    query_uuid(&q, "id", run->id);
+    query_text(&q, "metadata", run->metadata);
+    query_text(&q, "error", run->error);
+    enum error e = query_run(&q);
+    if (e != OK)
+        return e;
     context_query(c, &q, &SQL_RUN_UPDATE_DOCUMENTS);
     query_uuid(&q, "id", run->id);
     query_text(&q, "input", run->input);
@@ -237,9 +242,14 @@ static enum error apply_policy(
 
 static enum error check_count(struct context *c, struct uuid thread_id)
 {
-    struct run_array unfinished;
-    enum error e = run_list_unfinished(c, thread_id, &unfinished);
-    if (e == OK && unfinished.count >= RUN_ACTIVE_MAX)
+    struct query q;
+    int64_t count = 0;
+    context_query(c, &q, &SQL_RUN_COUNT_UNFINISHED);
+    query_uuid(&q, "thread_id", thread_id);
+    while (query_next(&q))
+        count = row_i64(&q);
+    enum error e = query_end(&q);
+    if (e == OK && count >= RUN_ACTIVE_MAX)
         return problem_set(c->problem, ERR_RUN_ACTIVE,
             "the thread has %d unfinished runs, the most that it can have", RUN_ACTIVE_MAX);
     return e;
@@ -248,7 +258,7 @@ static enum error check_count(struct context *c, struct uuid thread_id)
 /* A child works inside its parent's turn: under the parent's lease, on the parent's thread. */
 static enum error check_parent(struct context *c, struct uuid thread_id, struct run *run)
 {
-    struct run parent;
+    struct run parent = {0};
     const struct str pointer = STR("/parent_run_id");
     enum error e = run_get_head(c, run->parent_run_id, &parent);
     if (e == ERR_NOT_FOUND || (e == OK && !uuid_eq(parent.thread_id, thread_id))) {
@@ -258,7 +268,7 @@ static enum error check_parent(struct context *c, struct uuid thread_id, struct 
     if (e == OK && parent.depth + 1 >= RUN_DEPTH_MAX)
         return problem_fault(
             c->problem, pointer, "has %d ancestors, the most there can be", RUN_DEPTH_MAX - 1);
-    if (e == OK && run_is_finished(&parent))
+    if (e == OK && (run_is_finished(&parent) || str_eq(parent.status, STR("paused"))))
         return problem_set(
             c->problem, ERR_CONFLICT, "the parent run is %.*s", STR_ARG(parent.status));
     run->depth = parent.depth + 1;

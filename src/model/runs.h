@@ -82,7 +82,7 @@ MUST_CHECK enum error run_list(struct context *c, const struct run_filter *filte
     struct run *out_runs, size_t *out_count, bool *out_more);
 
 struct run_array {
-    struct run *runs; /* in the arena, without documents */
+    struct run *runs; /* in the arena, without documents, metadata and error */
     size_t count;
 };
 /* The unfinished runs of a thread that are nobody's children, oldest first. */

@@ -4,6 +4,9 @@
 --   | r.started_at, r.finished_at, r.created_at, r.updated_at, r.version
 -- define run_head: {{run_before}}, NULL, NULL, NULL, NULL, {{run_after}}
 -- define run_whole: {{run_before}}, d.user_input, d.input, d.state, d.final_output, {{run_after}}
+-- define run_light: {{run_before}}, NULL, NULL, NULL, NULL, NULL, NULL, r.worker,
+--   | r.lease_expires_at, r.lease_ms, r.fence, r.started_at, r.finished_at, r.created_at,
+--   | r.updated_at, r.version
 -- define with_documents: JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
 -- define unfinished: status NOT IN ('completed', 'failed', 'cancelled')
 
@@ -65,20 +68,27 @@ WHERE r.tenant_id = :tenant_id AND r.status = :status AND {{run_conditions}};
 
 -- The unfinished runs of a thread, oldest first.
 -- name: run_list_unfinished
-SELECT {{run_head}} FROM runs AS r
+SELECT {{run_light}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND r.{{unfinished}}
 ORDER BY r.id;
 
+-- name: run_count_unfinished
+SELECT count(*) FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND r.{{unfinished}};
+
 -- name: run_list_active_children
-SELECT {{run_head}} FROM runs AS r
+SELECT {{run_light}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND r.{{unfinished}}
 ORDER BY r.id;
 
 -- name: run_update
-UPDATE runs SET status = :status, paused_from = :paused_from, metadata = :metadata, error = :error,
-    worker = :worker, lease_expires_at = :lease_expires_at, lease_ms = :lease_ms, fence = :fence,
+UPDATE runs SET status = :status, paused_from = :paused_from, worker = :worker,
+    lease_expires_at = :lease_expires_at, lease_ms = :lease_ms, fence = :fence,
     started_at = :started_at, finished_at = :finished_at, updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: run_update_content
+UPDATE runs SET metadata = :metadata, error = :error WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: run_update_documents
 UPDATE run_documents SET input = :input, state = :state, final_output = :final_output
@@ -100,7 +110,7 @@ WHERE r.tenant_id = :tenant_id AND r.status = 'queued' AND r.dispatch = 'queue'
     AND (r.parent_run_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM runs AS o
         WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND o.{{unfinished}}
             AND o.parent_run_id IS NULL AND o.id <> r.id
-            AND (o.status <> 'queued' OR o.id < r.id)))
+            AND (o.id < r.id OR o.status NOT IN ('queued', 'paused'))))
 ORDER BY r.id LIMIT 1 {{skip_locked}};
 
 -- name: run_by_fence

@@ -6,7 +6,7 @@
 #include "model/statements.h"
 #include "model/tenants.h"
 
-enum { LEASES_A_PASS = 100, THREADS_A_PASS = 100, ANSWERS_A_PASS = 1000 };
+enum { LEASES_A_PASS = 100, THREADS_A_PASS = 20, ANSWERS_A_PASS = 1000 };
 
 enum error model_prepare(struct context *c)
 {
@@ -66,6 +66,6 @@ enum error model_sweep(struct context *c, struct sweep_position *position, bool 
         e = event_sweep_garbage(c, &garbage);
     if (e == OK)
         e = idempotency_sweep(c, ANSWERS_A_PASS);
-    *out_more = swept == LEASES_A_PASS || garbage;
+    *out_more = swept == LEASES_A_PASS || garbage || !uuid_is_nil(position->tenant_id);
     return e;
 }

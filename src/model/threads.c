@@ -177,7 +177,8 @@ static enum error emit(
         .text = str_is_none(to) ? arena_printf(c->arena, "%s", change)
                                 : arena_printf(c->arena, "thread is %.*s", STR_ARG(to)),
         .payload = json_text_take(&payload, c->arena),
-        .is_last = strcmp(change, "thread.deleted") == 0};
+        .is_last = strcmp(change, "thread.deleted") == 0,
+        .frees_run = str_eq(to, STR("active"))};
     return event_append(c, thread_id, &event, 1);
 }
 

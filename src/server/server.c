@@ -263,11 +263,11 @@ static void announce(const struct server *s)
     fflush(stdout);
 }
 
-/* One sweep a second until a signal comes; at once again while there is more to do. */
+/* One sweep a second until a signal comes; sooner while there is more to do. */
 static void serve_until_signal(struct server *s, const sigset_t *signals)
 {
-    const struct timespec second = {.tv_sec = 1}, none = {0};
-    while (sigtimedwait(signals, NULL, s->sweep_more ? &none : &second) < 0) {
+    const struct timespec second = {.tv_sec = 1}, soon = {.tv_nsec = 20 * 1000 * 1000};
+    while (sigtimedwait(signals, NULL, s->sweep_more ? &soon : &second) < 0) {
         s->sweep_more = false;
         enum error e = call_store(s, STORE_WRITE, sweep);
         if (e != OK)

@@ -19,16 +19,20 @@ static void queue_deinit(struct job_queue *q)
     pthread_mutex_destroy(&q->mutex);
 }
 
-static void queue_put(struct job_queue *q, struct store_job *job)
+/* False when the queue is closed: what is in it is finished, nothing more is taken. */
+static bool queue_put(struct job_queue *q, struct store_job *job)
 {
     job->next = NULL;
     pthread_mutex_lock(&q->mutex);
-    assert(!q->closed);
-    *q->end = job;
-    q->end = &job->next;
-    q->count++;
-    pthread_cond_signal(&q->cond);
+    bool open = !q->closed;
+    if (open) {
+        *q->end = job;
+        q->end = &job->next;
+        q->count++;
+        pthread_cond_signal(&q->cond);
+    }
     pthread_mutex_unlock(&q->mutex);
+    return open;
 }
 
 static void queue_close(struct job_queue *q)
@@ -254,7 +258,8 @@ void sqlite_threads_stop(struct sqlite_store *s)
 void sqlite_submit(struct store *store, struct store_job *job)
 {
     struct sqlite_store *s = CONTAINER_OF(store, struct sqlite_store, base);
-    queue_put(job->mode == STORE_WRITE ? &s->writes : &s->reads, job);
+    if (!queue_put(job->mode == STORE_WRITE ? &s->writes : &s->reads, job))
+        job->done(job, ERR_UNAVAILABLE);
 }
 
 struct store_stats sqlite_stats(const struct store *store)

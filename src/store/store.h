@@ -46,7 +46,7 @@ MUST_CHECK enum error store_open(
 /* Finishes every queued job, then closes. Accepts NULL. */
 void store_close(struct store *store);
 
-/* Any thread. */
+/* Any thread. While the store closes, a job that comes too late fails at once. */
 void store_submit(struct store *store, struct store_job *job);
 /* Submits and waits for the result; not from a store or loop thread. */
 MUST_CHECK enum error store_call(struct store *store, enum store_mode mode,

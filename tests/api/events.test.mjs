@@ -476,3 +476,38 @@ test('a deleted thread: its streams say so and end, the tenant keeps the notice'
   assert.deepEqual(later.map((e) => [e.thread_id, e.payload.change]),
     [[thread.id, 'thread.deleted']]);
 });
+
+test('the end of a run with children stays when a thread prunes on completion', async (t) => {
+  const { open: client } = await startServer(t);
+  const thread = await newThread(client, { prune_on_completion: true });
+  const parent = expectStatus(
+    await client.post(`/v1/threads/${thread.id}/runs`, { dispatch: 'direct' }), 201);
+  expectStatus(await client.post(`/v1/threads/${thread.id}/runs`,
+    { dispatch: 'direct', parent_run_id: parent.id }), 201);
+  expectStatus(await client.patch(`/v1/runs/${parent.id}`,
+    { status: 'completed', final_output: 'kept' }), 200);
+  const { data } = await page(client, thread.id);
+  assert.equal(data[0].kind, 'final');
+  assert.equal(data[0].payload.final_output, 'kept');
+});
+
+test('what is pruned or deleted is gone from the tenant-wide log at once', async (t) => {
+  const { open: client } = await startServer(t);
+  const thread = await newThread(client);
+  for (let i = 0; i < 3; i++)
+    await append(client, thread.id, ...numbered(1000));
+  expectStatus(await client.del(`/v1/threads/${thread.id}`), 204);
+  const { data } = (await client.get('/v1/events?limit=1000')).body;
+  assert.deepEqual(data.map((e) => e.payload.change), ['thread.deleted']);
+});
+
+test('a filter that finds little goes on from where it has looked', async (t) => {
+  const { open: client } = await startServer(t);
+  const thread = await newThread(client);
+  for (let i = 0; i < 25; i++)
+    await append(client, thread.id, ...numbered(1000));
+  const first = await page(client, thread.id, '?kind=warning&after=0');
+  assert.deepEqual([first.data, first.has_more, first.next_cursor], [[], true, '20000']);
+  const rest = await page(client, thread.id, '?kind=warning&after=20000');
+  assert.deepEqual([rest.data, rest.has_more, rest.next_cursor], [[], false, '25001']);
+});

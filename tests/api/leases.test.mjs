@@ -404,3 +404,26 @@ test('a heartbeat without a length keeps the one it had, and changes nothing els
     await client.post(`/v1/runs/${run.id}/heartbeat`, undefined, token(run.fence)), 200);
   assert.deepEqual(kept, run);
 });
+
+test('a newer run that is paused does not stand in the way of an older one', async (t) => {
+  const { open: client } = await startServer(t);
+  const thread = await newThread(client);
+  const first = await enqueue(client, thread.id);
+  const held = await claim(client);
+  const second = await enqueue(client, thread.id);
+  expectStatus(await client.post(`/v1/runs/${second.id}/pause`), 200);
+  expectStatus(
+    await client.post(`/v1/runs/${first.id}/release`, undefined, token(held.fence)), 200);
+  assert.equal((await claim(client)).id, first.id);
+});
+
+test('a claim that waits gets the run of a thread that becomes active again', async (t) => {
+  const { open: client } = await startServer(t);
+  const thread = await newThread(client);
+  const run = await enqueue(client, thread.id);
+  expectStatus(await client.patch(`/v1/threads/${thread.id}`, { status: 'error' }), 200);
+  const waiting = client.post('/v1/runs/claim?wait=30', { worker: 'patient' });
+  await untilSubscribers(client, 1);
+  expectStatus(await client.patch(`/v1/threads/${thread.id}`, { status: 'active' }), 200);
+  assert.equal(expectStatus(await waiting, 200).id, run.id);
+});

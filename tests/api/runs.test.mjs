@@ -415,3 +415,52 @@ test('a stale ETag changes nothing', async (t) => {
   expectStatus(await client.post(`/v1/runs/${run.id}/pause`, undefined,
     { headers: { 'If-Match': `"${run.version}"` } }), 200);
 });
+
+test('a run that was paused while it waited tells its question again', async (t) => {
+  const { open: client } = await startServer(t);
+  const thread = await newThread(client);
+  const run = await start(client, thread.id, { dispatch: 'direct' });
+  await setStatus(client, run.id, 'waiting_for_input', { state: { pending_input: 'which one?' } });
+  expectStatus(await client.post(`/v1/threads/${thread.id}/pause`), 200);
+  expectStatus(await client.post(`/v1/threads/${thread.id}/resume`), 200);
+  const told = (await client.get(`/v1/threads/${thread.id}/events`)).body.data.at(-1);
+  assert.equal(told.payload.to, 'waiting_for_input');
+  assert.equal(told.payload.state.pending_input, 'which one?');
+});
+
+test('an engine that pauses a run by a patch pauses its children too', async (t) => {
+  const { open: client } = await startServer(t);
+  const thread = await newThread(client);
+  const parent = await start(client, thread.id, { dispatch: 'direct' });
+  const child = await start(client, thread.id, { dispatch: 'direct', parent_run_id: parent.id });
+  await setStatus(client, parent.id, 'paused');
+  assert.equal((await readRun(client, child.id)).status, 'paused');
+  expectProblem(await client.post(`/v1/threads/${thread.id}/runs`,
+    { dispatch: 'direct', parent_run_id: parent.id }), 409, 'conflict');
+  expectProblem(await client.post(`/v1/runs/${child.id}/resume`), 409, 'conflict');
+  await setStatus(client, parent.id, 'running');
+  assert.equal((await readRun(client, child.id)).status, 'running');
+});
+
+test('a direct run that waits its turn cannot be patched past the one before it', async (t) => {
+  const { open: client } = await startServer(t);
+  const thread = await newThread(client, { run_policy: 'enqueue' });
+  const first = await start(client, thread.id, { dispatch: 'direct' });
+  const second = await start(client, thread.id, { dispatch: 'direct' });
+  expectProblem(
+    await client.patch(`/v1/runs/${second.id}`, { status: 'running' }), 409, 'run_active');
+  await setStatus(client, first.id, 'completed');
+  assert.equal((await readRun(client, second.id)).status, 'running');
+});
+
+test('a thread with many large runs can still be paused, resumed and cancelled', async (t) => {
+  const { open: client } = await startServer(t);
+  const thread = await newThread(client, { run_policy: 'enqueue' });
+  const state = { big: 'x'.repeat(900_000) };
+  for (let i = 0; i < 24; i++)
+    await start(client, thread.id, { state });
+  for (const verb of ['pause', 'resume', 'cancel'])
+    expectStatus(await client.post(`/v1/threads/${thread.id}/${verb}`), 200);
+  const left = (await client.get(`/v1/threads/${thread.id}/runs?status=cancelled`)).body.data;
+  assert.equal(left.length, 24);
+});

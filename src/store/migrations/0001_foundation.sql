@@ -234,7 +234,9 @@ CREATE VIEW workflow_events AS SELECT
         || '-' || substr(hex(run_id), 21)) END AS run_id,
     kind, text, payload,
     strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000000.0, 'unixepoch') AS created_at
-FROM events;
+FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
+    WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
+        AND g.through_seq >= events.seq);
 }}
 {{postgres:
 CREATE VIEW workflows AS SELECT
@@ -252,5 +254,7 @@ FROM runs AS r JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id
 CREATE VIEW workflow_events AS SELECT
     id, thread_id AS workflow_id, run_id, kind, text, payload::jsonb,
     to_timestamp(created_at / 1000000.0) AS created_at
-FROM events;
+FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
+    WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
+        AND g.through_seq >= events.seq);
 }}
