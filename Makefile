@@ -48,7 +48,8 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: build
-	meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	meson install -C $(BUILD) $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 
 clean:
 	rm -rf build build-*

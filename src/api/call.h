@@ -1,8 +1,8 @@
 /*
  * One call of the API, from HTTP or in-process: the request, the job that carries it out, and the
- * answer. call_prepare matches and decodes (on the caller's thread), call_submit hands it to the
- * store, `done` is called on a store thread once the answer is final and durable.
- * Every string of a call lives in its arena, except the answer's body, which is in `out`.
+ * answer. call_route and call_decode match and decode (on the caller's thread), call_submit hands
+ * it to the store, `done` is called on a store thread once the answer is final and durable. Every
+ * string of a call lives in its arena, except the answer's body, which is in `out`.
  */
 #ifndef API_CALL_H
 #define API_CALL_H
@@ -69,7 +69,7 @@ struct call {
     void *admitted;        /* what the handler of a stream leaves for the stream */
 
     void (*done)(struct call *call);
-    void *data;
+    void *data; /* the caller's */
 };
 
 void call_init(

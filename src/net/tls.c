@@ -78,7 +78,10 @@ static void configure(SSL_CTX *context)
 
 static struct str why(struct arena *arena, const char *what, struct str file)
 {
-    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    /* The first of the queue is the cause; the others say who noticed. */
+    unsigned long cause = ERR_peek_error();
+    const char *reason = ERR_SYSTEM_ERROR(cause) ? strerror((int)ERR_GET_REASON(cause))
+                                                 : ERR_reason_error_string(cause);
     return arena_printf(
         arena, "%s %.*s: %s", what, STR_ARG(file), reason != NULL ? reason : "unknown error");
 }
