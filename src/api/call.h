@@ -10,6 +10,7 @@
 #include "api/rate_limit.h"
 #include "api/route.h"
 #include "base/buf.h"
+#include "model/threads.h"
 #include "net/http.h"
 
 enum {
@@ -43,8 +44,8 @@ struct call {
     struct json_doc doc; /* the parsed body */
     void *input;         /* the body decoded by route->body */
     void *query;         /* the parameters decoded by route->query */
-    struct str metadata_keys[4];
-    struct str metadata_values[4];
+    struct str metadata_keys[THREAD_METADATA_FILTERS];
+    struct str metadata_values[THREAD_METADATA_FILTERS];
     bool json_patch;    /* the patch is RFC 6902, else RFC 7396 */
     bool refused_early; /* the request itself is bad: only authenticate, then say so */
 

@@ -25,7 +25,7 @@ enum route_flags {
     ROUTE_METADATA_FILTER = 1 << 2, /* takes metadata.KEY=VALUE */
     ROUTE_BODY_OPTIONAL = 1 << 3,
     ROUTE_ETAG = 1 << 4,          /* the object has a version: ETag, If-Match, If-None-Match */
-    ROUTE_FENCED = 1 << 5,        /* takes Cairn-Fencing-Token */
+    ROUTE_FENCED = 1 << 5,        /* a worker's write: OpenAPI tells of its fencing token */
     ROUTE_PUBLIC = 1 << 6,        /* answered without a key */
     ROUTE_MAYBE_NOTHING = 1 << 7, /* 204 when there is nothing to answer */
 };

@@ -45,8 +45,6 @@ void thread_defaults(struct thread *thread)
         thread->status = STR("active");
     if (str_is_none(thread->run_policy))
         thread->run_policy = STR("reject");
-    if (!thread->has_prune_on_completion)
-        thread->prune_on_completion = false;
 }
 
 static void read_row(struct query *q, struct thread *out)
