@@ -2,6 +2,7 @@
 #   make run      build and start Cairn on SQLite, on 127.0.0.1:7420, data in ./data
 #   make test     every test, also under ASan+UBSan and TSan; ends with "N passed, N failed"
 #   make quick    the tests of the plain build alone
+#   make chaos    three nodes and PostgreSQL, killed and cut CHAOS_CYCLES=100 times under load
 #   make bench    measure, print a table, write bench/RESULTS.md
 #   make fuzz     run the fuzzers; FUZZ_SECONDS=60 each
 #   make fresh    prove `make run` and `make test` inside a new Debian 12
@@ -11,10 +12,11 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+CHAOS_CYCLES ?= 100
 LISTEN ?= 127.0.0.1:7420
 DATA ?= ./data
 
-.PHONY: build run test quick bench fuzz fresh format install clean
+.PHONY: build run test quick chaos bench fuzz fresh format install clean
 
 build:
 	@tools/deps build
@@ -31,6 +33,10 @@ test:
 quick:
 	@tools/deps build test
 	@tools/run_tests.py plain
+
+chaos: build
+	@tools/deps test
+	@tools/run_tests.py --chaos $(CHAOS_CYCLES) $(BUILD)/src/cli/cairn
 
 bench: build
 	@tools/deps bench

@@ -6,13 +6,20 @@
 
 A statements file holds, in any order:
 
+    -- types: tenant_id uuid, id uuid, title text      what the parameters are; several lines may
     -- define thread_columns: id, status, title        a fragment, used as {{thread_columns}};
     --   | created_at, version                         a further line of it
     -- name: thread_get                                starts the statement SQL_THREAD_GET
+    -- types: id text                                  other types than the file's, here only
     SELECT {{thread_columns}} FROM threads WHERE tenant_id = :tenant_id AND id = :id;
 
-Parameters are written :name and bound by that name. The tokens below are the only differences
-between the engines that a statement may show; a file fails to build when it uses another.
+Parameters are written :name and bound by that name and type (uuid int bool text json bytes). Each
+must have a type, and each type a parameter. PostgreSQL numbers them as SQLite does; one that only
+one engine's text has needs a type of the statement's own.
+
+The tokens below, and {{sqlite: ...}} and {{postgres: ...}} around what only one of them reads, are
+the only differences between the engines that a statement may show; a file fails to build when it
+uses another. A statement of which nothing is left for an engine does not exist there.
 """
 import re
 import sys
@@ -28,8 +35,10 @@ TOKENS = {  # token: (SQLite, PostgreSQL)
     "json": ("TEXT", "json"),
     "like": ("LIKE", "ILIKE"),
     "greatest": ("max", "greatest"),
-    "skip_locked": ("", "FOR UPDATE SKIP LOCKED"),
+    "last_uuid": ("x'" + "ff" * 16 + "'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid"),
 }
+
+TYPES = ("uuid", "int", "bool", "text", "json", "bytes")
 
 
 def fail(path, message):
@@ -46,9 +55,6 @@ def c_string(text):
 
 def expand(path, text, engine, defines):
     """Replaces {{tokens}}, and {{sqlite: ...}} / {{postgres: ...}} blocks, for one engine."""
-    for name in ENGINES:
-        keep = r"\1" if name == engine else ""
-        text = re.sub(r"\{\{" + name + r":(.*?)\}\}", keep, text, flags=re.S)
 
     def token(match):
         word = match.group(1)
@@ -58,71 +64,112 @@ def expand(path, text, engine, defines):
             return TOKENS[word][ENGINES.index(engine)]
         fail(path, f"unknown token {{{{{word}}}}}")
 
-    for _ in range(4):  # a define may use other tokens
+    def block(match):
+        return match.group(2) if match.group(1) == engine else ""
+
+    inner = r"\{\{(" + "|".join(ENGINES) + r"):((?:(?!\{\{).)*?)\}\}"
+    for _ in range(9):  # a define and a block may hold others; the innermost go first
         text = re.sub(r"\{\{(\w+)\}\}", token, text)
+        text = re.sub(inner, block, text, flags=re.S)
+    if "{{" in text:
+        fail(path, f"a token that does not end, or stands in itself: {text[text.index('{{'):]!r}")
     return text
 
 
-def number_parameters(text, engine):
-    """:name becomes ?1 or $1, the same number for the same name; '::' casts are left alone."""
-    names = []
+def number_parameters(text, engine, names):
+    """:name becomes ?1 or $1, the same number for the same name; '::' casts are left alone. New
+    names are added to the list; answers those of this text."""
+    found = set()
 
     def number(match):
         name = match.group(1)
         if name not in names:
             names.append(name)
+        found.add(name)
         return ("?" if engine == "sqlite" else "$") + str(names.index(name) + 1)
 
     parts = re.split(r"('(?:[^']|'')*')", text)  # text in quotes holds no parameters
     parts[::2] = [re.sub(r"(?<![:\w]):([a-z_][a-z_0-9]*)", number, part) for part in parts[::2]]
-    return "".join(parts), names
+    return "".join(parts), found
 
 
 def strip_comments(text):
     return re.sub(r"(?m)^\s*--.*$|\s--\s.*$", "", text)
 
 
+def parse_types(path, text, types):
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*([a-z_][a-z_0-9]*) (\w+)\s*", part)
+        if not match or match.group(2) not in TYPES:
+            fail(path, f"not a parameter and its type: {part!r}")
+        if match.group(1) in types:
+            fail(path, f"parameter {match.group(1)} has a type already")
+        types[match.group(1)] = match.group(2)
+
+
 def parse_statements(path):
-    defines, statements, name, body = {}, [], None, []
+    """The defines, the types of the file, and for each statement its name, own types and text."""
+    defines, types, statements = {}, {}, []
+    latest = None
     for line in path.read_text().splitlines():
         define = re.match(r"-- define (\w+):\s*(.*)$", line)
         start = re.match(r"-- name: ([a-z][a-z0-9_]*)$", line)
+        declared = re.match(r"-- types: (.*)$", line)
         more = re.match(r"--\s+\|\s*(.*)$", line)
         if define:
             latest = define.group(1)
             defines[latest] = define.group(2)
-        elif more and defines:
+        elif more and latest:
             defines[latest] += " " + more.group(1)
+        elif declared:
+            own = statements and not "".join(statements[-1][2]).strip()
+            parse_types(path, declared.group(1), statements[-1][1] if own else types)
         elif start:
-            if name:
-                statements.append((name, "\n".join(body)))
-            name, body = start.group(1), []
-        elif name is not None:
-            body.append(line)
+            statements.append((start.group(1), {}, []))
+        elif statements:
+            statements[-1][2].append(line)
         elif line.strip() and not line.startswith("--"):
             fail(path, f"text before the first name: {line!r}")
-    if name:
-        statements.append((name, "\n".join(body)))
-    return defines, statements
+    return defines, types, [(name, own, "\n".join(body)) for name, own, body in statements]
+
+
+def compile_statement(path, name, body, defines, types, own):
+    """Its texts for the engines (None: not there), and its parameters."""
+    texts, params, seen = [], [], []
+    for engine in ENGINES:
+        text = strip_comments(expand(path, body, engine, defines)).strip().rstrip(";").strip()
+        text, found = number_parameters(text, engine, params)
+        texts.append(text or None)
+        if text:
+            seen.append(found)
+    if not seen:
+        fail(path, f"{name} has no text")
+    for param in params:
+        if param not in own and param not in types:
+            fail(path, f"{name}: parameter :{param} has no type")
+        if param not in own and not all(param in found for found in seen):
+            fail(path, f"{name}: only one engine has :{param}; give it a type here")
+    for param in own:
+        if param not in params:
+            fail(path, f"{name}: a type for :{param}, which is no parameter")
+    return texts, params
 
 
 def generate_statements(out_c, out_h, paths):
     seen, rows = {}, []
     for path in paths:
-        defines, statements = parse_statements(path)
-        for name, body in statements:
+        defines, types, statements = parse_statements(path)
+        used = set()
+        for name, own, body in statements:
             if name in seen:
                 fail(path, f"statement {name} stands in {seen[name]} too")
             seen[name] = path
-            texts, params = [], None
-            for engine in ENGINES:
-                text = strip_comments(expand(path, body, engine, defines)).strip().rstrip(";")
-                text, names = number_parameters(text, engine)
-                if params is not None and names != params:
-                    fail(path, f"{name}: the engines' texts bind other parameters")
-                params = names
-                texts.append(text)
-            rows.append((name, texts, params))
+            texts, params = compile_statement(path, name, body, defines, types, own)
+            used.update(param for param in params if param not in own)
+            rows.append((name, texts, [(param, {**types, **own}[param]) for param in params]))
+        for param in types:
+            if param not in used:
+                fail(path, f"a type for :{param}, which no statement has")
 
     header = ["/* Generated by tools/gen_sql.py from the .sql files beside the resources. */",
               "#ifndef MODEL_STATEMENTS_H", "#define MODEL_STATEMENTS_H", "",
@@ -134,14 +181,18 @@ def generate_statements(out_c, out_h, paths):
     source = [f'#include "{Path(out_h).name}"', ""]
     for index, (name, texts, params) in enumerate(rows):
         if params:
-            quoted = ", ".join(f'"{p}"' for p in params)
+            quoted = ", ".join(f'"{param}"' for param, _ in params)
+            kinds = ", ".join(f"SQL_{kind.upper()}" for _, kind in params)
             source.append(f"static const char *const params_{name}[] = {{{quoted}}};")
+            source.append(f"static const enum sql_type types_{name}[] = {{{kinds}}};")
+        quoted = ",\n        ".join(c_string(text) if text else "NULL" for text in texts)
+        writes = any(text and not text.upper().startswith("SELECT") for text in texts)
         source += [f"const struct sql_statement SQL_{name.upper()} = {{",
-                   f'    .index = {index}, .name = "{name}",',
-                   f"    .text = {{\n        {c_string(texts[0])},",
-                   f"        {c_string(texts[1])}}},"]
+                   f'    .index = {index}, .name = "{name}", .writes = {str(writes).lower()},',
+                   f"    .text = {{\n        {quoted}}},"]
         if params:
-            source.append(f"    .params = params_{name}, .n_params = {len(params)},")
+            source.append(f"    .params = params_{name}, .types = types_{name},"
+                          f" .n_params = {len(params)},")
         source += ["};", ""]
     source.append("const struct sql_statement *const sql_statements[SQL_STATEMENT_COUNT] = {")
     source += [f"    &SQL_{name.upper()}," for name, _, _ in rows] + ["};", ""]

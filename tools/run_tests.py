@@ -2,21 +2,30 @@
 """Runs every test of the named builds and ends with the line "N passed, N failed".
 
     run_tests.py plain asan tsan
+    run_tests.py --chaos 100 build/src/cli/cairn
 
 `plain` also checks the sources themselves: layers, style, format. Each build runs the unit tests,
-the fuzzers' corpora and the API tests. The output of what fails is shown whole, of what passes not
-at all.
+the fuzzers' corpora and the API tests, on SQLite and on a PostgreSQL that is started here and ends
+with us. The output of what fails is shown whole, of what passes only the figures of the chaos.
 """
 import os
 import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "tests" / "api"
 
+# Under TSan everything takes several times as long. These are the tests on PostgreSQL in which many
+# threads meet; the rest differs from them in the SQL, which ASan has seen.
+TSAN_ON_POSTGRES = (
+    "crash", "events", "idempotency", "leases", "streams", "postgres-chaos", "postgres-leases",
+    "postgres-network", "postgres-nodes",
+)
 BUILDS = {
     "plain": {"dir": "build-plain", "setup": [], "env": {}},
     "asan": {
@@ -35,8 +44,11 @@ BUILDS = {
             "CC": "clang",
             "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT}/tests/tsan.supp",
         },
+        "postgres": TSAN_ON_POSTGRES,
     },
 }
+# Unit tests that run once more with CAIRN_TEST_ENGINE=postgres.
+UNITS_ON_POSTGRES = ("unit_model",)
 
 passed = failed = 0
 
@@ -52,23 +64,34 @@ def run(command, env=None, cwd=ROOT):
     )
 
 
-def count(name, ok, n_passed, n_failed, seconds, output):
+def count(name, ok, n_passed, n_failed, seconds, output, n_skipped=0):
     global passed, failed
     if not ok and n_failed == 0:
         n_failed = 1  # it broke outside of any test
     passed += n_passed
     failed += n_failed
     say(f"  {'ok  ' if n_failed == 0 else 'FAIL'} {name}: {n_passed} passed, {n_failed} failed"
-        f" ({seconds:.0f} s)")
+        f"{f', {n_skipped} skipped' if n_skipped else ''} ({seconds:.0f} s)")
     if n_failed:
         say(output)
 
 
-def step(name, command, counter, env=None, cwd=ROOT):
+def timed_run(command, env=None, cwd=ROOT):
     start = time.monotonic()
     result = run(command, env, cwd)
+    return result, time.monotonic() - start
+
+
+def step(name, command, counter, env=None, cwd=ROOT):
+    judge(name, counter, *timed_run(command, env, cwd))
+
+
+def judge(name, counter, result, seconds):
     n_passed, n_failed = counter(result)
-    count(name, result.returncode == 0, n_passed, n_failed, time.monotonic() - start, result.stdout)
+    skipped = sum(map(int, re.findall(r"^# skipped (\d+)$", result.stdout, re.M)))
+    count(name, result.returncode == 0, n_passed, n_failed, seconds, result.stdout, skipped)
+    for figures in re.findall(r"^# (chaos: .*)$", result.stdout, re.M):
+        say(f"       {figures}")
 
 
 def one_test(result):
@@ -135,17 +158,69 @@ def run_build(name):
         if binary.is_file() and os.access(binary, os.X_OK):
             corpus = ROOT / "tests" / "fuzz" / "corpus" / binary.name
             step(binary.name, [str(binary), str(corpus)], one_test, env)
-    files = sorted(str(p.relative_to(ROOT)) for p in API.glob("*.test.mjs"))
-    step("api", ["node", "--test", "--test-reporter=tap", *files], node_counts, env)
+    run_with_engines(directory, BUILDS[name].get("postgres"), env)
+
+
+def run_with_engines(directory, chosen, env):
+    """What runs on both engines, and PostgreSQL's own tests. They wait more than they work: two
+    parts at a time, the longest first."""
+    files = sorted(API.glob("*.test.mjs"))
+    own = [f for f in files if f.name.startswith("postgres-")]
+    every = [f for f in files if f not in own]
+    on_postgres = [f for f in files if not chosen or f.name.split(".")[0] in chosen]
+    assert not chosen or len(on_postgres) == len(chosen), "a chosen test is gone"
+    node = ["node", "--test", "--test-reporter=tap"]
+    units = [b for name in UNITS_ON_POSTGRES for b in directory.glob(f"tests/unit/*/{name}")]
+    parts = [
+        ("api, postgres's own", "postgres", [*node, *(f for f in own if f in on_postgres)]),
+        ("api, postgres", "postgres", [*node, *(f for f in every if f in on_postgres)]),
+        ("api, sqlite", "sqlite", [*node, *every]),
+        *((f"{unit.name}, postgres", "postgres", [unit]) for unit in units),
+    ]
+    with ThreadPoolExecutor(2) as pool:
+        started = [
+            (name, pool.submit(timed_run, command, {**env, "CAIRN_TEST_ENGINE": engine}))
+            for name, engine, command in parts]
+        for name, end in started:
+            judge(name, node_counts if name.startswith("api") else last_line_counts, *end.result())
+
+
+@contextmanager
+def postgres():
+    """A PostgreSQL server for as long as the tests take; its URL goes to them."""
+    helper = subprocess.Popen(
+        ["node", str(API / "lib" / "shared-cluster.mjs")], text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        url = helper.stdout.readline().strip()
+        if not url:
+            sys.exit("PostgreSQL for the tests did not start")
+        os.environ["CAIRN_TEST_POSTGRES"] = url
+        yield
+    finally:
+        helper.stdin.close()
+        helper.wait()
+
+
+def run_chaos(cycles, binary):
+    """The long form of one test, with what it prints."""
+    env = {**os.environ, "CAIRN_TEST_ENGINE": "postgres", "CAIRN_CHAOS_CYCLES": cycles,
+           "CAIRN_BIN": str(Path(binary).resolve())}
+    sys.exit(subprocess.run(
+        ["node", "--test", "--test-reporter=spec", "tests/api/postgres-chaos.test.mjs"],
+        cwd=ROOT, env=env).returncode)
 
 
 def main():
     start = time.monotonic()
     install_node_modules()
+    if "--chaos" in sys.argv[1:]:
+        run_chaos(*sys.argv[2:])
     if "plain" in sys.argv[1:]:
         check_sources()
-    for name in sys.argv[1:]:
-        run_build(name)
+    with postgres():
+        for name in sys.argv[1:]:
+            run_build(name)
     say(f"\n{time.monotonic() - start:.0f} s")
     say(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)

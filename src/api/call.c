@@ -1,5 +1,6 @@
 #include "api/call.h"
 
+#include "api/denials.h"
 #include "api/metrics.h"
 #include "api/params.h"
 #include "api/prologue.h"
@@ -13,8 +14,22 @@ static void reset_answer(struct call *call)
     call->n_headers = 0;
     call->content_type = STR("application/json");
     call->nothing_yet = false;
+    call->admitted = NULL;
     buf_reset(&call->out);
     buf_reset(&call->out_replay);
+}
+
+/* As call_submit found it: nothing is left of an earlier run. */
+static void start_over(struct call *call)
+{
+    arena_rewind(call->arena, call->mark);
+    reset_answer(call);
+    call->status = call->route->status;
+    call->tenant_id = call->key_id = UUID_NIL;
+    call->has_key = call->has_expiry = false;
+    call->denied = NULL;
+    call->later = NULL;
+    call->idempotency = NULL;
 }
 
 void call_init(
@@ -144,6 +159,23 @@ static enum error decode_body(struct call *call)
     return e;
 }
 
+/* Replicas lag behind. Who asks for that may have it, where nothing depends on the order of what
+ * was written; without a key never, because the first key has to end that at once. */
+static enum error read_consistency(struct call *call)
+{
+    const struct str name = STR("Cairn-Consistency");
+    struct str wanted = http_header(call->request, name);
+    if (str_is_none(wanted))
+        return OK;
+    if (http_header_count(call->request, name) > 1)
+        return problem_fault(&call->problem, name, "must be given once");
+    bool eventual = str_eq(wanted, STR("eventual"));
+    if (!eventual && !str_eq(wanted, STR("strong")))
+        return problem_fault(&call->problem, name, "must be strong or eventual");
+    call->may_lag = eventual && (call->route->flags & ROUTE_MAY_LAG) && !str_is_none(call->secret);
+    return OK;
+}
+
 void call_decode(struct call *call, struct str body)
 {
     const struct route *route = call->route;
@@ -152,18 +184,17 @@ void call_decode(struct call *call, struct str body)
         call->query = arena_zalloc(call->arena, route->query->struct_bytes);
     if (params_decode(call, route->query, call->request->query, call->query, &call->problem) != OK)
         call->refused_early = true;
+    if (read_consistency(call) != OK)
+        call->refused_early = true;
     if (decode_body(call) != OK)
         call->refused_early = true;
 }
 
 /* --- The job -------------------------------------------------------------------------------- */
 
-static enum error run(struct store_job *job, struct tx *tx)
+static enum error complete(struct call *call)
 {
-    struct call *call = CONTAINER_OF(job, struct call, job);
-    struct context c;
-    context_init(&c, call->arena, &call->problem, tx);
-    enum error e = prologue_run(call, &c);
+    enum error e = prologue_finish(call, call->context);
     /* Judged before the commit: what cannot be answered must not have happened. */
     if (e == OK && (call->out.failed || arena_is_over(call->arena)))
         return problem_set(
@@ -171,32 +202,113 @@ static enum error run(struct store_job *job, struct tx *tx)
     return e;
 }
 
+static enum error run(struct store_job *job, struct tx *tx)
+{
+    struct call *call = CONTAINER_OF(job, struct call, job);
+    start_over(call);
+    call->context = ARENA_NEW(call->arena, struct context);
+    context_init(call->context, call->arena, &call->problem, tx);
+    enum error e = prologue_run(call, call->context);
+    return e == OK && call->later == NULL ? complete(call) : e;
+}
+
+/* The second half, for a handler that left its answer to it. */
+static enum error run_later(struct store_job *job, struct tx *tx)
+{
+    struct call *call = CONTAINER_OF(job, struct call, job);
+    if (call->later == NULL)
+        return OK;
+    context_enter(call->context, call->context->tenant_id);
+    enum error e = call->later(call, call->context);
+    return e == OK ? complete(call) : e;
+}
+
 static void finish(struct call *call, enum error result)
 {
     if (result != OK)
         call_refuse(call, result);
+    if (call->denied != NULL)
+        denial_note(call, call->denied);
     metrics_count(call->api->metrics, call->route, call->status);
     call->done(call);
 }
 
+static void submit(struct call *call, enum store_mode mode);
+
 static void job_done(struct store_job *job, enum error result)
 {
-    finish(CONTAINER_OF(job, struct call, job), result);
+    struct call *call = CONTAINER_OF(job, struct call, job);
+    /* A replica may not have heard of the key yet. */
+    if (result == ERR_UNAUTHENTICATED && job->mode == STORE_READ_STALE) {
+        submit(call, STORE_READ);
+        return;
+    }
+    finish(call, result);
+}
+
+/* Jobs about the same rows go to the same writer, where they wait for nobody's locks. */
+static uint64_t affinity_of(const struct call *call)
+{
+    struct str param = route_param_name(call->route, 0);
+    struct str key = http_header(call->request, STR("Idempotency-Key"));
+    if (str_is_none(param))
+        return str_is_none(key) ? 0 : hash_bytes(key.ptr, key.len) | 1;
+    return hash_bytes(call->params[0].bytes, sizeof call->params[0].bytes) | 1;
+}
+
+static void submit(struct call *call, enum store_mode mode)
+{
+    call->job = (struct store_job){.mode = mode,
+        .affinity = affinity_of(call),
+        .run = run,
+        .finish = run_later,
+        .done = job_done};
+    store_submit(call->api->store, &call->job);
+}
+
+static enum store_mode store_mode(const struct call *call)
+{
+    if (call->route->mode == ROUTE_WRITE && !call->refused_early)
+        return STORE_WRITE;
+    return call->may_lag ? STORE_READ_STALE : STORE_READ;
+}
+
+/* Kept apart, since the problem of each run is its own. */
+static void keep_early(struct call *call)
+{
+    call->early = NULL;
+    if (!call->refused_early)
+        return;
+    call->early = ARENA_NEW(call->arena, struct problem);
+    *call->early = call->problem;
+}
+
+static void run_static(struct call *call)
+{
+    struct context none;
+    context_init(&none, call->arena, &call->problem, NULL);
+    call->status = call->route->status;
+    finish(call, call->refused_early ? call->problem.code : call->route->handle(call, &none));
 }
 
 void call_submit(struct call *call)
 {
-    call->status = call->route->status;
-    if (call->route->mode == ROUTE_STATIC) {
-        struct context none;
-        context_init(&none, call->arena, &call->problem, NULL);
-        finish(call, call->refused_early ? call->problem.code : call->route->handle(call, &none));
+    const struct route *route = call->route;
+    if (route->mode == ROUTE_STATIC) {
+        run_static(call);
         return;
     }
-    bool writes = call->route->mode == ROUTE_WRITE && !call->refused_early;
-    call->job =
-        (struct store_job){.mode = writes ? STORE_WRITE : STORE_READ, .run = run, .done = job_done};
-    store_submit(call->api->store, &call->job);
+    keep_early(call);
+    call->mark = arena_mark(call->arena);
+    /* A probe of a database elsewhere is answered at once, by what is known of it. */
+    if ((route->flags & ROUTE_PROBE) && store_is_shared(call->api->store)) {
+        if (store_stats(call->api->store).connected)
+            run_static(call);
+        else
+            finish(call, ERR_UNAVAILABLE);
+        return;
+    }
+    submit(call, store_mode(call));
 }
 
 /* --- Answers -------------------------------------------------------------------------------- */
@@ -270,7 +382,7 @@ static void write_problem(struct json_writer *w, struct arena *arena, const stru
     json_write_key(w, STR("request_id"));
     json_write_string(w, request_id);
     json_write_key(w, STR("retryable"));
-    json_write_bool(w, info->retryable);
+    json_write_bool(w, info->retryable && !problem->is_final);
     write_faults(w, problem);
     write_extension(w, arena, problem->extension);
     json_write_end(w);
@@ -285,19 +397,53 @@ struct str problem_document(
     return json_text_take(&out, arena);
 }
 
-/* The store may refuse (disk full) after the handler has written its answer: that one goes. */
+/* What the store refuses comes without words. */
+static struct str word_refusal(enum error e)
+{
+    switch (e) {
+    case ERR_UNAVAILABLE:
+        return STR("the database cannot be reached or is busy; nothing was changed: send the "
+                   "request again");
+    case ERR_OUTCOME_UNKNOWN:
+        return STR("the connection to the database broke during the commit, so the request may "
+                   "have been carried out or not: send it again with the same Idempotency-Key, or "
+                   "read what is there now");
+    default:
+        return STR_NONE;
+    }
+}
+
+/* The store may refuse (disk full) after the handler has written its answer: that one goes, with
+ * its headers, except what tells of the rate limit. */
+static void forget_answer(struct call *call, enum error e)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < call->n_headers; i++)
+        if (str_starts_with(call->headers[i].name, STR("RateLimit")))
+            call->headers[kept++] = call->headers[i];
+    call->n_headers = kept;
+    call->problem = (struct problem){.arena = call->arena, .code = e, .detail = word_refusal(e)};
+}
+
+/* Whether sending it twice does it once. */
+static bool is_repeatable(const struct call *call)
+{
+    return str_eq(call->request->method, STR("POST")) &&
+           !str_is_none(http_header(call->request, STR("Idempotency-Key")));
+}
+
 void call_refuse(struct call *call, enum error e)
 {
-    if (call->problem.code != e) {
-        struct str none = STR_NONE;
-        call->problem = (struct problem){.arena = call->arena, .code = e, .detail = none};
-    }
+    if (call->problem.code != e)
+        forget_answer(call, e);
+    call->problem.is_final = e == ERR_OUTCOME_UNKNOWN && !is_repeatable(call);
     call->status = error_info(e)->status;
     call->content_type = STR("application/problem+json");
     buf_reset(&call->out);
     buf_append(
         &call->out, problem_document(call->arena, &call->problem, call->request_id, call->status));
-    if (call->problem.retry_after_s == 0 && error_info(e)->retryable)
+    bool retryable = error_info(e)->retryable && !call->problem.is_final;
+    if (call->problem.retry_after_s == 0 && retryable)
         call->problem.retry_after_s = 1;
     if (call->problem.retry_after_s > 0)
         call_add_header(

@@ -3,6 +3,9 @@
  * answer. call_route and call_decode match and decode (on the caller's thread), call_submit hands
  * it to the store, `done` is called on a store thread once the answer is final and durable. Every
  * string of a call lives in its arena, except the answer's body, which is in `out`.
+ *
+ * The store may run the job several times. Each run starts from what call_submit found: handlers
+ * change nothing of the request, and what they allocate goes with their run.
  */
 #ifndef API_CALL_H
 #define API_CALL_H
@@ -47,14 +50,20 @@ struct call {
     struct str metadata_keys[THREAD_METADATA_FILTERS];
     struct str metadata_values[THREAD_METADATA_FILTERS];
     bool json_patch;    /* the patch is RFC 6902, else RFC 7396 */
+    bool may_lag;       /* the client takes an answer from a replica */
     bool refused_early; /* the request itself is bad: only authenticate, then say so */
+
+    /* What each run of the job starts from. */
+    struct arena_mark mark;
+    struct problem *early; /* what is wrong with the request; when refused_early */
+    bool is_counted;       /* by the rate limit: however often it runs, it is one request */
+    struct rate_verdict rate;
 
     /* Who asked, once known. */
     struct uuid tenant_id;
     bool has_key;
-    struct uuid key_id;
-    bool is_counted; /* by the rate limit: a long poll that wakes is still one request */
-    struct rate_verdict rate;
+    struct uuid key_id; /* also of a key that was refused */
+    const char *denied; /* worth an audit record: "key.refused"; NULL */
     bool has_expiry;
     int64_t expires_at;
 
@@ -68,6 +77,13 @@ struct call {
     struct buf out_replay; /* what a replay answers, where it must differ: no secrets */
     bool nothing_yet;      /* a long poll found nothing and may wait for more */
     void *admitted;        /* what the handler of a stream leaves for the stream */
+
+    /* Between the halves of the job. */
+    struct context *context;
+    struct idempotency *idempotency;
+    /* A handler that has only sent its statements leaves the answer to this. */
+    enum error (*later)(struct call *call, struct context *c);
+    void *later_data;
 
     void (*done)(struct call *call);
     void *data; /* the caller's */

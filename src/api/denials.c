@@ -1,5 +1,7 @@
 #include "api/denials.h"
 
+#include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "model/audit.h"
 
@@ -21,7 +23,7 @@ static enum error run(struct store_job *job, struct tx *tx)
     arena_init(&arena, 64 * 1024);
     problem_init(&problem, &arena);
     context_init(&c, &arena, &problem, tx);
-    c.tenant_id = d->tenant_id;
+    context_enter(&c, d->tenant_id);
     c.actor = ACTOR_KEY;
     c.key_id = d->key_id;
     c.request_id = (struct str){d->request_id, d->request_id_len};
@@ -35,22 +37,25 @@ static void done(struct store_job *job, enum error result)
     mem_free(CONTAINER_OF(job, struct denial, job));
 }
 
-void denial_note(struct api *api, const struct context *c, const char *action)
+void denial_note(const struct call *call, const char *action)
 {
-    if (c->actor == ACTOR_OPEN && uuid_is_nil(c->key_id))
+    if (uuid_is_nil(call->key_id))
         return;
     /* The same bucket as for requests, under an id that no key has. */
-    struct uuid bucket = c->key_id;
+    struct uuid bucket = call->key_id;
     bucket.bytes[0] ^= 0xff;
-    if (!rate_limiter_take(api->rate_limiter, bucket, 1, c->now_us).allowed)
+    if (!rate_limiter_take(call->api->rate_limiter, bucket, 1, clock_wall_us()).allowed)
         return;
     struct denial *d = MEM_NEW(struct denial);
-    d->job = (struct store_job){.mode = STORE_WRITE, .run = run, .done = done};
-    d->tenant_id = c->tenant_id;
-    d->key_id = c->key_id;
+    d->job = (struct store_job){.mode = STORE_WRITE,
+        .affinity = hash_bytes(call->tenant_id.bytes, sizeof call->tenant_id.bytes) | 1,
+        .run = run,
+        .done = done};
+    d->tenant_id = call->tenant_id;
+    d->key_id = call->key_id;
     d->action = action;
     d->request_id_len =
-        c->request_id.len < sizeof d->request_id ? c->request_id.len : sizeof d->request_id;
-    memcpy(d->request_id, c->request_id.ptr, d->request_id_len);
-    store_submit(api->store, &d->job);
+        call->request_id.len < sizeof d->request_id ? call->request_id.len : sizeof d->request_id;
+    memcpy(d->request_id, call->request_id.ptr, d->request_id_len);
+    store_submit(call->api->store, &d->job);
 }

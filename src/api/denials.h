@@ -4,8 +4,8 @@
 
 #include "api/call.h"
 
-/* Takes note on behalf of the context's tenant and key; the record is written by a job of its own,
- * because the refused one changes nothing. */
-void denial_note(struct api *api, const struct context *c, const char *action);
+/* Takes note of what was refused to the call's tenant and key, once the call is finished; the
+ * record is written by a job of its own, because the refused one changes nothing. */
+void denial_note(const struct call *call, const char *action);
 
 #endif

@@ -150,6 +150,22 @@ static enum error check_inputs(struct call *call, struct context *c, const struc
     return e;
 }
 
+static enum error answer_append(struct call *call, struct context *c)
+{
+    const struct event_input *body = call->input;
+    struct event_append *append = call->later_data;
+    enum error e = event_append_end(c, append);
+    if (e != OK)
+        return e;
+    const struct event *events = append->events;
+    struct appended appended = {(int64_t)append->n, events[0].seq, events[append->n - 1].seq};
+    if (body->events.count > 0)
+        call_answer(call, &schema_events_appended, &appended, 0);
+    else
+        call_answer(call, &schema_event, &events[0], 0);
+    return OK;
+}
+
 enum error handle_event_append(struct call *call, struct context *c)
 {
     const struct event_input *body = call->input;
@@ -157,9 +173,10 @@ enum error handle_event_append(struct call *call, struct context *c)
     const struct event_input *inputs = batch ? body->events.items : body;
     size_t n = batch ? body->events.count : 1;
     struct thread thread;
-    enum error e = thread_get_head(c, call->params[0], &thread);
-    if (e == OK)
-        e = check_inputs(call, c, body);
+    enum error e = check_inputs(call, c, body);
+    /* A shared store finds out by appending. */
+    if (e == OK && !tx_is_shared(c->tx))
+        e = thread_get_head(c, call->params[0], &thread);
     if (e != OK)
         return e;
     struct event *events = ARENA_ARRAY(call->arena, struct event, n);
@@ -169,15 +186,10 @@ enum error handle_event_append(struct call *call, struct context *c)
             .kind = inputs[i].kind,
             .text = inputs[i].text,
             .payload = inputs[i].payload};
-    e = event_append(c, call->params[0], events, n);
-    if (e != OK)
-        return e;
-    struct appended appended = {(int64_t)n, events[0].seq, events[n - 1].seq};
-    if (batch)
-        call_answer(call, &schema_events_appended, &appended, 0);
-    else
-        call_answer(call, &schema_event, &events[0], 0);
-    return OK;
+    struct event_append *append = ARENA_NEW(call->arena, struct event_append);
+    call->later = answer_append;
+    call->later_data = append;
+    return event_append_begin(c, call->params[0], events, n, append);
 }
 
 /* --- Cursors -------------------------------------------------------------------------------- */
@@ -302,7 +314,7 @@ static enum error read_position(struct call *call, struct context *c, struct eve
     }
     if (!event_cursor_parse(text, tenant, &out->cursor))
         return bad_cursor(call, "must be a cursor of this stream");
-    if (out->cursor.position > out_bounds->last || out->cursor.told_gap > out_bounds->last)
+    if (out->cursor.position > out_bounds->newest || out->cursor.told_gap > out_bounds->newest)
         return bad_cursor(call, "is ahead of the log");
     return OK;
 }

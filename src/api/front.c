@@ -74,7 +74,9 @@ static void add_common(struct header_list *list, const struct visit *v)
 static void log_visit(const struct visit *v)
 {
     const struct call *call = &v->call;
-    enum log_level level = call->status >= 500 ? LOG_ERROR : LOG_DEBUG;
+    /* A balancer asks again and again; that the database is away has been told. */
+    bool probe = call->route != NULL && (call->route->flags & ROUTE_PROBE);
+    enum log_level level = call->status >= 500 && !probe ? LOG_ERROR : LOG_DEBUG;
     if (!log_is_on(level))
         return;
     LOG(level, "request", LOG_STR("method", call->request->method),
@@ -151,7 +153,9 @@ static void prepare_poll(struct visit *v)
     struct poll *p = &v->poll;
     const struct call *call = &v->call;
     p->watch.tenant_id = p->watch.topic = call->tenant_id;
+    p->key_id = call->key_id;
     p->for_claim = call->route->mode == ROUTE_WRITE;
+    p->watch.by_time = p->for_claim && store_is_shared(call->api->store);
     if (p->for_claim)
         return;
     const struct events_query *q = call->query;
@@ -277,7 +281,7 @@ static void answer_preflight(struct visit *v)
     add(&list, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
     add(&list, STR("Access-Control-Allow-Headers"),
         STR("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
-            "Cairn-Fencing-Token, X-Request-Id, traceparent"));
+            "Cairn-Fencing-Token, Cairn-Consistency, X-Request-Id, traceparent"));
     add(&list, STR("Access-Control-Max-Age"), STR("600"));
     http_reply(
         v->x, &(struct http_answer){.status = 204, .headers = list.items, .n_headers = list.count});

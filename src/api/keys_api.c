@@ -61,15 +61,15 @@ const struct schema query_keys = {
 
 static enum error create_for(struct call *call, struct context *c, struct uuid tenant_id)
 {
-    struct api_key *key = call->input;
-    enum error e = key_create(c, tenant_id, key);
+    struct api_key key = *(const struct api_key *)call->input;
+    enum error e = key_create(c, tenant_id, &key);
     if (e != OK)
         return e;
-    call_answer(call, &schema_key_created, key, 0);
-    key->secret = STR_NONE;
+    call_answer(call, &schema_key_created, &key, 0);
+    key.secret = STR_NONE;
     struct json_writer w;
     json_writer_init(&w, &call->out_replay);
-    schema_encode(&w, &schema_key_created, key);
+    schema_encode(&w, &schema_key_created, &key);
     return OK;
 }
 
@@ -87,8 +87,10 @@ enum error handle_tenant_key_create(struct call *call, struct context *c)
         return e;
     /* The key belongs to that tenant, and so does the record of its making. */
     struct context theirs = *c;
-    theirs.tenant_id = tenant.id;
-    return create_for(call, &theirs, tenant.id);
+    context_enter(&theirs, tenant.id);
+    e = create_for(call, &theirs, tenant.id);
+    context_enter(c, c->tenant_id);
+    return e;
 }
 
 static struct str cursor_of(struct arena *arena, const void *item)

@@ -297,6 +297,9 @@ static void write_header_parameters(struct json_writer *w, const struct route *r
             w, r->mode == ROUTE_READ ? "If-None-Match" : "If-Match", "the ETag of the object");
     if (r->flags & ROUTE_FENCED)
         write_header_parameter(w, "Cairn-Fencing-Token", "the fence of the claimed run");
+    if (r->flags & ROUTE_MAY_LAG)
+        write_header_parameter(w, "Cairn-Consistency",
+            "strong (unless told), or eventual: a replica that lags a little may answer");
     if (r->mode == ROUTE_SSE)
         write_header_parameter(w, "Last-Event-ID", "the cursor, instead of ?after=");
 }

@@ -124,6 +124,21 @@ static enum error decode_pair(struct call *call, const struct schema *schema, st
     return decode_field(f, value, out, seen, (size_t)(f - schema->fields), problem);
 }
 
+/* Which half of the pair cannot be decoded, and why. */
+static enum error refuse_pair(
+    struct call *call, struct str name, struct str value, struct problem *problem)
+{
+    struct str decoded;
+    bool named = http_decode_percent(call->arena, name, true, &decoded);
+    const struct str nul = STR("%00");
+    for (struct str rest = named ? value : name; rest.len >= nul.len;
+         rest = str_slice(rest, 1, rest.len))
+        if (str_starts_with(rest, nul))
+            return problem_fault(
+                problem, named ? decoded : STR("query"), "must not contain U+0000");
+    return problem_fault(problem, STR("query"), "must be percent-encoded UTF-8");
+}
+
 enum error params_decode(struct call *call, const struct schema *schema, struct str query,
     void *out, struct problem *problem)
 {
@@ -132,16 +147,17 @@ enum error params_decode(struct call *call, const struct schema *schema, struct 
     struct str pair;
     while (str_next_part(&query, '&', &pair)) {
         size_t equals = str_find(pair, '=');
-        struct str name, value;
+        struct str name = str_slice(pair, 0, equals), decoded_name;
+        struct str value = str_slice(pair, equals + 1, pair.len), decoded_value;
         if (pair.len == 0)
             continue;
-        if (!http_decode_percent(call->arena, str_slice(pair, 0, equals), true, &name) ||
-            !http_decode_percent(
-                call->arena, str_slice(pair, equals + 1, pair.len), true, &value)) {
-            e = problem_fault(problem, STR("query"), "must be percent-encoded UTF-8");
+        if (!http_decode_percent(call->arena, name, true, &decoded_name) ||
+            !http_decode_percent(call->arena, value, true, &decoded_value)) {
+            e = refuse_pair(call, name, value, problem);
             continue;
         }
-        enum error bad = decode_pair(call, schema, name, value, out, &seen, problem);
+        enum error bad =
+            decode_pair(call, schema, decoded_name, decoded_value, out, &seen, problem);
         e = bad != OK ? bad : e;
     }
     return e;

@@ -1,5 +1,8 @@
 #include "api/poll.h"
 
+/* How many of a loop's polls run again each second because time has passed. */
+enum { RERUNS_A_SECOND = 100 };
+
 static struct poll *poll_of(struct watch *w)
 {
     return CONTAINER_OF(w, struct poll, watch);
@@ -37,11 +40,24 @@ static void on_lost(struct watch *w)
 
 static void on_access_ended(struct watch *w, struct uuid id)
 {
-    run_again(poll_of(w)); /* the next run finds out whether it still may */
+    struct poll *p = poll_of(w);
+    /* The next run finds out whether it still may. Those of others are told again and again. */
+    if (uuid_eq(p->key_id, id) || uuid_eq(w->tenant_id, id))
+        run_again(p);
 }
 
+/*
+ * Where others claim too, a claim passes over a run that another holds at the moment, and nothing
+ * tells when that one lets go of it without a change. So it looks again: each second, or more
+ * rarely when many wait, so that those who find nothing cost little.
+ */
 static void on_tick(struct watch *w, uint64_t now_ms)
 {
+    struct poll *p = poll_of(w);
+    if (!w->by_time || p->running || now_ms < p->due_ms)
+        return;
+    p->due_ms = now_ms + 1000 * (watch_count_by_time(p->watchers) / RERUNS_A_SECOND);
+    run_again(p);
 }
 
 static void on_drain(struct watch *w)

@@ -8,12 +8,14 @@ struct poll {
     struct watch watch;
     struct watchers *watchers;
     uv_timer_t timer;
-    bool started;   /* registered, timer running */
-    bool running;   /* the call is in the store; the owner clears it */
-    bool again;     /* something happened while it was */
-    bool finished;  /* no more waiting: the next answer is final */
-    bool for_claim; /* only what may leave a run to claim matters; else what the filter takes */
+    bool started;    /* registered, timer running */
+    bool running;    /* the call is in the store; the owner clears it */
+    bool again;      /* something happened while it was */
+    bool finished;   /* no more waiting: the next answer is final */
+    bool for_claim;  /* only what may leave a run to claim matters; else what the filter takes */
+    uint64_t due_ms; /* when one that acts by time runs again */
     struct event_filter filter;
+    struct uuid key_id; /* nil without a key */
     void (*rerun)(struct poll *p);
     void (*closed)(struct poll *p); /* the timer is gone: the memory may go */
 };

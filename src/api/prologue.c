@@ -1,6 +1,5 @@
 #include "api/prologue.h"
 
-#include "api/denials.h"
 #include "base/hash.h"
 #include "model/idempotency.h"
 #include "model/keys.h"
@@ -157,7 +156,7 @@ static enum error enter_open(struct call *call, struct context *c)
     if (any)
         return problem_set(
             &call->problem, ERR_UNAUTHENTICATED, "send an API key: Authorization: Bearer cairn_…");
-    c->tenant_id = DEFAULT_TENANT_ID;
+    context_enter(c, DEFAULT_TENANT_ID);
     c->actor = ACTOR_OPEN;
     c->scopes = scopes_effective(SCOPE_OPERATOR);
     return OK;
@@ -169,8 +168,10 @@ static enum error enter_with_key(struct call *call, struct context *c)
     bool known;
     enum error e = key_authenticate(c, call->secret, &key, &known);
     if (e != OK) {
-        if (known)
-            denial_note(call->api, c, "key.refused");
+        if (known) {
+            call->denied = "key.refused";
+            call->key_id = c->key_id;
+        }
         return e;
     }
     call->has_key = true;
@@ -192,7 +193,7 @@ static enum error authorize(struct call *call, struct context *c)
     unsigned needed = (unsigned)call->route->scope;
     if ((c->scopes & needed) == needed)
         return OK;
-    denial_note(call->api, c, "scope.refused");
+    call->denied = "scope.refused";
     return problem_set(&call->problem, ERR_FORBIDDEN, "this route needs the scope %s",
         scope_name(call->route->scope));
 }
@@ -270,49 +271,49 @@ static enum error store_answer(
 
 static enum error handle(struct call *call, struct context *c)
 {
-    struct idempotency idempotency;
+    struct idempotency *i = call->idempotency = ARENA_NEW(call->arena, struct idempotency);
     struct stored_answer stored;
     bool found = false;
     enum error e = read_conditions(call, c);
     if (e == OK)
-        e = read_idempotency(call, &idempotency);
-    if (e == OK && idempotency.wanted)
-        e = idempotency_find(
-            c, idempotency.route, idempotency.key, idempotency.request_hash, &stored, &found);
+        e = read_idempotency(call, i);
+    if (e == OK && i->wanted)
+        e = idempotency_find(c, i->route, i->key, i->request_hash, &stored, &found);
     if (e != OK)
         return e;
     if (found) {
+        i->wanted = false;
         replay(call, &stored);
         return OK;
     }
     /* Only now: what was done under a lease is answered again, also when the lease is over. */
     if (c->has_fence)
         e = check_fence(call, c);
-    if (e == OK)
-        e = call->route->handle(call, c);
+    return e == OK ? call->route->handle(call, c) : e;
+}
+
+enum error prologue_finish(struct call *call, struct context *c)
+{
     /* A long poll that found nothing has not been answered yet, or did nothing that can be
      * repeated. */
-    if (e == OK && idempotency.wanted && !call->nothing_yet)
-        e = store_answer(call, c, &idempotency);
-    return e;
+    if (call->idempotency == NULL || !call->idempotency->wanted || call->nothing_yet)
+        return OK;
+    return store_answer(call, c, call->idempotency);
 }
 
 enum error prologue_run(struct call *call, struct context *c)
 {
-    /* A bad request has its problem already; who sent it decides whether they are told. */
-    struct problem early = call->problem;
     c->request_id = call->request_id;
-    if (call->refused_early)
-        problem_init(&call->problem, call->arena);
     bool public = (call->route->flags & ROUTE_PUBLIC) != 0;
     enum error e = public ? OK : authenticate(call, c);
     if (e == OK)
         e = authorize(call, c);
     if (e != OK)
         return e;
+    /* A bad request has its problem already; who sent it decides whether they are told. */
     if (call->refused_early) {
-        call->problem = early;
-        return early.code;
+        call->problem = *call->early;
+        return call->early->code;
     }
     return handle(call, c);
 }

@@ -14,5 +14,7 @@ struct str prologue_request_id(struct arena *arena, const struct http_request *r
 struct str prologue_secret(const struct http_request *request);
 
 MUST_CHECK enum error prologue_run(struct call *call, struct context *c);
+/* After the handler, when the answer is written: keeps it for the idempotency key. */
+MUST_CHECK enum error prologue_finish(struct call *call, struct context *c);
 
 #endif

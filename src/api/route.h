@@ -28,6 +28,8 @@ enum route_flags {
     ROUTE_FENCED = 1 << 5,        /* a worker's write: OpenAPI tells of its fencing token */
     ROUTE_PUBLIC = 1 << 6,        /* answered without a key */
     ROUTE_MAYBE_NOTHING = 1 << 7, /* 204 when there is nothing to answer */
+    ROUTE_MAY_LAG = 1 << 8,       /* a replica may answer, when the client allows it */
+    ROUTE_PROBE = 1 << 9,         /* asks whether the store can be reached */
 };
 
 enum { ROUTE_MAX_PARAMS = 2, ROUTE_BODY_DEFAULT = 4 * 1024 * 1024 };

@@ -61,8 +61,9 @@ struct page {
     struct uuid key_id;
     struct event_filter filter;
     char kind[KIND_MAX];
-    int64_t position;
+    int64_t from; /* the cursor of the subscription */
     bool by_id;
+    int64_t position; /* the same as a position of this stream */
     enum error result;
     bool deleted; /* the thread is gone: this is the last page */
     struct event_bounds bounds;
@@ -223,7 +224,10 @@ static enum error check_key(const struct page *p, struct context *c)
 {
     struct api_key key = {0};
     bool any = false;
-    enum error e = p->has_key ? key_get(c, p->key_id, &key) : key_any(c, &any);
+    enum error e = p->has_key ? OK : key_any(c, &any);
+    context_enter(c, p->tenant_id);
+    if (p->has_key)
+        e = key_get(c, p->key_id, &key);
     return e == OK && (key.is_revoked || any) ? ERR_UNAUTHENTICATED : e;
 }
 
@@ -231,22 +235,24 @@ static enum error check_key(const struct page *p, struct context *c)
 static enum error find_page(struct page *p, struct context *c)
 {
     enum error e = event_bounds(c, &p->filter, &p->bounds);
-    if (e == ERR_NOT_FOUND && p->filter.has_thread_id) {
-        p->deleted = true;
-        p->position = p->by_id ? 0 : p->position;
+    p->position = p->by_id ? 0 : p->from;
+    p->deleted = e == ERR_NOT_FOUND && p->filter.has_thread_id;
+    if (p->deleted)
         return OK;
-    }
     if (e == OK && p->by_id)
-        e = event_seq_at_id(c, p->filter.thread_id, p->position, &p->position);
-    return e == OK && p->position > p->bounds.last ? ERR_BAD_CURSOR : e;
+        e = event_seq_at_id(c, p->filter.thread_id, p->from, &p->position);
+    return e == OK && p->position > p->bounds.newest ? ERR_BAD_CURSOR : e;
 }
 
 static enum error read_page(struct store_job *job, struct tx *tx)
 {
     struct page *p = CONTAINER_OF(job, struct page, job);
     struct context c;
+    arena_clear(&p->arena);
+    problem_init(&p->problem, &p->arena);
     context_init(&c, &p->arena, &p->problem, tx);
-    c.tenant_id = p->tenant_id;
+    p->bounds = (struct event_bounds){0};
+    p->filter.through = 0;
     p->events = ARENA_ARRAY(&p->arena, struct event, PAGE_EVENTS);
     enum error e = check_key(p, &c);
     if (e == OK)
@@ -273,7 +279,6 @@ static void read_more(struct subscription *sub)
         return;
     struct page *p = MEM_NEW(struct page);
     arena_init(&p->arena, SIZE_MAX);
-    problem_init(&p->problem, &p->arena);
     p->job = (struct store_job){.mode = STORE_READ, .run = read_page, .done = page_done};
     p->task.run = page_arrived;
     p->sub = sub;
@@ -286,7 +291,7 @@ static void read_more(struct subscription *sub)
         memcpy(p->kind, sub->kind, sizeof p->kind);
         p->filter.kind.ptr = p->kind;
     }
-    p->position = sub->cursor.position;
+    p->from = sub->cursor.position;
     p->by_id = sub->by_id;
     sub->live = false;
     sub->reading = true;

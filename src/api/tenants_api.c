@@ -70,8 +70,9 @@ enum error handle_tenant_create(struct call *call, struct context *c)
     if (e == OK) {
         /* The new key belongs to the new tenant, and so does the record of its making. */
         struct context theirs = *c;
-        theirs.tenant_id = created.tenant.id;
+        context_enter(&theirs, created.tenant.id);
         e = key_create(&theirs, created.tenant.id, &created.key);
+        context_enter(c, c->tenant_id);
     }
     if (e != OK)
         return e;
@@ -116,7 +117,10 @@ enum error handle_tenant_get(struct call *call, struct context *c)
 enum error handle_tenant_patch(struct call *call, struct context *c)
 {
     struct tenant before, after;
-    enum error e = tenant_get(c, call->params[0], &before);
+    /* Operators are all of one tenant: its lock is that of every tenant's name. */
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = tenant_get(c, call->params[0], &before);
     if (e == OK)
         e = context_check_match(c, before.version);
     if (e == OK)

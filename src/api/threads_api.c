@@ -176,10 +176,10 @@ static void answer(struct call *call, const struct thread *thread)
 
 enum error handle_thread_create(struct call *call, struct context *c)
 {
-    struct thread *thread = call->input;
-    enum error e = thread_create(c, thread);
+    struct thread thread = *(const struct thread *)call->input;
+    enum error e = thread_create(c, &thread);
     if (e == OK)
-        answer(call, thread);
+        answer(call, &thread);
     return e;
 }
 

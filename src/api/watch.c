@@ -10,9 +10,10 @@ struct watchers {
     struct hub_listener listener;
     struct loop_task wake_task;
     struct loop *loop;
-    struct hub *hub;
+    struct hub *hub; /* NULL once stopped: it goes with the store, before the loops do */
     uv_timer_t tick;
     bool draining;
+    size_t n_by_time;
     struct watch *buckets[BUCKETS];
 };
 
@@ -96,7 +97,10 @@ void watch_add(struct watchers *ws, struct watch *w)
     if (w->next != NULL)
         w->next->link = &w->next;
     *bucket = w;
+    ws->n_by_time += w->by_time;
     atomic_fetch_add(&ws->listener.interest, 1);
+    if (ws->hub != NULL)
+        hub_watch(ws->hub, w->tenant_id);
 }
 
 void watch_remove(struct watchers *ws, struct watch *w)
@@ -107,12 +111,20 @@ void watch_remove(struct watchers *ws, struct watch *w)
     if (w->next != NULL)
         w->next->link = w->link;
     w->link = NULL;
+    ws->n_by_time -= w->by_time;
     atomic_fetch_sub(&ws->listener.interest, 1);
+    if (ws->hub != NULL)
+        hub_unwatch(ws->hub, w->tenant_id);
 }
 
 size_t watch_count(const struct watchers *ws)
 {
     return atomic_load(&ws->listener.interest);
+}
+
+size_t watch_count_by_time(const struct watchers *ws)
+{
+    return ws->n_by_time;
 }
 
 /* --- Delivery ------------------------------------------------------------------------------- */
@@ -217,7 +229,12 @@ bool watchers_are_draining(const struct watchers *ws)
 
 void watchers_stop(struct watchers *ws)
 {
+    /* A long poll whose job is still under way unregisters when it comes back. */
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (const struct watch *w = ws->buckets[i]; w != NULL; w = w->next)
+            hub_unwatch(ws->hub, w->tenant_id);
     hub_remove_listener(ws->hub, &ws->listener);
+    ws->hub = NULL;
     uv_close((uv_handle_t *)&ws->tick, NULL);
 }
 

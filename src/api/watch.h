@@ -43,6 +43,7 @@ struct watch {
     struct watch **link; /* what points at this one; NULL while it is not registered */
     struct uuid tenant_id;
     struct uuid topic; /* the thread, or the tenant itself */
+    bool by_time;      /* acts on every tick, which is worth a count of those that do */
     const struct watch_ops *ops;
 };
 
@@ -51,7 +52,7 @@ struct watchers *watchers_create(struct loop *loop, struct hub *hub);
 /* On the loop: calls on_drain of every watch. Nobody should start to wait from then on. */
 void watchers_drain(struct watchers *ws);
 bool watchers_are_draining(const struct watchers *ws);
-/* On the loop: closes the timer; nobody may be registered. */
+/* On the loop: closes the timer and lets go of the hub. Nothing is told from then on. */
 void watchers_stop(struct watchers *ws);
 /* After the loop's thread has ended. */
 void watchers_destroy(struct watchers *ws);
@@ -60,5 +61,6 @@ void watch_add(struct watchers *ws, struct watch *w);
 /* Does nothing when it is not registered. */
 void watch_remove(struct watchers *ws, struct watch *w);
 size_t watch_count(const struct watchers *ws); /* any thread */
+size_t watch_count_by_time(const struct watchers *ws);
 
 #endif

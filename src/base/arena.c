@@ -15,14 +15,26 @@ void arena_init(struct arena *a, size_t budget_bytes)
     *a = (struct arena){.budget_bytes = budget_bytes};
 }
 
-void arena_clear(struct arena *a)
+struct arena_mark arena_mark(const struct arena *a)
 {
-    while (a->blocks != NULL) {
+    return (struct arena_mark){a->blocks, a->next, a->end, a->used_bytes};
+}
+
+void arena_rewind(struct arena *a, struct arena_mark mark)
+{
+    while (a->blocks != mark.blocks) {
         struct arena_block *block = a->blocks;
         a->blocks = block->next;
         mem_free(block);
     }
-    arena_init(a, a->budget_bytes);
+    a->next = mark.next;
+    a->end = mark.end;
+    a->used_bytes = mark.used_bytes;
+}
+
+void arena_clear(struct arena *a)
+{
+    arena_rewind(a, (struct arena_mark){0});
 }
 
 void arena_deinit(struct arena *a)

@@ -28,6 +28,17 @@ void arena_init(struct arena *a, size_t budget_bytes);
 void arena_clear(struct arena *a);
 void arena_deinit(struct arena *a);
 
+/* What has been allocated up to here. Rewinding frees what came after, as often as is wanted, until
+ * the arena is cleared or rewound to before the mark. */
+struct arena_mark {
+    struct arena_block *blocks;
+    char *next;
+    char *end;
+    size_t used_bytes;
+};
+struct arena_mark arena_mark(const struct arena *a);
+void arena_rewind(struct arena *a, struct arena_mark mark);
+
 static inline bool arena_is_over(const struct arena *a)
 {
     return a->used_bytes > a->budget_bytes;

@@ -161,6 +161,9 @@ static bool skip_u_escape(struct parser *p)
     int32_t unit = read_u_escape(p->at, p->end);
     if (unit < 0)
         return fail(p, "four hexadecimal digits must follow \\u");
+    /* JSON has it, PostgreSQL's text has not: no document may tie itself to one engine. */
+    if (unit == 0)
+        return fail(p, "\\u0000 is not allowed");
     if (unit >= 0xdc00 && unit <= 0xdfff)
         return fail(p, "a low surrogate must follow a high one");
     if (unit >= 0xd800 && unit <= 0xdbff) {

@@ -26,6 +26,7 @@ struct problem {
     /* A ready-made JSON object whose members join the problem document; absent when ptr is NULL. */
     struct str extension;
     uint32_t retry_after_s;
+    bool is_final; /* to send the same again would do harm, whatever the table says */
 };
 
 void problem_init(struct problem *p, struct arena *arena);

@@ -64,12 +64,7 @@ static bool read_text(struct decoder *d, struct str pointer, struct json v, stru
             d->problem, pointer, "must be a string, not %s", json_type_name(json_type(v)));
         return false;
     }
-    struct str text = json_string(d->arena, v);
-    if (str_has_byte(text, '\0')) {
-        problem_fault(d->problem, pointer, "must not contain U+0000");
-        return false;
-    }
-    *out_text = text;
+    *out_text = json_string(d->arena, v);
     return true;
 }
 

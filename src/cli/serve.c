@@ -29,6 +29,37 @@ static const char *set_data(struct server_config *c, struct str value)
     return value.len > 0 ? NULL : "must name a directory";
 }
 
+static bool is_db_url(struct str value)
+{
+    return str_starts_with(value, STR("postgres://")) ||
+           str_starts_with(value, STR("postgresql://"));
+}
+
+static const char *set_db(struct server_config *c, struct str value)
+{
+    c->db_url = value;
+    return is_db_url(value) ? NULL : "must be a URL that begins with postgres:// or postgresql://";
+}
+
+static const char *set_db_replica(struct server_config *c, struct str value)
+{
+    c->db_replica_url = value;
+    return is_db_url(value) ? NULL : "must be a URL that begins with postgres:// or postgresql://";
+}
+
+/* A name that never needs to be quoted. */
+static const char *set_db_schema(struct server_config *c, struct str value)
+{
+    static const char rule[] = "must be a lower-case letter or _, then up to 62 of a-z, 0-9 and _";
+    c->db_schema = value;
+    if (value.len == 0 || value.len > 63 || (value.ptr[0] >= '0' && value.ptr[0] <= '9'))
+        return rule;
+    for (size_t i = 0; i < value.len; i++)
+        if (!str_has_byte(STR("abcdefghijklmnopqrstuvwxyz0123456789_"), value.ptr[i]))
+            return rule;
+    return NULL;
+}
+
 static const char *read_count(
     struct str value, uint64_t min, uint64_t max, const char *rule, uint64_t *out)
 {
@@ -40,6 +71,14 @@ static const char *set_loops(struct server_config *c, struct str value)
     uint64_t n = 0;
     const char *rule = read_count(value, 1, 64, "must be 1 to 64", &n);
     c->loops = (unsigned)n;
+    return rule;
+}
+
+static const char *set_db_writers(struct server_config *c, struct str value)
+{
+    uint64_t n = 0;
+    const char *rule = read_count(value, 1, 64, "must be 1 to 64", &n);
+    c->db_writers = (unsigned)n;
     return rule;
 }
 
@@ -108,7 +147,11 @@ static const struct option {
 } options[] = {
     {"--listen", "HOST:PORT", "where to listen (127.0.0.1:7420); port 0 is any free one",
         set_listen},
-    {"--data", "DIR", "the data directory (./data)", set_data},
+    {"--data", "DIR", "the data directory of SQLite (./data)", set_data},
+    {"--db", "URL", "PostgreSQL instead, postgres://…; or give it as CAIRN_DB", set_db},
+    {"--db-schema", "NAME", "the schema in that database (cairn)", set_db_schema},
+    {"--db-replica", "URL", "a replica for reads that may lag behind", set_db_replica},
+    {"--db-writers", "N", "connections that write to it (4)", set_db_writers},
     {"--loops", "N", "threads that own sockets (1)", set_loops},
     {"--readers", "N", "threads that read the database (2)", set_readers},
     {"--max-connections", "N", "connections at once (16384)", set_connections},
@@ -141,10 +184,26 @@ static int usage(const char *option, const char *rule)
     return EXIT_USAGE;
 }
 
+static int check_together(const struct server_config *c)
+{
+    if (str_is_none(c->tls_certificate) != str_is_none(c->tls_key))
+        return usage("--tls-cert", "and --tls-key go together");
+    if (!str_is_none(c->db_replica_url) && str_is_none(c->db_url))
+        return usage("--db-replica", "needs --db");
+    return EXIT_SUCCESS;
+}
+
 static int run(int argc, char **argv)
 {
     struct server_config config;
     server_config_init(&config);
+    /* The environment, unlike the command line, is not shown to everybody on the machine. */
+    const char *db = getenv("CAIRN_DB");
+    if (db != NULL && db[0] != '\0') {
+        const char *rule = set_db(&config, str_of(db));
+        if (rule != NULL)
+            return usage("CAIRN_DB", rule);
+    }
     for (int i = 1; i < argc; i += 2) {
         if (strcmp(argv[i], "--help") == 0) {
             print_help();
@@ -159,7 +218,6 @@ static int run(int argc, char **argv)
         if (rule != NULL)
             return usage(argv[i], rule);
     }
-    if (str_is_none(config.tls_certificate) != str_is_none(config.tls_key))
-        return usage("--tls-cert", "and --tls-key go together");
-    return server_run(&config);
+    int refused = check_together(&config);
+    return refused != EXIT_SUCCESS ? refused : server_run(&config);
 }

@@ -83,12 +83,15 @@ enum error audit_record(struct context *c, const char *action, const char *objec
     struct str previous = STR("");
     int64_t seq = 0;
     struct query q;
+    enum error e = context_lock_tenant(c);
+    if (e != OK)
+        return e;
     context_query(c, &q, &SQL_AUDIT_LAST);
     while (query_next(&q)) {
         seq = row_i64(&q);
         previous = row_bytes(&q);
     }
-    enum error e = query_end(&q);
+    e = query_end(&q);
     if (e != OK)
         return e;
     char id[UUID_TEXT_LEN];

@@ -1,3 +1,7 @@
+-- types: tenant_id uuid, seq int, at int, actor text, action text, object_type text
+-- types: object_id text, request_id text, detail json, hash bytes, before int, after int, limit int
+
+-- define before: CASE WHEN :before IS NULL THEN 9223372036854775807 ELSE :before END
 -- define audit_columns: seq, at, actor, action, object_type, object_id, request_id, detail, hash
 
 -- name: audit_last
@@ -11,9 +15,9 @@ VALUES (:tenant_id, :seq, :at, :actor, :action, :object_type, :object_id, :reque
 
 -- name: audit_list
 SELECT {{audit_columns}} FROM audit_log
-WHERE tenant_id = :tenant_id AND (:before IS NULL OR seq < :before)
-    AND (:action IS NULL OR action = :action)
-    AND (:object_id IS NULL OR object_id = :object_id)
+WHERE tenant_id = :tenant_id AND seq < {{before}}
+    AND coalesce(action = :action, :action IS NULL)
+    AND coalesce(object_id = :object_id, :object_id IS NULL)
 ORDER BY seq DESC LIMIT :limit;
 
 -- name: audit_walk

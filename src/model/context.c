@@ -1,6 +1,7 @@
 #include "model/context.h"
 
 #include "base/clock.h"
+#include "model/statements.h"
 
 const char *const scope_names[SCOPE_COUNT + 1] = {
 #define SCOPE_NAME(name, text) [name##_BIT] = text,
@@ -35,13 +36,70 @@ void context_init(struct context *c, struct arena *arena, struct problem *proble
         .tx = tx,
         .request_id = STR(""),
         .now_us = clock_wall_us(),
-        .lease_now_us = clock_lease_us()};
+        .lease_now_us = tx != NULL ? tx_lease_now_us(tx) : clock_lease_us()};
+}
+
+void context_enter(struct context *c, struct uuid tenant_id)
+{
+    if (!uuid_eq(c->tenant_id, tenant_id)) {
+        c->locked_thread = UUID_NIL;
+        c->has_locked_tenant = false;
+    }
+    c->tenant_id = tenant_id;
+    if (c->tx != NULL)
+        tx_enter_tenant(c->tx, tenant_id);
+}
+
+void context_enter_system(struct context *c)
+{
+    tx_enter_system(c->tx);
+}
+
+static enum error lock(struct context *c, const struct sql_statement *statement, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+enum error context_lock_thread(struct context *c, struct uuid thread_id)
+{
+    if (!tx_is_shared(c->tx) || uuid_eq(c->locked_thread, thread_id))
+        return OK;
+    c->locked_thread = thread_id;
+    return lock(c, &SQL_THREAD_LOCK, thread_id);
+}
+
+enum error context_lock_run(struct context *c, struct uuid run_id)
+{
+    if (!tx_is_shared(c->tx) || !uuid_is_nil(c->locked_thread))
+        return OK;
+    return lock(c, &SQL_RUN_LOCK, run_id);
+}
+
+enum error context_lock_tenant(struct context *c)
+{
+    if (!tx_is_shared(c->tx) || c->has_locked_tenant)
+        return OK;
+    c->has_locked_tenant = true;
+    struct query q;
+    context_query(c, &q, &SQL_TENANT_LOCK);
+    return query_run(&q);
 }
 
 void context_query(struct context *c, struct query *q, const struct sql_statement *statement)
 {
     query_begin(q, c->tx, statement, c->arena);
     query_uuid(q, "tenant_id", c->tenant_id);
+}
+
+enum error context_number(struct query *q, int64_t *out_number)
+{
+    *out_number = 0;
+    while (query_next(q))
+        *out_number = row_i64(q);
+    return query_end(q);
 }
 
 enum error context_not_found(struct context *c, const char *what, struct uuid id)

@@ -66,15 +66,38 @@ struct context {
     /* The version that If-Match names. */
     bool has_match;
     int64_t match_version;
+    /* On a shared store, what this job has locked already; the nil id: no thread. */
+    struct uuid locked_thread;
+    bool has_locked_tenant;
+    int64_t horizon; /* of event ids, once it was read; see events.h */
 };
 
 /* The tenant that exists from the start; its operators manage the others. */
 extern const struct uuid DEFAULT_TENANT_ID;
 
+/* `tx` is NULL where there is nothing to read or write. */
 void context_init(struct context *c, struct arena *arena, struct problem *problem, struct tx *tx);
+/* Acts for this tenant from here on; the store shows the rows of no other. */
+void context_enter(struct context *c, struct uuid tenant_id);
+/* Cairn's own work, which looks across tenants: until the next context_enter every row is seen. */
+void context_enter_system(struct context *c);
+
+/*
+ * What a WRITE job reads in order to change it, it locks first, so that nobody changes it between:
+ * a thread with all that is in it by the row of the thread, a tenant's keys, audit log and name by
+ * the tenant's row. In this order, thread before tenant, or two jobs wait for each other. Nothing
+ * happens where there is one writer, in READ jobs, and the second time.
+ */
+MUST_CHECK enum error context_lock_thread(struct context *c, struct uuid thread_id);
+/* The thread of this run, unless the job has locked one: a job changes the runs of one thread. */
+MUST_CHECK enum error context_lock_run(struct context *c, struct uuid run_id);
+MUST_CHECK enum error context_lock_tenant(struct context *c);
 
 /* A query whose text goes into the context's arena and whose :tenant_id is the context's. */
 void context_query(struct context *c, struct query *q, const struct sql_statement *statement);
+
+/* Reads and ends a query that answers one number; 0 when it has no row. */
+MUST_CHECK enum error context_number(struct query *q, int64_t *out_number);
 
 /* The error of an id that does not exist, or belongs to somebody else: the two look the same. */
 enum error context_not_found(struct context *c, const char *what, struct uuid id);

@@ -1,5 +1,6 @@
 #include "model/events.h"
 
+#include "base/json_write.h"
 #include "base/memory.h"
 #include "model/statements.h"
 #include "model/threads.h"
@@ -70,18 +71,19 @@ static struct str pack(char **place, struct str s)
     return packed;
 }
 
-static void publish(struct context *c, const struct event *event)
+struct hub_item *event_item_create(struct uuid tenant_id, const struct event *event)
 {
     size_t size =
         sizeof(struct event_item) + event->kind.len + event->text.len + event->payload.len;
     struct event_item *item = mem_alloc(size);
-    hub_item_init(&item->item, c->tenant_id, event->thread_id, size, destroy_item);
+    hub_item_init(&item->item, tenant_id, event->thread_id, size, destroy_item);
+    item->item.is_read = true;
     item->event = *event;
     char *place = item->strings;
     item->event.kind = pack(&place, event->kind);
     item->event.text = pack(&place, event->text);
     item->event.payload = pack(&place, event->payload);
-    tx_publish(c->tx, &item->item);
+    return &item->item;
 }
 
 static void destroy_notice(struct hub_item *item)
@@ -89,12 +91,34 @@ static void destroy_notice(struct hub_item *item)
     mem_free(item);
 }
 
-void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct uuid id)
+struct hub_item *event_access_ended_create(struct uuid tenant_id, struct uuid id)
 {
     struct hub_item *item = MEM_NEW(struct hub_item);
     hub_item_init(item, tenant_id, id, sizeof *item, destroy_notice);
     item->type = ITEM_ACCESS_ENDED;
-    tx_publish(c->tx, item);
+    return item;
+}
+
+void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct uuid id)
+{
+    tx_publish(c->tx, event_access_ended_create(tenant_id, id));
+}
+
+/* What 0002_nodes.sql says of the column. */
+enum { MARK_FREES_RUN = 1, MARK_IS_LAST = 2 };
+
+static int64_t marks_of(const struct event *event)
+{
+    return (event->frees_run ? MARK_FREES_RUN : 0) | (event->is_last ? MARK_IS_LAST : 0);
+}
+
+static void bind_content(struct query *q, const struct event *event)
+{
+    query_uuid_if(q, "run_id", event->has_run_id, event->run_id);
+    query_text(q, "kind", event->kind);
+    query_text(q, "text", event->text);
+    query_text(q, "payload", event->payload);
+    query_i64(q, "marks", marks_of(event));
 }
 
 static enum error insert(struct context *c, const struct event *event)
@@ -104,19 +128,17 @@ static enum error insert(struct context *c, const struct event *event)
     query_i64(&q, "id", event->id);
     query_uuid(&q, "thread_id", event->thread_id);
     query_i64(&q, "seq", event->seq);
-    query_uuid_if(&q, "run_id", event->has_run_id, event->run_id);
-    query_text(&q, "kind", event->kind);
-    query_text(&q, "text", event->text);
-    query_text(&q, "payload", event->payload);
     query_i64(&q, "now", event->created_at);
+    bind_content(&q, event);
     return query_run(&q);
 }
 
-enum error event_append(struct context *c, struct uuid thread_id, struct event *events, size_t n)
+static enum error append_alone(
+    struct context *c, struct uuid thread_id, struct event *events, size_t n)
 {
     const struct sequence seqs = {
-        &SQL_EVENT_LAST_SEQ, &SQL_EVENT_ADVANCE_SEQ, c->tenant_id, thread_id};
-    const struct sequence ids = {&SQL_EVENT_LAST_ID, &SQL_EVENT_ADVANCE_ID, UUID_NIL, UUID_NIL};
+        .load = &SQL_EVENT_LAST_SEQ, .tenant_id = c->tenant_id, .key = thread_id};
+    const struct sequence ids = {.load = &SQL_EVENT_LAST_ID};
     uint64_t seq, id;
     enum error e = tx_sequence_take(c->tx, &seqs, n, &seq);
     if (e == OK)
@@ -128,14 +150,113 @@ enum error event_append(struct context *c, struct uuid thread_id, struct event *
         events[i].created_at = c->now_us;
         e = insert(c, &events[i]);
         if (e == OK)
-            publish(c, &events[i]);
+            tx_publish(c->tx, event_item_create(c->tenant_id, &events[i]));
     }
     return e;
 }
 
+static void write_member(struct json_writer *w, const char *name, struct str text)
+{
+    if (str_is_none(text))
+        return;
+    json_write_key(w, str_of(name));
+    json_write_string(w, text);
+}
+
+static void write_event(struct json_writer *w, const struct event *event)
+{
+    char run_id[UUID_TEXT_LEN];
+    json_write_object(w);
+    if (event->has_run_id) {
+        uuid_format(event->run_id, run_id);
+        write_member(w, "run_id", (struct str){run_id, sizeof run_id});
+    }
+    write_member(w, "kind", event->kind);
+    write_member(w, "text", event->text);
+    if (!str_is_none(event->payload)) {
+        json_write_key(w, STR("payload"));
+        json_write_raw(w, event->payload);
+    }
+    json_write_key(w, STR("marks"));
+    json_write_i64(w, marks_of(event));
+    json_write_end(w);
+}
+
+static struct str encode_events(struct arena *arena, const struct event *events, size_t n)
+{
+    struct json_text text;
+    json_text_init(&text, SIZE_MAX);
+    json_write_array(&text.w);
+    for (size_t i = 0; i < n; i++)
+        write_event(&text.w, &events[i]);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+/* The numbers are taken by the statement itself, under the lock of the thread's row. */
+static void begin_append(
+    struct context *c, struct query *q, struct uuid thread_id, const struct event *events, size_t n)
+{
+    tx_once(c->tx, &SQL_EVENT_REGISTER);
+    tx_notify(c->tx);
+    context_query(c, q, n == 1 ? &SQL_EVENT_APPEND_ONE : &SQL_EVENT_APPEND_ALL);
+    query_uuid(q, "thread_id", thread_id);
+    query_i64(q, "now", c->now_us);
+    if (n == 1) {
+        bind_content(q, &events[0]);
+    } else {
+        query_i64(q, "count", (int64_t)n);
+        query_text(q, "events", encode_events(c->arena, events, n));
+    }
+}
+
+enum error event_append_begin(struct context *c, struct uuid thread_id, struct event *events,
+    size_t n, struct event_append *out_append)
+{
+    *out_append = (struct event_append){.thread_id = thread_id, .events = events, .n = n};
+    if (!tx_is_shared(c->tx))
+        return append_alone(c, thread_id, events, n);
+    begin_append(c, &out_append->query, thread_id, events, n);
+    query_send(&out_append->query);
+    return OK;
+}
+
+enum error event_append_end(struct context *c, struct event_append *append)
+{
+    struct query *q = &append->query;
+    size_t count = 0;
+    if (!tx_is_shared(c->tx))
+        return OK;
+    while (count < append->n && query_next(q)) {
+        struct event *event = &append->events[count++];
+        event->id = row_i64(q);
+        event->seq = row_i64(q);
+        event->thread_id = append->thread_id;
+        event->created_at = c->now_us;
+    }
+    enum error e = query_end(q);
+    return e == OK && count < append->n ? context_not_found(c, "thread", append->thread_id) : e;
+}
+
+enum error event_append(struct context *c, struct uuid thread_id, struct event *events, size_t n)
+{
+    struct event_append append;
+    enum error e = event_append_begin(c, thread_id, events, n, &append);
+    return e == OK ? event_append_end(c, &append) : e;
+}
+
+enum error event_emit(struct context *c, struct uuid thread_id, struct event *event)
+{
+    if (!tx_is_shared(c->tx))
+        return append_alone(c, thread_id, event, 1);
+    struct query q;
+    begin_append(c, &q, thread_id, event, 1);
+    return query_run(&q);
+}
+
 /* --- Read ----------------------------------------------------------------------------------- */
 
-static void read_row(struct query *q, struct event *out)
+void event_read_row(struct query *q, struct event *out)
 {
     out->id = row_i64(q);
     out->thread_id = row_uuid(q);
@@ -145,6 +266,35 @@ static void read_row(struct query *q, struct event *out)
     out->text = row_text(q);
     out->payload = row_text(q);
     out->created_at = row_i64(q);
+    int64_t marks = row_i64(q);
+    out->frees_run = (marks & MARK_FREES_RUN) != 0;
+    out->is_last = (marks & MARK_IS_LAST) != 0;
+}
+
+enum error event_horizon(struct context *c, int64_t *out_horizon)
+{
+    if (c->horizon == 0) {
+        struct query q;
+        query_begin(&q, c->tx, &SQL_EVENT_HORIZON, c->arena);
+        while (query_next(&q))
+            c->horizon = row_i64(&q);
+        enum error e = query_end(&q);
+        if (e != OK)
+            return e;
+        /* Who registers late names an id below a horizon that was answered before: what is settled
+         * stays settled, and a reader must not fall behind what the tail has passed. */
+        c->horizon = tx_settled(c->tx, c->horizon);
+        /* Each statement of a WRITE job sees what is committed when it begins. */
+        if (!tx_is_shared(c->tx))
+            tx_refresh(c->tx);
+    }
+    *out_horizon = c->horizon;
+    return OK;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 bool event_is_wanted(const struct event_filter *filter, const struct event *event)
@@ -171,7 +321,7 @@ enum error event_scan_end(struct context *c, const struct event_filter *filter, 
     query_i64(&q, "after", after);
     query_i64(&q, "count", EVENT_SCAN_MAX - 1);
     while (query_next(&q))
-        *out_end = row_i64(&q);
+        *out_end = least(row_i64(&q), last);
     return query_end(&q);
 }
 
@@ -179,11 +329,15 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
     size_t limit, struct event *out_events, size_t *out_count, bool *out_more)
 {
     struct query q;
+    int64_t through = filter->through > 0 ? filter->through : INT64_MAX, horizon = INT64_MAX;
+    enum error e = filter->has_thread_id ? OK : event_horizon(c, &horizon);
+    if (e != OK)
+        return e;
     context_query(c, &q, filter->has_thread_id ? &SQL_EVENT_LIST : &SQL_EVENT_LIST_TENANT);
     if (filter->has_thread_id)
         query_uuid(&q, "thread_id", filter->thread_id);
     query_i64(&q, "after", after);
-    query_i64(&q, "through", filter->through > 0 ? filter->through : INT64_MAX);
+    query_i64(&q, "through", least(through, horizon));
     query_uuid_if(&q, "run_id", filter->has_run_id, filter->run_id);
     query_text(&q, "kind", filter->kind);
     query_i64(&q, "limit", (int64_t)limit + 1);
@@ -196,45 +350,64 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
             break;
         }
         struct event *event = &out_events[count++];
-        read_row(&q, event);
+        event_read_row(&q, event);
         bytes += event->text.len + event->payload.len;
     }
     *out_count = count;
     return query_end(&q);
 }
 
+/* Reads and ends a query for bounds, of which nothing past the horizon counts yet. */
+static enum error read_bounds(
+    struct query *q, int64_t horizon, struct event_bounds *out_bounds, bool *out_found)
+{
+    *out_found = query_next(q);
+    if (*out_found) {
+        out_bounds->newest = row_i64(q);
+        out_bounds->last = least(out_bounds->newest, horizon);
+        out_bounds->pruned = least(row_i64(q), horizon);
+    }
+    return query_end(q);
+}
+
+static enum error thread_bounds(
+    struct context *c, struct uuid thread_id, struct event_bounds *out_bounds)
+{
+    struct query q;
+    bool found;
+    context_query(c, &q, &SQL_EVENT_BOUNDS);
+    query_uuid(&q, "thread_id", thread_id);
+    enum error e = read_bounds(&q, INT64_MAX, out_bounds, &found);
+    return e == OK && !found ? context_not_found(c, "thread", thread_id) : e;
+}
+
+static enum error tenant_bounds(struct context *c, int64_t horizon, struct event_bounds *out_bounds)
+{
+    struct query q;
+    bool found;
+    context_query(c, &q, &SQL_EVENT_BOUNDS_TENANT);
+    enum error e = read_bounds(&q, horizon, out_bounds, &found);
+    return e == OK && !found ? context_not_found(c, "tenant", c->tenant_id) : e;
+}
+
 enum error event_bounds(
     struct context *c, const struct event_filter *filter, struct event_bounds *out_bounds)
 {
-    struct query q;
-    context_query(c, &q, filter->has_thread_id ? &SQL_EVENT_BOUNDS : &SQL_EVENT_BOUNDS_TENANT);
     if (filter->has_thread_id)
-        query_uuid(&q, "thread_id", filter->thread_id);
-    bool found = query_next(&q);
-    if (found) {
-        out_bounds->last = row_i64(&q);
-        out_bounds->pruned = row_i64(&q);
-    }
-    enum error e = query_end(&q);
-    return e == OK && !found ? context_not_found(c, "thread", filter->thread_id) : e;
-}
-
-static enum error one_number(struct query *q, int64_t *out_number)
-{
-    *out_number = 0;
-    while (query_next(q))
-        *out_number = row_i64(q);
-    return query_end(q);
+        return thread_bounds(c, filter->thread_id, out_bounds);
+    int64_t horizon;
+    enum error e = event_horizon(c, &horizon);
+    return e == OK ? tenant_bounds(c, horizon, out_bounds) : e;
 }
 
 enum error event_seq_at_id(struct context *c, struct uuid thread_id, int64_t id, int64_t *out_seq)
 {
-    const struct event_filter tenant = {.kind = STR_NONE};
-    struct event_bounds bounds;
+    struct event_bounds bounds = {0};
     struct thread thread;
     struct query q;
     int64_t seq;
-    enum error e = event_bounds(c, &tenant, &bounds);
+    /* What a thread shows may lie past the horizon. */
+    enum error e = tenant_bounds(c, INT64_MAX, &bounds);
     if (e == OK)
         e = thread_get_head(c, thread_id, &thread);
     if (e != OK)
@@ -244,201 +417,10 @@ enum error event_seq_at_id(struct context *c, struct uuid thread_id, int64_t id,
     context_query(c, &q, &SQL_EVENT_SEQ_AT_ID);
     query_uuid(&q, "thread_id", thread_id);
     query_i64(&q, "id", id);
-    e = one_number(&q, &seq);
+    e = context_number(&q, &seq);
     /* Whoever is at or past the last event that was pruned has missed none. */
     if (e == OK)
         *out_seq =
             seq < thread.pruned_seq && id >= thread.pruned_event_id ? thread.pruned_seq : seq;
     return e;
-}
-
-/* --- Prune ---------------------------------------------------------------------------------- */
-
-enum error event_raise_floor(struct context *c, int64_t id)
-{
-    struct query q;
-    query_begin(&q, c->tx, &SQL_EVENT_RAISE_FLOOR, c->arena);
-    query_i64(&q, "id", id);
-    return query_run(&q);
-}
-
-/* Notes, before the rows go, how far the thread, the tenant and the ids had come. */
-static enum error mark_pruned(
-    struct context *c, struct uuid thread_id, int64_t through, int64_t last)
-{
-    struct query q;
-    int64_t max_id;
-    context_query(c, &q, &SQL_EVENT_MAX_ID_THROUGH);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "through", through);
-    enum error e = one_number(&q, &max_id);
-    if (e == OK)
-        e = event_raise_floor(c, max_id);
-    if (e != OK)
-        return e;
-    context_query(c, &q, &SQL_EVENT_MARK_PRUNED_TENANT);
-    query_i64(&q, "id", max_id);
-    e = query_run(&q);
-    if (e != OK)
-        return e;
-    context_query(c, &q, &SQL_EVENT_MARK_PRUNED);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "through", through);
-    query_i64(&q, "last", last);
-    query_i64(&q, "id", max_id);
-    return query_run(&q);
-}
-
-enum { GARBAGE_SLICE = 500, GARBAGE_THREADS = 4 };
-
-static enum error first_garbage(struct context *c, struct uuid thread_id, int64_t *out_first)
-{
-    struct query q;
-    bool tenant = uuid_is_nil(thread_id);
-    context_query(c, &q, tenant ? &SQL_EVENT_FIRST_ID : &SQL_EVENT_FIRST_SEQ);
-    if (!tenant)
-        query_uuid(&q, "thread_id", thread_id);
-    return one_number(&q, out_first);
-}
-
-static enum error delete_through(struct context *c, struct uuid thread_id, int64_t through)
-{
-    struct query q;
-    bool tenant = uuid_is_nil(thread_id);
-    context_query(c, &q, tenant ? &SQL_EVENT_DELETE_THROUGH_ID : &SQL_EVENT_DELETE_THROUGH);
-    if (!tenant)
-        query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "through", through);
-    return query_run(&q);
-}
-
-/* Deletes a slice of what was pruned of one thread; out_more: it was not all. */
-static enum error collect(struct context *c, struct uuid thread_id, int64_t through, bool *out_more)
-{
-    int64_t first = 0;
-    enum error e = first_garbage(c, thread_id, &first);
-    int64_t end = first > 0 ? first + GARBAGE_SLICE - 1 : through;
-    *out_more = end < through;
-    if (e == OK)
-        e = delete_through(c, thread_id, *out_more ? end : through);
-    if (e != OK || *out_more)
-        return e;
-    struct query q;
-    context_query(c, &q, &SQL_EVENT_GARBAGE_DROP);
-    query_uuid(&q, "thread_id", thread_id);
-    return query_run(&q);
-}
-
-static enum error add_garbage(struct context *c, struct uuid thread_id, int64_t through)
-{
-    struct query q;
-    context_query(c, &q, &SQL_EVENT_GARBAGE_ADD);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "through", through);
-    return query_run(&q);
-}
-
-enum error event_discard_tenant(struct context *c, struct uuid tenant_id, int64_t through_id)
-{
-    struct context theirs = *c;
-    bool more;
-    theirs.tenant_id = tenant_id;
-    enum error e = add_garbage(&theirs, UUID_NIL, through_id);
-    return e == OK ? collect(&theirs, UUID_NIL, through_id, &more) : e;
-}
-
-enum error event_sweep_garbage(struct context *c, bool *out_more)
-{
-    struct {
-        struct uuid tenant_id, thread_id;
-        int64_t through;
-    } found[GARBAGE_THREADS];
-    size_t n = 0;
-    struct query q;
-    query_begin(&q, c->tx, &SQL_EVENT_GARBAGE_LIST, c->arena);
-    query_i64(&q, "limit", GARBAGE_THREADS);
-    while (query_next(&q)) {
-        found[n].tenant_id = row_uuid(&q);
-        found[n].thread_id = row_uuid(&q);
-        found[n++].through = row_i64(&q);
-    }
-    enum error e = query_end(&q);
-    *out_more = n == GARBAGE_THREADS;
-    for (size_t i = 0; e == OK && i < n; i++) {
-        bool more = false;
-        c->tenant_id = found[i].tenant_id;
-        e = collect(c, found[i].thread_id, found[i].through, &more);
-        *out_more = *out_more || more;
-    }
-    return e;
-}
-
-enum error event_prune(
-    struct context *c, struct uuid thread_id, int64_t through, int64_t *out_pruned)
-{
-    struct event_bounds bounds;
-    const struct event_filter thread = {
-        .has_thread_id = true, .thread_id = thread_id, .kind = STR_NONE};
-    enum error e = event_bounds(c, &thread, &bounds);
-    if (e != OK)
-        return e;
-    if (through > bounds.last)
-        through = bounds.last;
-    *out_pruned = 0;
-    if (through <= bounds.pruned)
-        return OK;
-    e = mark_pruned(c, thread_id, through, bounds.last);
-    bool more;
-    if (e == OK)
-        e = add_garbage(c, thread_id, through);
-    if (e == OK)
-        e = collect(c, thread_id, through, &more);
-    if (e == OK)
-        *out_pruned = through - bounds.pruned;
-    return e;
-}
-
-static enum error time_of(struct context *c, struct uuid thread_id, int64_t seq, int64_t *out_time)
-{
-    struct query q;
-    context_query(c, &q, &SQL_EVENT_TIME_OF);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "seq", seq);
-    return one_number(&q, out_time);
-}
-
-/* Times rise with the numbers, which have no gaps: the place is found by halving. */
-enum error event_prune_older(
-    struct context *c, struct uuid thread_id, int64_t before_us, int64_t *out_pruned)
-{
-    struct thread thread = {0};
-    enum error e = thread_get_head(c, thread_id, &thread);
-    int64_t low = thread.pruned_seq, high = thread.last_seq;
-    while (e == OK && low < high) {
-        int64_t middle = low + (high - low + 1) / 2, time = 0;
-        e = time_of(c, thread_id, middle, &time);
-        if (time < before_us)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return e == OK ? event_prune(c, thread_id, low, out_pruned) : e;
-}
-
-enum error event_prune_finished(
-    struct context *c, struct uuid thread_id, int64_t keep_from, int64_t *out_pruned)
-{
-    struct thread thread;
-    struct query q;
-    int64_t first_kept = 0;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
-    context_query(c, &q, &SQL_EVENT_FIRST_SEQ_OF_UNFINISHED);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "after", thread.pruned_seq);
-    e = one_number(&q, &first_kept);
-    if (first_kept == 0 || first_kept > keep_from)
-        first_kept = keep_from;
-    return e == OK ? event_prune(c, thread_id, first_kept - 1, out_pruned) : e;
 }

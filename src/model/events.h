@@ -30,7 +30,7 @@ struct event {
     struct str text;
     struct str payload; /* compact JSON */
     int64_t created_at;
-    /* Not stored, for those who listen: */
+    /* For Cairn's own listeners: */
     bool is_last;   /* the thread goes with this event */
     bool frees_run; /* a run may have become ready to be claimed */
 };
@@ -54,6 +54,35 @@ MUST_CHECK enum error event_check_kind(struct context *c, struct str kind, struc
 /* Appends `n` events to one thread; fills in id, thread_id, seq and created_at. */
 MUST_CHECK enum error event_append(
     struct context *c, struct uuid thread_id, struct event *events, size_t n);
+/*
+ * The same in two halves: between them other statements may be sent, and the numbers are there
+ * after the second. On a shared store the thread need not have been looked for before: when there
+ * is none, the second half says so, and nothing was appended.
+ */
+struct event_append {
+    struct query query;
+    struct uuid thread_id;
+    struct event *events;
+    size_t n;
+};
+MUST_CHECK enum error event_append_begin(struct context *c, struct uuid thread_id,
+    struct event *events, size_t n, struct event_append *out_append);
+MUST_CHECK enum error event_append_end(struct context *c, struct event_append *append);
+/* Appends one to a thread that is there, without waiting for the numbers that it gets. */
+MUST_CHECK enum error event_emit(struct context *c, struct uuid thread_id, struct event *event);
+
+struct hub_item *event_item_create(struct uuid tenant_id, const struct event *event);
+struct hub_item *event_access_ended_create(struct uuid tenant_id, struct uuid id);
+
+/*
+ * The horizon: every event up to this id is to be seen, or never will be. On a shared store ids are
+ * taken before the commit, and a later one may be seen earlier: whoever walks by id stops here.
+ * Reading it begins a new snapshot, so ask for it first. Event lists and bounds of a whole tenant
+ * do so themselves.
+ */
+MUST_CHECK enum error event_horizon(struct context *c, int64_t *out_horizon);
+/* The next row of a statement whose columns begin with an event's. */
+void event_read_row(struct query *q, struct event *out);
 
 struct event_filter {
     int64_t through;    /* the last cursor to look at; 0: no bound */
@@ -76,10 +105,12 @@ MUST_CHECK enum error event_list(struct context *c, const struct event_filter *f
 MUST_CHECK enum error event_scan_end(struct context *c, const struct event_filter *filter,
     int64_t after, int64_t last, int64_t *out_end);
 
-/* The cursor of the newest event, and the one up to which events were pruned. */
+/* The cursor up to which there is something to read, and the one up to which events were pruned. An
+ * append may have told of a newer one, past the horizon: nobody is ahead of the log before that. */
 struct event_bounds {
     int64_t last;
     int64_t pruned;
+    int64_t newest;
 };
 MUST_CHECK enum error event_bounds(
     struct context *c, const struct event_filter *filter, struct event_bounds *out_bounds);
@@ -98,11 +129,22 @@ MUST_CHECK enum error event_prune_older(
  * and before `keep_from`. */
 MUST_CHECK enum error event_prune_finished(
     struct context *c, struct uuid thread_id, int64_t keep_from, int64_t *out_pruned);
+/* Before a thread goes: what was pruned of it stays noted for its tenant. */
+MUST_CHECK enum error event_keep_pruned(struct context *c, struct uuid thread_id);
 /* Has every event of a tenant that is being deleted removed bit by bit, up to this id. */
 MUST_CHECK enum error event_discard_tenant(
     struct context *c, struct uuid tenant_id, int64_t through_id);
-/* Deletes some of what was pruned; out_more: there is more of it. Of all tenants. */
-MUST_CHECK enum error event_sweep_garbage(struct context *c, bool *out_more);
+/* Threads of which something was pruned that is still there (the nil id: of a tenant that was
+ * deleted); of all tenants. */
+struct event_garbage {
+    struct uuid tenant_id;
+    struct uuid thread_id;
+};
+MUST_CHECK enum error event_list_garbage(
+    struct context *c, size_t limit, struct event_garbage *out_garbage, size_t *out_count);
+/* Deletes some of it; out_more: there is more. */
+MUST_CHECK enum error event_collect_garbage(
+    struct context *c, struct uuid thread_id, bool *out_more);
 /* Tells the loops, after the commit, that a key or a tenant may not listen any more. */
 void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct uuid id);
 /* Ids up to this one are never given again. */

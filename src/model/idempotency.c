@@ -45,14 +45,32 @@ enum error idempotency_store(struct context *c, struct str route, struct str key
     query_text(&q, "headers", answer->headers);
     query_text(&q, "body", answer->body);
     query_i64(&q, "now", c->now_us);
-    return query_run(&q);
+    query_i64(&q, "oldest", oldest_kept(c));
+    int64_t changed = 0;
+    enum error e = query_run_counted(&q, &changed);
+    /* Another request stored its answer since this one looked: run again, this one finds it. */
+    if (e == OK && changed == 0)
+        return tx_is_shared(c->tx) ? tx_run_again(c->tx) : ERR_INTERNAL;
+    return e;
 }
 
-enum error idempotency_sweep(struct context *c, size_t limit)
+enum error idempotency_any_old(struct context *c, bool *out_any)
 {
     struct query q;
+    query_begin(&q, c->tx, &SQL_IDEMPOTENCY_OLD, c->arena);
+    query_i64(&q, "oldest", oldest_kept(c));
+    *out_any = query_next(&q);
+    return query_end(&q);
+}
+
+enum error idempotency_sweep(struct context *c, size_t limit, bool *out_more)
+{
+    struct query q;
+    int64_t forgotten = 0;
     query_begin(&q, c->tx, &SQL_IDEMPOTENCY_EXPIRE, c->arena);
     query_i64(&q, "oldest", oldest_kept(c));
     query_i64(&q, "limit", (int64_t)limit);
-    return query_run(&q);
+    enum error e = query_run_counted(&q, &forgotten);
+    *out_more = forgotten == (int64_t)limit;
+    return e;
 }

@@ -20,9 +20,12 @@ struct stored_answer {
 /* Finds the answer of an earlier request; ERR_KEY_REUSED when that one was another request. */
 MUST_CHECK enum error idempotency_find(struct context *c, struct str route, struct str key,
     struct sha256 request_hash, struct stored_answer *out_answer, bool *out_found);
+/* After the answer was not found, in the same job. */
 MUST_CHECK enum error idempotency_store(struct context *c, struct str route, struct str key,
     struct sha256 request_hash, const struct stored_answer *answer);
-/* Forgets up to `limit` answers that are past their time. */
-MUST_CHECK enum error idempotency_sweep(struct context *c, size_t limit);
+/* Whether there are answers past their time; of all tenants. */
+MUST_CHECK enum error idempotency_any_old(struct context *c, bool *out_any);
+/* Forgets up to `limit` answers that are past their time; out_more: there may be others. */
+MUST_CHECK enum error idempotency_sweep(struct context *c, size_t limit, bool *out_more);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "model/audit.h"
 #include "model/events.h"
 #include "model/statements.h"
@@ -101,11 +102,28 @@ static enum error check_scopes(struct context *c, struct uuid tenant_id, const s
     return OK;
 }
 
+/* Whoever acts without a key may do so while there is none. Another node may have made the first
+ * one meanwhile: then this job runs again, and needs a key. */
+static enum error check_still_open(struct context *c)
+{
+    bool any = false;
+    if (!tx_is_shared(c->tx))
+        return OK;
+    enum error e = context_lock_tenant(c);
+    tx_drop_memo(c->tx); /* what was read before the lock */
+    if (e == OK)
+        e = key_any(c, &any);
+    return e == OK && any ? tx_run_again(c->tx) : e;
+}
+
 /* The first key ends open mode: after a weak or a passing one, nobody could ever make another. */
 static enum error check_first(struct context *c, const struct api_key *key)
 {
     if (c->actor != ACTOR_OPEN)
         return OK;
+    enum error e = check_still_open(c);
+    if (e != OK)
+        return e;
     if (!(scope_bits(&key->scopes) & SCOPE_OPERATOR))
         return problem_fault(c->problem, STR("/scopes"),
             "of the first key must hold operator: it has to make the others");
@@ -162,6 +180,25 @@ static struct str describe(struct arena *arena, const struct api_key *key)
     return json_text_take(&text, arena);
 }
 
+static enum error insert(struct context *c, struct uuid tenant_id, const struct api_key *key)
+{
+    struct context theirs = *c;
+    struct sha256 hash = sha256_of(key->secret);
+    struct query q;
+    context_enter(&theirs, tenant_id);
+    context_query(&theirs, &q, &SQL_KEY_INSERT);
+    query_uuid(&q, "id", key->id);
+    query_text(&q, "name", key->name);
+    query_bytes(&q, "secret_hash", (struct str){(const char *)hash.bytes, sizeof hash.bytes});
+    query_text(&q, "scopes", encode_scopes(c->arena, &key->scopes));
+    query_i64_if(&q, "rate_limit_per_minute", key->has_rate_limit, key->rate_limit_per_minute);
+    query_i64_if(&q, "expires_at", key->has_expires_at, key->expires_at);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    context_enter(c, c->tenant_id);
+    return e;
+}
+
 enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *key)
 {
     enum error e = check_scopes(c, tenant_id, key);
@@ -172,18 +209,8 @@ enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *
     key->id = uuid_v7();
     key->secret = make_secret(c->arena, tenant_id, key->id);
     key->created_at = c->now_us;
-    struct sha256 hash = sha256_of(key->secret);
-    struct query q;
-    query_begin(&q, c->tx, &SQL_KEY_INSERT, c->arena);
-    query_uuid(&q, "tenant_id", tenant_id);
-    query_uuid(&q, "id", key->id);
-    query_text(&q, "name", key->name);
-    query_bytes(&q, "secret_hash", (struct str){(const char *)hash.bytes, sizeof hash.bytes});
-    query_text(&q, "scopes", encode_scopes(c->arena, &key->scopes));
-    query_i64_if(&q, "rate_limit_per_minute", key->has_rate_limit, key->rate_limit_per_minute);
-    query_i64_if(&q, "expires_at", key->has_expires_at, key->expires_at);
-    query_i64(&q, "now", c->now_us);
-    e = query_run(&q);
+    e = insert(c, tenant_id, key);
+    tx_drop_memo(c->tx);
     /* Whoever listened without a key had the right to while there was none. */
     if (e == OK && c->actor == ACTOR_OPEN)
         event_publish_access_ended(c, tenant_id, UUID_NIL);
@@ -218,7 +245,9 @@ enum error key_list(struct context *c, bool has_before, struct uuid before, size
 enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key)
 {
     struct api_key key;
-    enum error e = key_get(c, id, &key);
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = key_get(c, id, &key);
     if (e == OK && !key.is_revoked)
         e = check_revocable(c, &key);
     if (e != OK)
@@ -232,6 +261,7 @@ enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key
     query_uuid(&q, "id", id);
     query_i64(&q, "now", c->now_us);
     e = query_run(&q);
+    tx_drop_memo(c->tx);
     if (e == OK)
         e = audit_record(c, "key.revoked", "key", id, describe(c->arena, &key));
     if (e != OK)
@@ -240,12 +270,90 @@ enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key
     return key_get(c, id, out_key);
 }
 
+/* --- Who is it? ----------------------------------------------------------------------------- */
+
+/* The keys that this transaction has looked at: most jobs of a batch come with the same one. */
+enum { MEMO_KEYS = 16 };
+
+struct key_memo {
+    struct arena arena;
+    bool has_any;
+    bool any;
+    size_t count;
+    struct {
+        struct uuid tenant_id;
+        struct uuid id;
+        struct str hash; /* STR_NONE: there is no such key */
+        struct api_key key;
+    } keys[MEMO_KEYS];
+};
+
+void key_memo_free(void *memo)
+{
+    struct key_memo *m = memo;
+    arena_deinit(&m->arena);
+    mem_free(m);
+}
+
+static struct key_memo *memo_of(struct context *c)
+{
+    void **memo = tx_memo(c->tx);
+    if (*memo == NULL) {
+        struct key_memo *m = MEM_NEW(struct key_memo);
+        arena_init(&m->arena, SIZE_MAX);
+        *memo = m;
+    }
+    return *memo;
+}
+
 enum error key_any(struct context *c, bool *out_any)
 {
-    struct query q;
-    query_begin(&q, c->tx, &SQL_KEY_ANY, c->arena);
-    *out_any = query_next(&q);
-    return query_end(&q);
+    struct key_memo *m = memo_of(c);
+    if (!m->has_any) {
+        struct query q;
+        context_enter_system(c);
+        query_begin(&q, c->tx, &SQL_KEY_ANY, c->arena);
+        m->any = query_next(&q);
+        enum error e = query_end(&q);
+        context_enter(c, c->tenant_id);
+        if (e != OK)
+            return e;
+        m->has_any = true;
+    }
+    *out_any = m->any;
+    return OK;
+}
+
+/* The stored hash of the context's key, and the rest of it. */
+static enum error find_secret(struct context *c, struct str *out_hash, struct api_key *out_key)
+{
+    struct key_memo *m = memo_of(c);
+    size_t i = 0;
+    while (i < m->count &&
+           !(uuid_eq(m->keys[i].id, c->key_id) && uuid_eq(m->keys[i].tenant_id, c->tenant_id)))
+        i++;
+    if (i == m->count) {
+        struct query q;
+        if (i == MEMO_KEYS)
+            i = m->count = 0;
+        m->keys[i].tenant_id = c->tenant_id;
+        m->keys[i].id = c->key_id;
+        m->keys[i].hash = STR_NONE;
+        query_begin(&q, c->tx, &SQL_KEY_SECRET, &m->arena);
+        query_uuid(&q, "tenant_id", c->tenant_id);
+        query_uuid(&q, "id", c->key_id);
+        if (query_next(&q)) {
+            m->keys[i].hash = row_bytes(&q);
+            read_row(&q, &m->keys[i].key);
+        }
+        enum error e = query_end(&q);
+        if (e != OK)
+            return e;
+        m->count = i + 1;
+    }
+    *out_hash = m->keys[i].hash;
+    *out_key = m->keys[i].key;
+    return OK;
 }
 
 static enum error judge(struct context *c, const struct api_key *key)
@@ -263,16 +371,11 @@ enum error key_authenticate(
     struct context *c, struct str secret, struct api_key *out_key, bool *out_known)
 {
     struct str stored = STR_NONE;
+    struct uuid tenant_id;
     *out_known = false;
-    if (parse_secret(c->arena, secret, &c->tenant_id, &c->key_id)) {
-        struct query q;
-        context_query(c, &q, &SQL_KEY_SECRET);
-        query_uuid(&q, "id", c->key_id);
-        if (query_next(&q)) {
-            stored = row_bytes(&q);
-            read_row(&q, out_key);
-        }
-        enum error e = query_end(&q);
+    if (parse_secret(c->arena, secret, &tenant_id, &c->key_id)) {
+        context_enter(c, tenant_id);
+        enum error e = find_secret(c, &stored, out_key);
         if (e != OK)
             return e;
     }

@@ -43,4 +43,7 @@ MUST_CHECK enum error key_any(struct context *c, bool *out_any);
 MUST_CHECK enum error key_authenticate(
     struct context *c, struct str secret, struct api_key *out_key, bool *out_known);
 
+/* For store_config.free_memo: the keys that the jobs of one transaction have looked at. */
+void key_memo_free(void *memo);
+
 #endif

@@ -1,3 +1,8 @@
+-- types: tenant_id uuid, id uuid, except uuid, before uuid, name text, secret_hash bytes
+-- types: scopes json, rate_limit_per_minute int, expires_at int, now int, limit int, tenants json
+-- types: since int
+
+-- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define key_columns: id, name, scopes, rate_limit_per_minute, expires_at, revoked_at, created_at
 
 -- name: key_insert
@@ -13,7 +18,7 @@ SELECT secret_hash, {{key_columns}} FROM api_keys WHERE tenant_id = :tenant_id A
 
 -- name: key_list
 SELECT {{key_columns}} FROM api_keys
-WHERE tenant_id = :tenant_id AND (:before IS NULL OR id < :before)
+WHERE tenant_id = :tenant_id AND id < {{before}}
 ORDER BY id DESC LIMIT :limit;
 
 -- name: key_revoke
@@ -27,3 +32,10 @@ WHERE tenant_id = :tenant_id AND id <> :except AND revoked_at IS NULL AND expire
 
 -- name: key_any
 SELECT 1 FROM api_keys LIMIT 1;
+
+-- name: key_revoked_since
+{{postgres:
+SELECT tenant_id, id FROM api_keys
+WHERE tenant_id = ANY (ARRAY(SELECT v::uuid FROM json_array_elements_text(:tenants) AS v))
+    AND revoked_at > :since;
+}}

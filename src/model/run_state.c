@@ -164,7 +164,7 @@ enum error run_announce(
         .text = arena_printf(c->arena, "run is %.*s", STR_ARG(run->status)),
         .payload = json_text_take(&payload, c->arena),
         .frees_run = str_eq(run->status, STR("queued")) || run_is_finished(run)};
-    return event_append(c, run->thread_id, &event, 1);
+    return event_emit(c, run->thread_id, &event);
 }
 
 /* --- What follows from a change ------------------------------------------------------------- */

@@ -100,12 +100,17 @@ static enum error get(
     struct context *c, const struct sql_statement *statement, struct uuid id, struct run *out_run)
 {
     struct query q;
+    enum error e = context_lock_run(c, id);
+    if (e != OK)
+        return e;
     context_query(c, &q, statement);
     query_uuid(&q, "id", id);
     bool found = query_next(&q);
     if (found)
         run_read_row(&q, out_run);
-    enum error e = query_end(&q);
+    e = query_end(&q);
+    if (e == OK && found && uuid_is_nil(c->locked_thread))
+        c->locked_thread = out_run->thread_id;
     return e == OK && !found ? context_not_found(c, "run", id) : e;
 }
 

@@ -137,8 +137,16 @@ MUST_CHECK enum error run_check_fence(struct context *c, const struct run *run);
 /* The same for a write to the thread: a token, when given, must hold a lease on one of its runs. */
 MUST_CHECK enum error run_check_thread_fence(struct context *c, struct uuid thread_id);
 
-/* Puts up to `limit` runs whose leases have ended back into the queue; of all tenants. */
-MUST_CHECK enum error run_sweep_leases(struct context *c, size_t limit, size_t *out_swept);
+struct expired_lease {
+    struct uuid tenant_id;
+    struct uuid run_id;
+};
+/* The leases that ended first, up to `limit`; of all tenants. */
+MUST_CHECK enum error run_list_expired(
+    struct context *c, size_t limit, struct expired_lease *out_leases, size_t *out_count);
+/* Puts the run back into the queue if its lease has ended, as it may not have by now. */
+MUST_CHECK enum error run_end_lease(struct context *c, struct uuid run_id);
+/* Whole leases for all who hold one, after Cairn was down. */
 MUST_CHECK enum error run_renew_leases(struct context *c);
 
 /* --- The transition table ------------------------------------------------------------------- */

@@ -1,3 +1,10 @@
+-- types: tenant_id uuid, id uuid, thread_id uuid, parent_run_id uuid, before uuid, depth int
+-- types: status text, dispatch text, paused_from text, agent text, worker text, user_input text
+-- types: ask_clarifications bool, metadata json, input json, state json, final_output json
+-- types: error json, lease_expires_at int, lease_ms int, fence int, lease_now int, started_at int
+-- types: finished_at int, now int, limit int
+
+-- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define run_before: r.id, r.thread_id, r.parent_run_id, r.depth, r.status, r.dispatch,
 --   | r.paused_from, r.agent, r.ask_clarifications
 -- define run_after: r.metadata, r.error, r.worker, r.lease_expires_at, r.lease_ms, r.fence,
@@ -10,11 +17,11 @@
 -- define with_documents: JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
 -- define unfinished: status NOT IN ('completed', 'failed', 'cancelled')
 
--- define run_conditions: (:before IS NULL OR r.id < :before)
---   | AND (:thread_id IS NULL OR r.thread_id = :thread_id)
---   | AND (:status IS NULL OR r.status = :status)
---   | AND (:parent_run_id IS NULL OR r.parent_run_id = :parent_run_id)
---   | AND (:agent IS NULL OR r.agent = :agent)
+-- define run_conditions: r.id < {{before}}
+--   | AND coalesce(r.thread_id = :thread_id, :thread_id IS NULL)
+--   | AND coalesce(r.status = :status, :status IS NULL)
+--   | AND coalesce(r.parent_run_id = :parent_run_id, :parent_run_id IS NULL)
+--   | AND coalesce(r.agent = :agent, :agent IS NULL)
 --   | ORDER BY r.id DESC LIMIT :limit
 
 -- name: run_insert
@@ -26,6 +33,13 @@ VALUES (:tenant_id, :id, :thread_id, :parent_run_id, :depth, :status, :dispatch,
 -- name: run_insert_documents
 INSERT INTO run_documents (tenant_id, run_id, user_input, state)
 VALUES (:tenant_id, :id, :user_input, :state);
+
+-- The thread of a run never changes: its row is locked by the run's id.
+-- name: run_lock
+{{postgres:
+SELECT 1 FROM threads WHERE tenant_id = :tenant_id AND id = (SELECT r.thread_id FROM runs AS r
+    WHERE r.tenant_id = :tenant_id AND r.id = :id) FOR NO KEY UPDATE;
+}}
 
 -- name: run_get
 SELECT {{run_whole}} FROM runs AS r {{with_documents}}
@@ -99,19 +113,27 @@ WHERE tenant_id = :tenant_id AND run_id = :id;
 UPDATE runs SET lease_expires_at = :lease_expires_at, lease_ms = :lease_ms
 WHERE tenant_id = :tenant_id AND id = :id;
 
+-- define next_queued: FROM runs AS r
+--   | JOIN threads AS t ON t.tenant_id = r.tenant_id AND t.id = r.thread_id
+--   | WHERE r.tenant_id = :tenant_id AND r.status = 'queued' AND r.dispatch = 'queue'
+--   | AND t.status = 'active'
+--   | AND coalesce(r.agent = :agent, :agent IS NULL)
+--   | AND coalesce(r.thread_id = :thread_id, :thread_id IS NULL)
+--   | AND (r.parent_run_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM runs AS o
+--   | WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND o.{{unfinished}}
+--   | AND o.parent_run_id IS NULL AND o.id <> r.id
+--   | AND (o.id < r.id OR o.status NOT IN ('queued', 'paused'))))
+--   | ORDER BY r.id LIMIT 1
+
 -- The oldest queued run of an active thread that has no other run in the way.
 -- name: run_next_queued
-SELECT {{run_head}} FROM runs AS r
-JOIN threads AS t ON t.tenant_id = r.tenant_id AND t.id = r.thread_id
-WHERE r.tenant_id = :tenant_id AND r.status = 'queued' AND r.dispatch = 'queue'
-    AND t.status = 'active'
-    AND (:agent IS NULL OR r.agent = :agent)
-    AND (:thread_id IS NULL OR r.thread_id = :thread_id)
-    AND (r.parent_run_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM runs AS o
-        WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND o.{{unfinished}}
-            AND o.parent_run_id IS NULL AND o.id <> r.id
-            AND (o.id < r.id OR o.status NOT IN ('queued', 'paused'))))
-ORDER BY r.id LIMIT 1 {{skip_locked}};
+SELECT {{run_head}} {{next_queued}};
+
+-- The thread of such a run, locked, past those that others hold.
+-- name: run_next_queued_thread
+{{postgres:
+SELECT r.thread_id {{next_queued}} FOR NO KEY UPDATE OF t SKIP LOCKED;
+}}
 
 -- name: run_by_fence
 SELECT {{run_head}} FROM runs AS r
@@ -123,5 +145,8 @@ SELECT tenant_id, id FROM runs
 WHERE lease_expires_at <= :lease_now ORDER BY lease_expires_at LIMIT :limit;
 
 -- A restart gives every holder its whole lease again: how long Cairn was down is nobody's fault.
+-- Where others serve too, Cairn was not down.
 -- name: run_lease_renew_all
+{{sqlite:
 UPDATE runs SET lease_expires_at = :lease_now + lease_ms * 1000 WHERE lease_expires_at IS NOT NULL;
+}}

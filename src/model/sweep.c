@@ -6,66 +6,158 @@
 #include "model/statements.h"
 #include "model/tenants.h"
 
-enum { LEASES_A_PASS = 100, THREADS_A_PASS = 20, ANSWERS_A_PASS = 1000 };
+enum {
+    LEASES_A_PASS = 100,
+    THREADS_A_PASS = 200, /* looked at; of most there is nothing to do */
+    GARBAGE_A_PASS = 4,
+    ANSWERS_A_PASS = 1000,
+    ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + 1,
+};
 
 enum error model_prepare(struct context *c)
 {
     enum error e = tenant_ensure_default(c);
+    context_enter_system(c);
     return e == OK ? run_renew_leases(c) : e;
 }
 
-struct aged_thread {
-    struct sweep_position at;
-    int64_t max_age_s;
-};
+/* --- What is due ---------------------------------------------------------------------------- */
 
-static enum error list_aged(struct context *c, const struct sweep_position *from,
-    struct aged_thread *out_threads, size_t *out_count)
+static void add(struct sweep_list *list, enum sweep_kind kind, struct uuid tenant, struct uuid id)
 {
+    list->items[list->count++] = (struct sweep_item){kind, tenant, id};
+}
+
+static enum error try_lock(struct context *c, bool *out_locked)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_SWEEP_LOCK, c->arena);
+    *out_locked = query_next(&q) && row_bool(&q);
+    return query_end(&q);
+}
+
+static enum error list_leases(struct context *c, struct sweep_list *list)
+{
+    struct expired_lease *leases = ARENA_ARRAY(c->arena, struct expired_lease, LEASES_A_PASS);
+    size_t n = 0;
+    enum error e = run_list_expired(c, LEASES_A_PASS, leases, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_LEASE, leases[i].tenant_id, leases[i].run_id);
+    list->more = list->more || n == LEASES_A_PASS;
+    return e;
+}
+
+/* Walks the threads with an age limit round and round, some a pass. */
+static enum error list_aged(
+    struct context *c, const struct sweep_position *from, struct sweep_list *list)
+{
+    struct sweep_position last = {0};
+    size_t n = 0;
     struct query q;
     query_begin(&q, c->tx, &SQL_EVENT_PRUNE_DUE, c->arena);
     query_uuid(&q, "after_tenant", from->tenant_id);
     query_uuid(&q, "after_id", from->thread_id);
+    query_i64(&q, "now", c->now_us);
     query_i64(&q, "limit", THREADS_A_PASS);
-    *out_count = 0;
-    while (query_next(&q)) {
-        struct aged_thread *t = &out_threads[(*out_count)++];
-        t->at.tenant_id = row_uuid(&q);
-        t->at.thread_id = row_uuid(&q);
-        t->max_age_s = row_i64(&q);
+    for (; query_next(&q); n++) {
+        last.tenant_id = row_uuid(&q);
+        last.thread_id = row_uuid(&q);
+        if (row_bool(&q))
+            add(list, SWEEP_AGED, last.tenant_id, last.thread_id);
     }
+    bool more = n == THREADS_A_PASS;
+    list->next = more ? last : (struct sweep_position){0};
+    list->more = list->more || more;
     return query_end(&q);
 }
 
-/* Walks the threads with an age limit round and round, some a pass. */
-static enum error prune_aged(struct context *c, struct sweep_position *position)
+static enum error list_garbage(struct context *c, struct sweep_list *list)
 {
-    struct aged_thread *threads = ARENA_ARRAY(c->arena, struct aged_thread, THREADS_A_PASS);
-    size_t n;
-    enum error e = list_aged(c, position, threads, &n);
-    for (size_t i = 0; e == OK && i < n; i++) {
-        int64_t pruned;
-        c->tenant_id = threads[i].at.tenant_id;
-        e = event_prune_older(
-            c, threads[i].at.thread_id, c->now_us - threads[i].max_age_s * 1000000, &pruned);
-    }
-    if (e == OK)
-        *position = n == THREADS_A_PASS ? threads[n - 1].at : (struct sweep_position){0};
+    struct event_garbage *garbage = ARENA_ARRAY(c->arena, struct event_garbage, GARBAGE_A_PASS);
+    size_t n = 0;
+    enum error e = event_list_garbage(c, GARBAGE_A_PASS, garbage, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_GARBAGE, garbage[i].tenant_id, garbage[i].thread_id);
+    list->more = list->more || n == GARBAGE_A_PASS;
     return e;
+}
+
+static enum error list_answers(struct context *c, struct sweep_list *list)
+{
+    bool any = false;
+    enum error e = idempotency_any_old(c, &any);
+    if (e == OK && any)
+        add(list, SWEEP_ANSWERS, UUID_NIL, UUID_NIL);
+    return e;
+}
+
+enum error sweep_list(
+    struct context *c, const struct sweep_position *from, struct sweep_list *out_list)
+{
+    bool locked = false;
+    *out_list = (struct sweep_list){
+        .items = ARENA_ARRAY(c->arena, struct sweep_item, ITEMS_A_PASS), .next = *from};
+    context_enter_system(c);
+    enum error e = try_lock(c, &locked);
+    if (e != OK || !locked)
+        return e;
+    e = list_leases(c, out_list);
+    if (e == OK)
+        e = list_aged(c, from, out_list);
+    if (e == OK)
+        e = list_garbage(c, out_list);
+    return e == OK ? list_answers(c, out_list) : e;
+}
+
+/* --- Doing it ------------------------------------------------------------------------------- */
+
+static enum error prune_aged(struct context *c, struct uuid thread_id)
+{
+    struct thread thread;
+    int64_t pruned;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e == ERR_NOT_FOUND)
+        return OK;
+    if (e != OK || !thread.has_event_max_age_s)
+        return e;
+    return event_prune_older(c, thread_id, c->now_us - thread.event_max_age_s * 1000000, &pruned);
+}
+
+enum error sweep_do(struct context *c, const struct sweep_item *item, bool *out_more)
+{
+    bool locked = false;
+    *out_more = false;
+    c->actor = ACTOR_SYSTEM;
+    context_enter_system(c);
+    enum error e = try_lock(c, &locked);
+    if (e != OK || !locked)
+        return e;
+    if (item->kind != SWEEP_ANSWERS)
+        context_enter(c, item->tenant_id);
+    switch (item->kind) {
+    case SWEEP_LEASE:
+        return run_end_lease(c, item->id);
+    case SWEEP_AGED:
+        return prune_aged(c, item->id);
+    case SWEEP_GARBAGE:
+        return event_collect_garbage(c, item->id, out_more);
+    case SWEEP_ANSWERS:
+        break;
+    }
+    return idempotency_sweep(c, ANSWERS_A_PASS, out_more);
 }
 
 enum error model_sweep(struct context *c, struct sweep_position *position, bool *out_more)
 {
-    size_t swept = 0;
-    bool garbage = false;
-    c->actor = ACTOR_SYSTEM;
-    enum error e = run_sweep_leases(c, LEASES_A_PASS, &swept);
+    struct sweep_list list;
+    enum error e = sweep_list(c, position, &list);
+    *out_more = list.more;
+    for (size_t i = 0; e == OK && i < list.count; i++) {
+        bool more = false;
+        e = sweep_do(c, &list.items[i], &more);
+        *out_more = *out_more || more;
+    }
     if (e == OK)
-        e = prune_aged(c, position);
-    if (e == OK)
-        e = event_sweep_garbage(c, &garbage);
-    if (e == OK)
-        e = idempotency_sweep(c, ANSWERS_A_PASS);
-    *out_more = swept == LEASES_A_PASS || garbage || !uuid_is_nil(position->tenant_id);
+        *position = list.next;
     return e;
 }

@@ -1,7 +1,14 @@
 /*
- * What must happen without anybody asking: leases that ended, events past their age, idempotency
- * answers past their time. Each pass is one short write job; the server runs one a second, and at
- * once again when a pass left work over.
+ * What must happen without anybody asking: leases that ended, events past their age, what was
+ * pruned, idempotency answers past their time. A pass begins with sweep_list, which finds what is
+ * due (a WRITE job, so that its lock is gone when it has ended); then each item is a WRITE job of
+ * its own, sweep_do, which locks what it changes and checks again, since other nodes sweep too. An
+ * item that fails stays due: the next pass finds it. The server makes a pass a second, and another
+ * one at once while one leaves work over:
+ *
+ *     WRITE                sweep_list(c, &position, &list); the items are in the context's arena
+ *     WRITE, for each one  sweep_do(c, &list.items[i], &more)
+ *     then                 position = list.next; again at once if list.more or any `more`
  */
 #ifndef MODEL_SWEEP_H
 #define MODEL_SWEEP_H
@@ -14,8 +21,37 @@ struct sweep_position {
     struct uuid thread_id;
 };
 
+enum sweep_kind {
+    SWEEP_LEASE,   /* a run whose lease ended */
+    SWEEP_AGED,    /* a thread with events past their age */
+    SWEEP_GARBAGE, /* a thread, or tenant, with pruned events to delete */
+    SWEEP_ANSWERS, /* idempotency answers, of all tenants */
+};
+
+struct sweep_item {
+    enum sweep_kind kind;
+    struct uuid tenant_id;
+    struct uuid id;
+};
+
+struct sweep_list {
+    struct sweep_item *items;
+    size_t count;
+    bool more;                  /* there is more than these */
+    struct sweep_position next; /* where the next pass goes on */
+};
+
 /* Before the first request: the default tenant, and whole leases for those who hold one. */
 MUST_CHECK enum error model_prepare(struct context *c);
+
+/* On a shared store one node sweeps at a time: the list is empty, and an item is left, while
+ * another one does. */
+MUST_CHECK enum error sweep_list(
+    struct context *c, const struct sweep_position *from, struct sweep_list *out_list);
+/* out_more: there is more of this item to do. */
+MUST_CHECK enum error sweep_do(struct context *c, const struct sweep_item *item, bool *out_more);
+
+/* Where there is one writer: a whole pass in one WRITE job, which is one commit. */
 MUST_CHECK enum error model_sweep(
     struct context *c, struct sweep_position *position, bool *out_more);
 

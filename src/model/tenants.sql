@@ -1,3 +1,6 @@
+-- types: id uuid, tenant_id uuid, before uuid, name text, now int, limit int, tenants json
+
+-- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define tenant_columns: id, name, created_at, updated_at, version
 
 -- name: tenant_insert
@@ -10,7 +13,7 @@ SELECT {{tenant_columns}} FROM tenants WHERE id = :id;
 
 -- name: tenant_list
 SELECT {{tenant_columns}} FROM tenants
-WHERE (:before IS NULL OR id < :before)
+WHERE id < {{before}}
 ORDER BY id DESC LIMIT :limit;
 
 -- name: tenant_rename
@@ -20,6 +23,23 @@ WHERE id = :id AND NOT EXISTS
 
 -- name: tenant_delete
 DELETE FROM tenants WHERE id = :id;
+
+-- Its row is the lock of its audit log, of its keys, and of what is decided about it as a whole.
+-- name: tenant_lock
+{{postgres:
+SELECT 1 FROM tenants WHERE id = :tenant_id FOR NO KEY UPDATE;
+}}
+
+-- One node lists what is due at a time.
+-- name: sweep_lock
+SELECT {{sqlite: 1}}{{postgres: pg_try_advisory_xact_lock(
+    'tenants'::regclass::oid::bigint::bit(32)::int, 1)}};
+
+-- name: tenant_gone
+{{postgres:
+SELECT v::uuid FROM json_array_elements_text(:tenants) AS v
+WHERE NOT EXISTS (SELECT 1 FROM tenants AS t WHERE t.id = v::uuid);
+}}
 
 -- name: tenant_last_event_id
 SELECT coalesce(max(id), 0) FROM events WHERE tenant_id = :tenant_id;

@@ -177,7 +177,7 @@ static enum error emit(
         .payload = json_text_take(&payload, c->arena),
         .is_last = strcmp(change, "thread.deleted") == 0,
         .frees_run = str_eq(to, STR("active"))};
-    return event_append(c, thread_id, &event, 1);
+    return event_emit(c, thread_id, &event);
 }
 
 enum error thread_create(struct context *c, struct thread *thread)
@@ -186,6 +186,7 @@ enum error thread_create(struct context *c, struct thread *thread)
     if (!str_eq(thread->status, STR("active")))
         return problem_fault(c->problem, STR("/status"), "a new thread is active");
     thread->id = uuid_v7();
+    c->locked_thread = thread->id; /* nobody else knows it */
     struct query q;
     context_query(c, &q, &SQL_THREAD_INSERT);
     bind(&q, thread, c->now_us);
@@ -203,12 +204,15 @@ static enum error get(struct context *c, const struct sql_statement *statement, 
     struct thread *out_thread)
 {
     struct query q;
+    enum error e = context_lock_thread(c, id);
+    if (e != OK)
+        return e;
     context_query(c, &q, statement);
     query_uuid(&q, "id", id);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_thread);
-    enum error e = query_end(&q);
+    e = query_end(&q);
     return e == OK && !found ? context_not_found(c, "thread", id) : e;
 }
 
@@ -371,6 +375,8 @@ enum error thread_delete(struct context *c, struct uuid id)
         e = context_check_match(c, thread.version);
     if (e == OK)
         e = event_prune(c, id, INT64_MAX, &pruned);
+    if (e == OK)
+        e = event_keep_pruned(c, id);
     if (e == OK)
         e = emit(c, id, "thread.deleted", thread.status, STR_NONE);
     if (e == OK)

@@ -1,8 +1,16 @@
+-- types: tenant_id uuid, id uuid, thread_id uuid, run_id uuid, before uuid, status text, title text
+-- types: agent text, run_policy text, metadata json, error json, context json, preferences json
+-- types: important_steps json, prune_on_completion bool, event_max_age_s int, created_after int
+-- types: created_before int, title_like text, key text, value text, now int, limit int
+-- types: key_1 text, key_2 text, key_3 text, key_4 text
+-- types: value_1 text, value_2 text, value_3 text, value_4 text
+
+-- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define thread_before: t.id, t.status, t.title, t.agent
 -- define thread_after: t.metadata, t.error, t.most_recent_run_id, t.run_policy,
 --   | t.prune_on_completion, t.event_max_age_s,
---   | {{greatest}}(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
---   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0)),
+--   | {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
+--   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}},
 --   | t.pruned_seq, t.pruned_event_id, t.created_at, t.updated_at, t.version
 -- define thread_head: {{thread_before}}, NULL, NULL, NULL, {{thread_after}}
 -- define thread_whole: {{thread_before}}, d.context, d.preferences, d.important_steps,
@@ -10,11 +18,11 @@
 -- define with_documents: JOIN thread_documents AS d
 --   | ON d.tenant_id = t.tenant_id AND d.thread_id = t.id
 
--- define thread_conditions: (:status IS NULL OR t.status = :status)
---   | AND (:agent IS NULL OR t.agent = :agent)
---   | AND (:created_after IS NULL OR t.created_at >= :created_after)
---   | AND (:created_before IS NULL OR t.created_at < :created_before)
---   | AND (:title_like IS NULL OR t.title {{like}} :title_like ESCAPE '!')
+-- define thread_conditions: coalesce(t.status = :status, :status IS NULL)
+--   | AND coalesce(t.agent = :agent, :agent IS NULL)
+--   | AND coalesce(t.created_at >= :created_after, :created_after IS NULL)
+--   | AND coalesce(t.created_at < :created_before, :created_before IS NULL)
+--   | AND coalesce(t.title {{like}} :title_like ESCAPE '!', :title_like IS NULL)
 --   | AND (:key_2 IS NULL OR EXISTS (SELECT 1 FROM thread_metadata AS n
 --   | WHERE n.tenant_id = t.tenant_id AND n.key = :key_2 AND n.value = :value_2
 --   | AND n.thread_id = t.id))
@@ -25,12 +33,12 @@
 --   | WHERE n.tenant_id = t.tenant_id AND n.key = :key_4 AND n.value = :value_4
 --   | AND n.thread_id = t.id))
 -- define from_all: FROM threads AS t
--- define where_all: WHERE t.tenant_id = :tenant_id AND (:before IS NULL OR t.id < :before)
+-- define where_all: WHERE t.tenant_id = :tenant_id AND t.id < {{before}}
 --   | AND {{thread_conditions}} ORDER BY t.id DESC LIMIT :limit
 -- define from_metadata: FROM thread_metadata AS m
 --   | JOIN threads AS t ON t.tenant_id = m.tenant_id AND t.id = m.thread_id
 -- define where_metadata: WHERE m.tenant_id = :tenant_id AND m.key = :key_1 AND m.value = :value_1
---   | AND (:before IS NULL OR m.thread_id < :before)
+--   | AND m.thread_id < {{before}}
 --   | AND {{thread_conditions}} ORDER BY m.thread_id DESC LIMIT :limit
 
 -- name: thread_insert
@@ -42,6 +50,12 @@ VALUES (:tenant_id, :id, :status, :title, :agent, :metadata, :error, :run_policy
 -- name: thread_insert_documents
 INSERT INTO thread_documents (tenant_id, thread_id, context, preferences, important_steps)
 VALUES (:tenant_id, :id, :context, :preferences, :important_steps);
+
+-- Its row is the lock of everything in the thread.
+-- name: thread_lock
+{{postgres:
+SELECT 1 FROM threads WHERE tenant_id = :tenant_id AND id = :id FOR NO KEY UPDATE;
+}}
 
 -- name: thread_get
 SELECT {{thread_whole}} FROM threads AS t {{with_documents}}

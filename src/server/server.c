@@ -13,6 +13,9 @@
 #include "model/keys.h"
 #include "model/statements.h"
 #include "model/sweep.h"
+#include "server/errand.h"
+#include "server/sweeper.h"
+#include "server/tail.h"
 
 enum {
     EXIT_FATAL = 70,
@@ -29,8 +32,8 @@ struct server {
     struct api api;
     struct front *front;
     struct http_server *http;
-    struct sweep_position sweep_position;
-    bool sweep_more;
+    struct sweeper *sweeper;
+    struct tail_thread *tail; /* NULL where nobody else writes */
     int64_t started_us;
     struct str hosts[SERVER_MAX_NAMES + 4];
     size_t n_hosts;
@@ -41,6 +44,10 @@ void server_config_init(struct server_config *config)
     *config = (struct server_config){.listen_host = STR("127.0.0.1"),
         .listen_port = 7420,
         .data_dir = STR("./data"),
+        .db_url = STR_NONE,
+        .db_replica_url = STR_NONE,
+        .db_schema = STR("cairn"),
+        .db_writers = 4,
         .loops = 1,
         .readers = 2,
         .max_connections = 16384,
@@ -48,50 +55,16 @@ void server_config_init(struct server_config *config)
         .log_level = LOG_INFO};
 }
 
-/* --- What the store does by itself ---------------------------------------------------------- */
+/* --- The store ------------------------------------------------------------------------------ */
 
-/* A model function in a transaction and an arena of its own. */
-struct errand {
-    struct server *server;
-    enum error (*run)(struct server *s, struct context *c);
-};
-
-static enum error run_errand(void *data, struct tx *tx)
-{
-    struct errand *errand = data;
-    struct arena arena;
-    struct problem problem;
-    struct context c;
-    arena_init(&arena, ARENA_BYTES);
-    problem_init(&problem, &arena);
-    context_init(&c, &arena, &problem, tx);
-    enum error e = errand->run(errand->server, &c);
-    arena_deinit(&arena);
-    return e;
-}
-
-static enum error call_store(
-    struct server *s, enum store_mode mode, enum error (*run)(struct server *s, struct context *c))
-{
-    struct errand errand = {s, run};
-    return store_call(s->store, mode, run_errand, &errand);
-}
-
-static enum error prepare(struct server *s, struct context *c)
+static enum error prepare(struct context *c, void *unused)
 {
     return model_prepare(c);
 }
 
-static enum error sweep(struct server *s, struct context *c)
+static enum error read_any_key(struct context *c, void *out_any)
 {
-    return model_sweep(c, &s->sweep_position, &s->sweep_more);
-}
-
-static enum error need_no_key(struct server *s, struct context *c)
-{
-    bool any;
-    enum error e = key_any(c, &any);
-    return e == OK && any ? ERR_CONFLICT : e;
+    return key_any(c, out_any);
 }
 
 static void on_fatal(const char *what)
@@ -117,6 +90,12 @@ static void write_metrics(struct buf *out, void *data)
         {"cairn_store_rollbacks_total", "counter", "Write jobs that failed.", (double)st.rollbacks},
         {"cairn_store_checkpoints_total", "counter", "WAL checkpoints.", (double)st.checkpoints},
         {"cairn_store_queued", "gauge", "Jobs that wait.", (double)st.queued},
+        {"cairn_store_retries_total", "counter", "Transactions that ran again.",
+            (double)st.retries},
+        {"cairn_store_reconnects_total", "counter", "Connections made after the start.",
+            (double)st.reconnects},
+        {"cairn_store_connected", "gauge", "Whether the database can be reached.",
+            st.connected ? 1 : 0},
         {"cairn_store_commit_seconds_total", "counter", "Time spent in COMMIT.",
             (double)st.commit_us / 1e6},
         {"cairn_http_connections", "gauge", "Open connections.", (double)h.connections_open},
@@ -164,25 +143,36 @@ static void list_hosts(struct server *s, struct arena *arena)
         s->hosts[s->n_hosts++] = c->allow_hosts[i];
 }
 
-static enum error open_store(struct server *s, struct problem *problem)
+static struct store_config store_config(const struct server_config *c)
 {
-    struct store_config config = {.engine = ENGINE_SQLITE,
-        .data_dir = s->config->data_dir,
-        .readers = s->config->readers,
+    return (struct store_config){.engine = str_is_none(c->db_url) ? ENGINE_SQLITE : ENGINE_POSTGRES,
+        .data_dir = c->data_dir,
+        .url = c->db_url,
+        .replica_url = c->db_replica_url,
+        .schema = c->db_schema,
+        .writers = c->db_writers,
+        .readers = c->readers,
         .statements = sql_statements,
         .n_statements = SQL_STATEMENT_COUNT,
+        .free_memo = key_memo_free,
         .on_fatal = on_fatal};
+}
+
+static enum error open_store(struct server *s, struct problem *problem)
+{
+    const struct store_config config = store_config(s->config);
+    bool any_key = false;
     enum error e = store_open(&config, problem, &s->store);
     if (e != OK)
         return e;
-    e = call_store(s, STORE_WRITE, prepare);
+    e = errand_run(s->store, STORE_WRITE, prepare, NULL);
     if (e != OK)
         return problem_set(problem, e, "the database could not be prepared");
-    e = call_store(s, STORE_READ, need_no_key);
-    if (e == ERR_CONFLICT)
-        return OK;
+    e = errand_run(s->store, STORE_READ, read_any_key, &any_key);
     if (e != OK)
         return problem_set(problem, e, "the database could not be read");
+    if (any_key)
+        return OK;
     if (!s->loopback)
         return problem_set(problem, ERR_FORBIDDEN,
             "no API key exists: start on 127.0.0.1, create one with POST /v1/keys, then listen on "
@@ -226,13 +216,32 @@ static enum error open_listener(struct server *s, struct arena *arena, struct pr
     return OK;
 }
 
+static enum error start_threads(struct server *s, struct problem *problem)
+{
+    if (store_is_shared(s->store) && tail_thread_start(s->store, &s->tail) != OK)
+        return problem_set(problem, ERR_UNAVAILABLE, "the database could not be read");
+    s->sweeper = sweeper_start(s->store);
+    return OK;
+}
+
+static void stop_threads(struct server *s)
+{
+    if (s->sweeper != NULL)
+        sweeper_stop(s->sweeper);
+    if (s->tail != NULL)
+        tail_thread_stop(s->tail);
+}
+
 static void close_all(struct server *s)
 {
+    stop_threads(s);
     if (s->http != NULL) {
         front_drain(s->front);
         http_server_drain(s->http, s->config->drain_ms);
         front_detach(s->front);
     }
+    tail_thread_destroy(s->tail);
+    sweeper_destroy(s->sweeper);
     /* Jobs that still run post their ends to the loops, so the loops outlive the store. */
     store_close(s->store);
     if (s->http != NULL)
@@ -263,18 +272,6 @@ static void announce(const struct server *s)
     fflush(stdout);
 }
 
-/* One sweep a second until a signal comes; sooner while there is more to do. */
-static void serve_until_signal(struct server *s, const sigset_t *signals)
-{
-    const struct timespec second = {.tv_sec = 1}, soon = {.tv_nsec = 20 * 1000 * 1000};
-    while (sigtimedwait(signals, NULL, s->sweep_more ? &soon : &second) < 0) {
-        s->sweep_more = false;
-        enum error e = call_store(s, STORE_WRITE, sweep);
-        if (e != OK)
-            LOG(LOG_WARN, "a sweep failed", LOG_STR("code", error_info(e)->code));
-    }
-}
-
 int server_run(const struct server_config *config)
 {
     sigset_t signals;
@@ -295,13 +292,18 @@ int server_run(const struct server_config *config)
     arena_init(&arena, ARENA_BYTES);
     problem_init(&problem, &arena);
     enum error e = open_store(&s, &problem);
+    /* The listener last: once it is there, the loops run, and can be ended. */
+    if (e == OK)
+        e = start_threads(&s, &problem);
     if (e == OK)
         e = open_listener(&s, &arena, &problem);
     if (e == OK) {
+        int received;
         http_server_start(s.http);
         announce(&s);
-        serve_until_signal(&s, &signals);
+        sigwait(&signals, &received);
         LOG(LOG_INFO, "draining");
+        store_drain(s.store);
         /* A second signal ends the process at once; nothing acknowledged is lost by it. */
         pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
     } else {

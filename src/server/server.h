@@ -11,7 +11,11 @@ enum { SERVER_MAX_NAMES = 32 };
 struct server_config {
     struct str listen_host;
     uint16_t listen_port;
-    struct str data_dir;
+    struct str data_dir; /* SQLite's, unless there is a db_url */
+    struct str db_url; /* PostgreSQL: postgres://… or postgresql://…; it may hold a password */
+    struct str db_replica_url;
+    struct str db_schema;
+    unsigned db_writers;
     unsigned loops;
     unsigned readers;
     struct str tls_certificate;

@@ -17,7 +17,10 @@ struct engine_ops {
     void (*bind_text)(struct query *q, unsigned param, struct str value);
     void (*bind_bytes)(struct query *q, unsigned param, struct str value);
     void (*bind_i64)(struct query *q, unsigned param, int64_t value);
+    void (*send)(struct query *q); /* NULL: rows cost no round trip */
     bool (*next)(struct query *q);
+    /* For a statement whose rows and count nobody wants: it may be carried out later. */
+    void (*run)(struct query *q);
     void (*end)(struct query *q);
     int64_t (*changed)(struct query *q);
     bool (*is_null)(struct query *q, unsigned column);
@@ -27,6 +30,22 @@ struct engine_ops {
 
     enum error (*sequence_take)(
         struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
+
+    /* NULL where there is one writer. */
+    const struct shared_ops *shared;
+};
+
+/* What only an engine with other writers needs; store.h says what each is for. */
+struct shared_ops {
+    void (*drain)(struct store *store);
+    void (*wait)(struct store *store, uint32_t timeout_ms);
+    void (*wake)(struct store *store);
+    void (*notify)(struct tx *tx);
+    enum error (*run_again)(struct tx *tx);
+    void (*refresh)(struct tx *tx);
+    void (*once)(struct tx *tx, const struct sql_statement *statement);
+    void (*enter)(struct tx *tx, const struct uuid *tenant_id); /* NULL: every tenant */
+    int64_t (*lease_now_us)(const struct tx *tx);
 };
 
 /* The first member of each engine's own struct. */
@@ -34,20 +53,27 @@ struct store {
     const struct engine_ops *ops;
     struct store_config config;
     struct hub *hub;
+    atomic_llong settled; /* see tx_settled */
 };
 
 struct tx {
     struct store *store;
     void *connection;
     bool writes;
+    void *memo;
     struct hub_item *published;
     struct hub_item **published_end;
 };
+
+/* run, and finish. */
+MUST_CHECK enum error job_run_whole(struct store_job *job, struct tx *tx);
 
 void tx_init(struct tx *tx, struct store *store, void *connection, bool writes);
 /* Drops what was published from `from` on; used when a job fails. */
 void tx_unpublish_from(struct tx *tx, struct hub_item **from);
 
+MUST_CHECK enum error postgres_store_open(
+    const struct store_config *config, struct problem *problem, struct store **out_store);
 MUST_CHECK enum error sqlite_store_open(
     const struct store_config *config, struct problem *problem, struct store **out_store);
 

@@ -1,10 +1,22 @@
 #include "store/hub.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
+
+enum { WATCHED_BUCKETS = 4096 };
+
+struct watched {
+    struct watched *next;
+    struct uuid tenant_id;
+    size_t count;
+};
 
 struct hub {
     pthread_mutex_t mutex;
     struct hub_listener *listeners;
+    pthread_mutex_t watched_mutex;
+    struct watched *watched[WATCHED_BUCKETS];
+    size_t n_watched;
 };
 
 void hub_item_init(struct hub_item *item, struct uuid tenant_id, struct uuid topic,
@@ -31,13 +43,15 @@ struct hub *hub_create(void)
 {
     struct hub *hub = MEM_NEW(struct hub);
     pthread_mutex_init(&hub->mutex, NULL);
+    pthread_mutex_init(&hub->watched_mutex, NULL);
     return hub;
 }
 
 void hub_destroy(struct hub *hub)
 {
-    assert(hub->listeners == NULL);
+    assert(hub->listeners == NULL && hub->n_watched == 0);
     pthread_mutex_destroy(&hub->mutex);
+    pthread_mutex_destroy(&hub->watched_mutex);
     mem_free(hub);
 }
 
@@ -71,6 +85,63 @@ void hub_remove_listener(struct hub *hub, struct hub_listener *l)
         at = &(*at)->next;
     *at = l->next;
     pthread_mutex_unlock(&hub->mutex);
+}
+
+/* What points at the tenant's entry, or at the end of its chain. */
+static struct watched **find_watched(struct hub *hub, struct uuid tenant_id)
+{
+    uint64_t hash = hash_bytes(tenant_id.bytes, sizeof tenant_id.bytes);
+    struct watched **at = &hub->watched[hash % WATCHED_BUCKETS];
+    while (*at != NULL && !uuid_eq((*at)->tenant_id, tenant_id))
+        at = &(*at)->next;
+    return at;
+}
+
+void hub_watch(struct hub *hub, struct uuid tenant_id)
+{
+    pthread_mutex_lock(&hub->watched_mutex);
+    struct watched **at = find_watched(hub, tenant_id);
+    if (*at == NULL) {
+        *at = MEM_NEW(struct watched);
+        (*at)->tenant_id = tenant_id;
+        hub->n_watched++;
+    }
+    (*at)->count++;
+    pthread_mutex_unlock(&hub->watched_mutex);
+}
+
+void hub_unwatch(struct hub *hub, struct uuid tenant_id)
+{
+    pthread_mutex_lock(&hub->watched_mutex);
+    struct watched **at = find_watched(hub, tenant_id), *entry = *at;
+    assert(entry != NULL);
+    if (--entry->count == 0) {
+        *at = entry->next;
+        mem_free(entry);
+        hub->n_watched--;
+    }
+    pthread_mutex_unlock(&hub->watched_mutex);
+}
+
+bool hub_is_watched(struct hub *hub)
+{
+    pthread_mutex_lock(&hub->watched_mutex);
+    bool watched = hub->n_watched > 0;
+    pthread_mutex_unlock(&hub->watched_mutex);
+    return watched;
+}
+
+size_t hub_watched(struct hub *hub, struct arena *arena, struct uuid **out_tenants)
+{
+    pthread_mutex_lock(&hub->watched_mutex);
+    size_t count = 0;
+    struct uuid *tenants = ARENA_ARRAY(arena, struct uuid, hub->n_watched);
+    for (size_t i = 0; count < hub->n_watched; i++)
+        for (const struct watched *w = hub->watched[i]; w != NULL; w = w->next)
+            tenants[count++] = w->tenant_id;
+    pthread_mutex_unlock(&hub->watched_mutex);
+    *out_tenants = tenants;
+    return count;
 }
 
 static void drop_all(struct hub_listener *l)
@@ -116,6 +187,19 @@ void hub_publish(struct hub *hub, struct hub_item *first)
     pthread_mutex_lock(&hub->mutex);
     for (struct hub_listener *l = hub->listeners; l != NULL; l = l->next)
         deliver(l, first);
+    pthread_mutex_unlock(&hub->mutex);
+}
+
+void hub_lose(struct hub *hub)
+{
+    pthread_mutex_lock(&hub->mutex);
+    for (struct hub_listener *l = hub->listeners; l != NULL; l = l->next) {
+        pthread_mutex_lock(&l->mutex);
+        drop_all(l);
+        l->lost = true;
+        pthread_mutex_unlock(&l->mutex);
+        l->wake(l);
+    }
     pthread_mutex_unlock(&hub->mutex);
 }
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/arena.h"
 #include "base/uuid.h"
 
 enum { HUB_BOX_MAX_BYTES = 64 * 1024 * 1024 };
@@ -20,7 +21,8 @@ struct hub_item {
     struct uuid tenant_id;
     struct uuid topic;
     size_t size_bytes;
-    int type; /* the owner's; 0 unless set before it is published */
+    int type;     /* the owner's; 0 unless set before it is published */
+    bool is_read; /* a shared store has it in its tables, and its readers find it there */
     void (*destroy)(struct hub_item *item);
     struct hub_item *next_in_tx;
 };
@@ -53,6 +55,19 @@ void hub_listener_init(struct hub_listener *l, void (*wake)(struct hub_listener 
 void hub_listener_deinit(struct hub_listener *l);
 void hub_add_listener(struct hub *hub, struct hub_listener *l);
 void hub_remove_listener(struct hub *hub, struct hub_listener *l);
+
+/*
+ * Which tenants have somebody who listens here: what a shared store has to look for. Counted, any
+ * thread. A listener is watched before it reads what is there already, so what it does not read
+ * is found for it.
+ */
+void hub_watch(struct hub *hub, struct uuid tenant_id);
+void hub_unwatch(struct hub *hub, struct uuid tenant_id);
+/* Returns how many tenants there are, and their ids in the arena. */
+size_t hub_watched(struct hub *hub, struct arena *arena, struct uuid **out_tenants);
+bool hub_is_watched(struct hub *hub);
+/* Items may be missing: every listener is told, and reads from the store. */
+void hub_lose(struct hub *hub);
 
 /* Gives each listener a reference of its own to each item of the list, in order. */
 void hub_publish(struct hub *hub, struct hub_item *first);

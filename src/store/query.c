@@ -15,44 +15,54 @@ void query_begin(
 }
 
 /* Binding a name that the statement lacks is a programmer's error, found by the first test. */
-static unsigned param_index(const struct query *q, const char *param)
+static unsigned param_index(const struct query *q, const char *param, unsigned types)
 {
-    for (unsigned i = 0; i < q->statement->n_params; i++)
-        if (strcmp(q->statement->params[i], param) == 0)
+    const struct sql_statement *s = q->statement;
+    for (unsigned i = 0; i < s->n_params; i++)
+        if (strcmp(s->params[i], param) == 0 && (types & (1u << s->types[i])) != 0)
             return i;
-    fprintf(stderr, "statement %s has no parameter :%s\n", q->statement->name, param);
+    fprintf(stderr, "statement %s has no parameter :%s of this type\n", s->name, param);
     abort();
 }
 
 void query_text(struct query *q, const char *param, struct str value)
 {
-    unsigned index = param_index(q, param);
+    unsigned index = param_index(q, param, 1u << SQL_TEXT | 1u << SQL_JSON);
     if (q->error == OK && !str_is_none(value))
         ops_of(q)->bind_text(q, index, value);
 }
 
-void query_bytes(struct query *q, const char *param, struct str value)
+static void bind_bytes(struct query *q, unsigned index, struct str value)
 {
-    unsigned index = param_index(q, param);
     if (q->error == OK && !str_is_none(value))
         ops_of(q)->bind_bytes(q, index, value);
 }
 
-void query_i64(struct query *q, const char *param, int64_t value)
+static void bind_i64(struct query *q, unsigned index, int64_t value)
 {
-    unsigned index = param_index(q, param);
     if (q->error == OK)
         ops_of(q)->bind_i64(q, index, value);
 }
 
+void query_bytes(struct query *q, const char *param, struct str value)
+{
+    bind_bytes(q, param_index(q, param, 1u << SQL_BYTES), value);
+}
+
+void query_i64(struct query *q, const char *param, int64_t value)
+{
+    bind_i64(q, param_index(q, param, 1u << SQL_INT), value);
+}
+
 void query_bool(struct query *q, const char *param, bool value)
 {
-    query_i64(q, param, value);
+    bind_i64(q, param_index(q, param, 1u << SQL_BOOL), value);
 }
 
 void query_uuid(struct query *q, const char *param, struct uuid value)
 {
-    query_bytes(q, param, (struct str){(const char *)value.bytes, sizeof value.bytes});
+    bind_bytes(q, param_index(q, param, 1u << SQL_UUID),
+        (struct str){(const char *)value.bytes, sizeof value.bytes});
 }
 
 void query_i64_if(struct query *q, const char *param, bool has, int64_t value)
@@ -65,6 +75,12 @@ void query_uuid_if(struct query *q, const char *param, bool has, struct uuid val
 {
     if (has)
         query_uuid(q, param, value);
+}
+
+void query_send(struct query *q)
+{
+    if (q->error == OK && ops_of(q)->send != NULL)
+        ops_of(q)->send(q);
 }
 
 bool query_next(struct query *q)
@@ -83,8 +99,9 @@ enum error query_end(struct query *q)
 
 enum error query_run(struct query *q)
 {
-    int64_t changed;
-    return query_run_counted(q, &changed);
+    if (q->error == OK)
+        ops_of(q)->run(q);
+    return query_end(q);
 }
 
 enum error query_run_counted(struct query *q, int64_t *out_changed)

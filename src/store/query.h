@@ -10,7 +10,9 @@
  *       thread_read(&q, &thread);
  *   return query_end(&q);
  *
- * Text and bytes that are read are copied into the arena given at the start.
+ * Text and bytes that are read are copied into the arena given at the start. PostgreSQL may carry
+ * out a statement without rows later: its error then comes with a later statement, or with the
+ * commit, and fails the job all the same. query_run_counted waits for it.
  */
 #ifndef STORE_QUERY_H
 #define STORE_QUERY_H
@@ -21,6 +23,8 @@
 
 enum store_engine { ENGINE_SQLITE, ENGINE_POSTGRES, ENGINE_COUNT };
 
+enum sql_type { SQL_UUID, SQL_INT, SQL_BOOL, SQL_TEXT, SQL_JSON, SQL_BYTES };
+
 /* Generated from the .sql files; `index` is its place in the table of all statements. */
 struct sql_statement {
     unsigned index;
@@ -28,6 +32,8 @@ struct sql_statement {
     const char *name;
     const char *text[ENGINE_COUNT];
     const char *const *params;
+    const enum sql_type *types; /* of the parameters */
+    bool writes;
 };
 
 struct tx;
@@ -54,6 +60,9 @@ void query_uuid(struct query *q, const char *param, struct uuid value);
 void query_i64_if(struct query *q, const char *param, bool has, int64_t value);
 void query_uuid_if(struct query *q, const char *param, bool has, struct uuid value);
 
+/* Sends it without waiting for its rows, where that is possible; query_next waits. Until then
+ * nothing that was bound may go. */
+void query_send(struct query *q);
 /* True while there is a row to read. */
 bool query_next(struct query *q);
 MUST_CHECK enum error query_end(struct query *q);

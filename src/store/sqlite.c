@@ -107,6 +107,12 @@ static bool next(struct query *q)
     return false;
 }
 
+static void run(struct query *q)
+{
+    while (next(q)) {
+    }
+}
+
 static void end(struct query *q)
 {
     sqlite3_reset(stmt_of(q));
@@ -154,6 +160,7 @@ const struct engine_ops sqlite_ops = {
     .bind_bytes = bind_bytes,
     .bind_i64 = bind_i64,
     .next = next,
+    .run = run,
     .end = end,
     .changed = changed,
     .is_null = is_null,

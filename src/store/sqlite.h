@@ -18,6 +18,7 @@
 #include <sqlite3.h>
 
 #include "store/engine.h"
+#include "store/job_queue.h"
 
 enum {
     SQLITE_BATCH_MAX_JOBS = 512,
@@ -51,15 +52,6 @@ struct sequence_cache {
     struct sequence_slot touched[SEQUENCE_MAX_TOUCHED]; /* by the running job */
     size_t n_touched;
     bool touched_overflow;
-};
-
-struct job_queue {
-    pthread_mutex_t mutex;
-    pthread_cond_t cond;
-    struct store_job *first;
-    struct store_job **end;
-    size_t count;
-    bool closed;
 };
 
 struct sqlite_store {

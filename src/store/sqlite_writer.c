@@ -2,76 +2,6 @@
 #include "base/memory.h"
 #include "store/sqlite.h"
 
-/* --- The queues ----------------------------------------------------------------------------- */
-
-static void queue_init(struct job_queue *q)
-{
-    *q = (struct job_queue){0};
-    q->end = &q->first;
-    pthread_mutex_init(&q->mutex, NULL);
-    pthread_cond_init(&q->cond, NULL);
-}
-
-static void queue_deinit(struct job_queue *q)
-{
-    assert(q->first == NULL);
-    pthread_cond_destroy(&q->cond);
-    pthread_mutex_destroy(&q->mutex);
-}
-
-/* False when the queue is closed: what is in it is finished, nothing more is taken. */
-static bool queue_put(struct job_queue *q, struct store_job *job)
-{
-    job->next = NULL;
-    pthread_mutex_lock(&q->mutex);
-    bool open = !q->closed;
-    if (open) {
-        *q->end = job;
-        q->end = &job->next;
-        q->count++;
-        pthread_cond_signal(&q->cond);
-    }
-    pthread_mutex_unlock(&q->mutex);
-    return open;
-}
-
-static void queue_close(struct job_queue *q)
-{
-    pthread_mutex_lock(&q->mutex);
-    q->closed = true;
-    pthread_cond_broadcast(&q->cond);
-    pthread_mutex_unlock(&q->mutex);
-}
-
-/* Waits for work and takes up to `max` jobs; none only when the queue is closed and empty. */
-static struct store_job *queue_take(struct job_queue *q, size_t max)
-{
-    pthread_mutex_lock(&q->mutex);
-    while (q->first == NULL && !q->closed)
-        pthread_cond_wait(&q->cond, &q->mutex);
-    struct store_job *taken = q->first;
-    struct store_job **end = &taken;
-    for (size_t i = 0; i < max && *end != NULL; i++) {
-        end = &(*end)->next;
-        q->count--;
-    }
-    q->first = *end;
-    *end = NULL;
-    if (q->first == NULL)
-        q->end = &q->first;
-    pthread_mutex_unlock(&q->mutex);
-    return taken;
-}
-
-static size_t queue_count(const struct job_queue *q)
-{
-    struct job_queue *mutable = (struct job_queue *)q;
-    pthread_mutex_lock(&mutable->mutex);
-    size_t count = q->count;
-    pthread_mutex_unlock(&mutable->mutex);
-    return count;
-}
-
 /* --- Group commit --------------------------------------------------------------------------- */
 
 static void fail_all(struct store_job *batch, enum error e)
@@ -90,11 +20,12 @@ static enum error run_job(struct sqlite_store *s, struct store_job *job, struct 
     sequence_cache_job_starts(&s->sequences);
     enum error e = alone ? OK : sqlite_exec(c, "SAVEPOINT job");
     if (e == OK)
-        e = job->run(job, tx);
+        e = job_run_whole(job, tx);
     job->result = e;
     if (e != OK) {
         atomic_fetch_add(&s->n_rollbacks, 1);
         tx_unpublish_from(tx, published);
+        tx_drop_memo(tx);
         sequence_cache_job_failed(&s->sequences);
     }
     /* After some failures SQLite has rolled the whole transaction back by itself. */
@@ -132,6 +63,7 @@ static void run_batch(struct sqlite_store *s, struct store_job *batch)
     struct tx tx;
     tx_init(&tx, &s->base, &s->writer, true);
     enum error e = run_jobs(s, batch, &tx);
+    tx_drop_memo(&tx);
     /* A job that was alone and failed has left nothing to commit. */
     if (e == OK && !sqlite3_get_autocommit(s->writer.db))
         e = commit(s);
@@ -164,7 +96,8 @@ static int note_wal_pages(void *data, sqlite3 *db, const char *name, int pages)
  * readers have kept it from starting over for long, by waiting for them. */
 static void checkpoint_if_due(struct sqlite_store *s)
 {
-    int due = queue_count(&s->writes) == 0 ? SQLITE_CHECKPOINT_PAGES : SQLITE_CHECKPOINT_BUSY_PAGES;
+    int due =
+        job_queue_count(&s->writes) == 0 ? SQLITE_CHECKPOINT_PAGES : SQLITE_CHECKPOINT_BUSY_PAGES;
     if (s->wal_pages < s->wal_pages_moved)
         s->wal_pages_moved = 0; /* the WAL has started over */
     if (s->wal_pages - s->wal_pages_moved < due)
@@ -183,7 +116,7 @@ static void *writer_main(void *data)
 {
     struct sqlite_store *s = data;
     struct store_job *batch;
-    while ((batch = queue_take(&s->writes, SQLITE_BATCH_MAX_JOBS)) != NULL) {
+    while ((batch = job_queue_take(&s->writes, SQLITE_BATCH_MAX_JOBS)) != NULL) {
         run_batch(s, batch);
         checkpoint_if_due(s);
     }
@@ -205,7 +138,8 @@ static void run_read(struct sqlite_connection *c, struct store_job *job)
     c->read_deadline_us = clock_steady_us() + SQLITE_READ_DEADLINE_US;
     enum error e = sqlite_exec(c, "BEGIN");
     if (e == OK)
-        e = job->run(job, &tx);
+        e = job_run_whole(job, &tx);
+    tx_drop_memo(&tx);
     if (!sqlite3_get_autocommit(c->db)) {
         enum error ended = sqlite_exec(c, "COMMIT");
         e = e != OK ? e : ended;
@@ -219,7 +153,7 @@ static void *reader_main(void *data)
     struct sqlite_connection *c = data;
     sqlite3_progress_handler(c->db, 10000, is_past_deadline, c);
     struct store_job *job;
-    while ((job = queue_take(&c->store->reads, 1)) != NULL)
+    while ((job = job_queue_take(&c->store->reads, 1)) != NULL)
         run_read(c, job);
     return NULL;
 }
@@ -234,8 +168,8 @@ static void start_thread(pthread_t *thread, void *(*start)(void *data), void *da
 
 void sqlite_threads_start(struct sqlite_store *s)
 {
-    queue_init(&s->writes);
-    queue_init(&s->reads);
+    job_queue_init(&s->writes);
+    job_queue_init(&s->reads);
     sqlite3_wal_hook(s->writer.db, note_wal_pages, s);
     start_thread(&s->writer_thread, writer_main, s);
     s->reader_threads = mem_zalloc(s->base.config.readers * sizeof(pthread_t));
@@ -245,20 +179,20 @@ void sqlite_threads_start(struct sqlite_store *s)
 
 void sqlite_threads_stop(struct sqlite_store *s)
 {
-    queue_close(&s->reads);
+    job_queue_close(&s->reads);
     for (unsigned i = 0; i < s->base.config.readers; i++)
         pthread_join(s->reader_threads[i], NULL);
-    queue_close(&s->writes);
+    job_queue_close(&s->writes);
     pthread_join(s->writer_thread, NULL);
     mem_free(s->reader_threads);
-    queue_deinit(&s->reads);
-    queue_deinit(&s->writes);
+    job_queue_deinit(&s->reads);
+    job_queue_deinit(&s->writes);
 }
 
 void sqlite_submit(struct store *store, struct store_job *job)
 {
     struct sqlite_store *s = CONTAINER_OF(store, struct sqlite_store, base);
-    if (!queue_put(job->mode == STORE_WRITE ? &s->writes : &s->reads, job))
+    if (!job_queue_put(job->mode == STORE_WRITE ? &s->writes : &s->reads, job))
         job->done(job, ERR_UNAVAILABLE);
 }
 
@@ -271,7 +205,8 @@ struct store_stats sqlite_stats(const struct store *store)
         .reads = atomic_load(&s->n_reads),
         .rollbacks = atomic_load(&s->n_rollbacks),
         .checkpoints = atomic_load(&s->n_checkpoints),
-        .queued = queue_count(&s->writes) + queue_count(&s->reads),
+        .queued = job_queue_count(&s->writes) + job_queue_count(&s->reads),
         .commit_us = atomic_load(&s->commit_us),
+        .connected = true,
     };
 }

@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include "base/clock.h"
 #include "store/engine.h"
 
 enum error store_open(
@@ -9,10 +10,17 @@ enum error store_open(
     case ENGINE_SQLITE:
         return sqlite_store_open(config, problem, out_store);
     case ENGINE_POSTGRES:
+        return postgres_store_open(config, problem, out_store);
     case ENGINE_COUNT:
         break;
     }
     return problem_set(problem, ERR_BAD_REQUEST, "this build has no such storage engine");
+}
+
+void store_drain(struct store *store)
+{
+    if (store_is_shared(store))
+        store->ops->shared->drain(store);
 }
 
 void store_close(struct store *store)
@@ -35,6 +43,22 @@ struct hub *store_hub(struct store *store)
 struct store_stats store_stats(const struct store *store)
 {
     return store->ops->stats(store);
+}
+
+bool store_is_shared(const struct store *store)
+{
+    return store->ops->shared != NULL;
+}
+
+void store_wait(struct store *store, uint32_t timeout_ms)
+{
+    store->ops->shared->wait(store, timeout_ms);
+}
+
+void store_wake(struct store *store)
+{
+    if (store_is_shared(store))
+        store->ops->shared->wake(store);
 }
 
 struct waiting_job {
@@ -80,10 +104,28 @@ enum error store_call(struct store *store, enum store_mode mode,
     return w.result;
 }
 
+enum error job_run_whole(struct store_job *job, struct tx *tx)
+{
+    enum error e = job->run(job, tx);
+    return e == OK && job->finish != NULL ? job->finish(job, tx) : e;
+}
+
 void tx_init(struct tx *tx, struct store *store, void *connection, bool writes)
 {
     *tx = (struct tx){.store = store, .connection = connection, .writes = writes};
     tx->published_end = &tx->published;
+}
+
+void **tx_memo(struct tx *tx)
+{
+    return &tx->memo;
+}
+
+void tx_drop_memo(struct tx *tx)
+{
+    if (tx->memo != NULL)
+        tx->store->config.free_memo(tx->memo);
+    tx->memo = NULL;
 }
 
 void tx_publish(struct tx *tx, struct hub_item *item)
@@ -111,4 +153,65 @@ enum error tx_sequence_take(
 {
     assert(tx->writes && count > 0);
     return tx->store->ops->sequence_take(tx, sequence, count, out_first);
+}
+
+/* --- Where others write too ----------------------------------------------------------------- */
+
+static const struct shared_ops *shared_of(const struct tx *tx)
+{
+    return tx->store->ops->shared;
+}
+
+void tx_notify(struct tx *tx)
+{
+    if (shared_of(tx) != NULL)
+        shared_of(tx)->notify(tx);
+}
+
+bool tx_is_shared(const struct tx *tx)
+{
+    return tx->writes && shared_of(tx) != NULL;
+}
+
+enum error tx_run_again(struct tx *tx)
+{
+    return shared_of(tx)->run_again(tx);
+}
+
+void tx_refresh(struct tx *tx)
+{
+    if (shared_of(tx) != NULL)
+        shared_of(tx)->refresh(tx);
+}
+
+int64_t tx_settled(struct tx *tx, int64_t value)
+{
+    atomic_llong *settled = &tx->store->settled;
+    long long known = atomic_load(settled);
+    while (known < value && !atomic_compare_exchange_weak(settled, &known, value)) {
+    }
+    return known > value ? known : value;
+}
+
+void tx_once(struct tx *tx, const struct sql_statement *statement)
+{
+    if (shared_of(tx) != NULL)
+        shared_of(tx)->once(tx, statement);
+}
+
+void tx_enter_tenant(struct tx *tx, struct uuid tenant_id)
+{
+    if (shared_of(tx) != NULL)
+        shared_of(tx)->enter(tx, &tenant_id);
+}
+
+void tx_enter_system(struct tx *tx)
+{
+    if (shared_of(tx) != NULL)
+        shared_of(tx)->enter(tx, NULL);
+}
+
+int64_t tx_lease_now_us(const struct tx *tx)
+{
+    return shared_of(tx) != NULL ? shared_of(tx)->lease_now_us(tx) : clock_lease_us();
 }

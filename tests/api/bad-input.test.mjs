@@ -409,20 +409,29 @@ test('a body that is not strict JSON is refused with the byte and the rule', asy
   expectStatus(deep, 201);
 });
 
-test('U+0000 is refused in text and kept in documents', async (t) => {
+test('U+0000 is refused wherever text may stand, and the place is named', async (t) => {
   const { open } = await startServer(t);
+  for (const raw of [
+    '{"title":"a\\u0000b"}',
+    '{"context":{"k":"a\\u0000b"}}',
+    '{"context":{"a\\u0000b":1}}',
+  ]) {
+    const answer = await open.post('/v1/threads', undefined, { raw });
+    assert.equal(
+      expectProblem(answer, 400, 'invalid_json').detail,
+      `byte ${raw.indexOf('\\u0000')} of the body: \\u0000 is not allowed`,
+    );
+  }
+  expectFault(await open.get('/v1/threads?title=a%00b'), 422, 'invalid_input', 'title', /U\+0000/);
+  expectFault(await open.get('/v1/threads?a%00b=1'), 422, 'invalid_input', 'query', /U\+0000/);
   expectFault(
-    await open.post('/v1/threads', undefined, { raw: '{"title":"a\\u0000b"}' }),
+    await open.get('/v1/threads?metadata.k=%00'),
     422,
     'invalid_input',
-    '/title',
+    'metadata.k',
     /U\+0000/,
   );
-  const made = expectStatus(
-    await open.post('/v1/threads', undefined, { raw: '{"context":{"k":"a\\u0000b"}}' }),
-    201,
-  );
-  assert.equal(made.context.k, 'a\u0000b');
+  assert.deepEqual(expectStatus(await open.get('/v1/threads'), 200).data, []);
 });
 
 test('a body must be JSON by its Content-Type, or have none', async (t) => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
 import test from 'node:test';
-import { expectProblem, expectStatus, startServer, twoTenants, uuid } from './lib/server.mjs';
+import { expectFault, expectProblem, expectStatus, startServer, twoTenants, uuid }
+  from './lib/server.mjs';
 
 /** A request that fetch would not send: any Host, several headers of one name. */
 function plain(server, method, path, headers = {}) {
@@ -207,6 +208,26 @@ test('a preflight of a listed origin is told what it may send', async (t) => {
     await server.client(first.secret).get('/v1/threads', { headers: { Origin: headers.Origin } }),
     200,
   );
+});
+
+test('Cairn-Consistency is strong or eventual, and documented where it counts', async (t) => {
+  const { open } = await startServer(t);
+  const thread = expectStatus(await open.post('/v1/threads', {}), 201);
+  const ask = (path, value) => open.get(path, { headers: { 'Cairn-Consistency': value } });
+  for (const path of ['/v1/threads', `/v1/threads/${thread.id}`, '/v1/events', '/v1/whoami']) {
+    for (const value of ['strong', 'eventual'])
+      expectStatus(await ask(path, value), 200);
+    for (const value of ['', 'Eventual', 'weak', 'strong, eventual'])
+      expectFault(await ask(path, value), 422, 'invalid_input', 'Cairn-Consistency',
+        /^must be strong or eventual$/);
+  }
+  const { paths } = expectStatus(await open.get('/openapi.json'), 200);
+  const told = Object.entries(paths).filter(([, item]) =>
+    item.get?.parameters?.some((p) => p.in === 'header' && p.name === 'Cairn-Consistency'));
+  assert.deepEqual(told.map(([path]) => path).sort(), [
+    '/v1/audit', '/v1/audit/verify', '/v1/runs', '/v1/runs/{run_id}', '/v1/tenants',
+    '/v1/tenants/{tenant_id}', '/v1/threads', '/v1/threads/{thread_id}',
+    '/v1/threads/{thread_id}/runs']);
 });
 
 test('a header that may come once is refused when it comes twice', async (t) => {

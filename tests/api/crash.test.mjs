@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { expectStatus, startServer, uuid } from './lib/server.mjs';
+import { ENGINE, expectStatus, onSqlite, pause, readAll, startServer, token, uuid }
+  from './lib/server.mjs';
 import { expectSeqs } from './lib/followers.mjs';
-import { sql } from './lib/sqlite.mjs';
 
 const CYCLES = 10;
 const TABLE = {
@@ -21,13 +21,7 @@ const newThread = async (client, body = {}) =>
 
 /** The whole log of a thread, which must be without gaps. */
 async function readLog(client, threadId) {
-  const log = [];
-  for (let cursor = 0, more = true; more;) {
-    const page = expectStatus(
-      await client.get(`/v1/threads/${threadId}/events?after=${cursor}&limit=1000`), 200);
-    log.push(...page.data);
-    ({ has_more: more, next_cursor: cursor } = page);
-  }
+  const log = await readAll(client, `/v1/threads/${threadId}/events`);
   const { last_seq: last } = expectStatus(await client.get(`/v1/threads/${threadId}`), 200);
   expectSeqs(log, 1, last);
   return log;
@@ -155,9 +149,9 @@ class Worker {
         return;
       if (claimed.status === 204)
         continue; // one from before the crash is still leased
-      const { id, fence } = expectStatus(claimed, 200);
+      const { id } = expectStatus(claimed, 200);
       const done = await call(this.client.patch(`/v1/runs/${id}`, { status: 'completed' },
-        { headers: { 'Cairn-Fencing-Token': String(fence) } }));
+        token(claimed.body)));
       if (done === null)
         return;
       if (done.status === 409)
@@ -187,7 +181,7 @@ test('ten times killed under load, nothing acknowledged is lost and nothing doub
     actors.push(new Writer(client, i < 4 ? shared.id : (await newThread(client)).id));
   for (let cycle = 0; cycle < CYCLES; cycle++) {
     const work = actors.map((actor) => actor.work());
-    await new Promise((done) => setTimeout(done, 30 + Math.random() * 250));
+    await pause(30 + Math.random() * 250);
     await server.kill();
     await Promise.all(work);
     await server.start();
@@ -197,19 +191,28 @@ test('ten times killed under load, nothing acknowledged is lost and nothing doub
   const writers = actors.filter((actor) => actor instanceof Writer);
   assert.ok(writers.every((writer) => writer.acknowledged.size > 0));
   await server.stop();
-  assert.deepEqual(sql(server, 'PRAGMA integrity_check'), [['ok']]);
-  assert.deepEqual(sql(server, 'PRAGMA foreign_key_check'), []);
+  if (ENGINE === 'sqlite') {
+    assert.deepEqual(server.sql('PRAGMA integrity_check'), [['ok']]);
+    assert.deepEqual(server.sql('PRAGMA foreign_key_check'), []);
+  }
 });
+
+/** As if the server had never been. */
+function forget(server) {
+  if (ENGINE === 'postgres')
+    server.sql(`DROP SCHEMA IF EXISTS ${server.schema} CASCADE`);
+  for (const file of readdirSync(server.dataDir))
+    rmSync(join(server.dataDir, file));
+}
 
 test('a server killed while it makes its database starts all the same', async (t) => {
   const server = await startServer(t);
   await server.stop();
   for (let i = 0; i < 10; i++) {
     if (i % 2 === 0)
-      for (const file of readdirSync(server.dataDir))
-        rmSync(join(server.dataDir, file));
+      forget(server);
     const starting = server.start().catch(() => {});
-    await new Promise((done) => setTimeout(done, Math.random() * 40));
+    await pause(Math.random() * 40);
     await server.kill();
     await starting;
   }
@@ -217,7 +220,9 @@ test('a server killed while it makes its database starts all the same', async (t
   await newThread(server.open);
 });
 
-test('a second server on the same directory is refused', async (t) => {
+const FILES = onSqlite('any number of nodes share a PostgreSQL');
+
+test('a second server on the same directory is refused', FILES, async (t) => {
   const server = await startServer(t);
   const thread = await newThread(server.open);
   await assert.rejects(startServer(t, { args: ['--data', server.dataDir] }),
@@ -230,11 +235,13 @@ test('a database of a newer Cairn is refused and left as it is', async (t) => {
   const server = await startServer(t);
   await newThread(server.open);
   await server.stop();
-  const [[columns]] = sql(server, 'SELECT count(*) FROM pragma_table_info("schema_versions")');
-  sql(server, `INSERT INTO schema_versions VALUES (999${", 'x'".repeat(columns - 1)})`);
+  const [row] = server.rows('SELECT * FROM schema_versions LIMIT 1');
+  const rest = Object.keys(row).filter((name) => name !== 'version').map((name) => `, ${name}`);
+  server.sql(`INSERT INTO schema_versions (version${rest.join('')})
+    SELECT 999${rest.join('')} FROM schema_versions WHERE version = ${row.version}`);
   await assert.rejects(server.start(), /newer/);
-  assert.deepEqual(sql(server, 'SELECT count(*) FROM threads'), [[1]]);
-  sql(server, 'DELETE FROM schema_versions WHERE version = 999');
+  assert.deepEqual(server.sql('SELECT count(*) FROM threads'), [[1]]);
+  server.sql('DELETE FROM schema_versions WHERE version = 999');
   await server.start();
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
-import { eventually, expectFault, expectProblem, expectStatus, startServer, uuid }
+import { ENGINE, eventually, expectFault, expectProblem, expectStatus, startServer, uuid }
   from './lib/server.mjs';
 import { expectSeqs, followSse, followWs, readSse, untilSubscribers } from './lib/followers.mjs';
 
@@ -248,7 +248,10 @@ test('a long poll whose answer is on its way is not disturbed by what comes afte
     text += chunk;
   const bodies = text.split(/HTTP\/1\.1 200 OK[^]*?\r\n\r\n/).slice(1).map((b) => JSON.parse(b));
   expectSeqs(bodies[0].data, 2, 18);
-  expectSeqs(bodies[1].data, 19, 35);
+  // Where it is woken by reading the database, it may have found some of what came after.
+  const last = bodies[1].data.at(-1).seq;
+  assert.ok(ENGINE === 'sqlite' ? last === 35 : last >= 35, `${last}`);
+  expectSeqs(bodies[1].data, 19, last);
 });
 
 test('long polls end with an answer when the server stops', async (t) => {

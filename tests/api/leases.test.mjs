@@ -1,8 +1,8 @@
 // Leases: how external workers claim runs, keep them, lose them, and cannot write once they have.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { eventually, expectFault, expectProblem, expectStatus, startServer, uuid, withKey }
-  from './lib/server.mjs';
+import { claim, eventually, expectFault, expectProblem, expectStatus, pause, startServer, token,
+  uuid, withKey } from './lib/server.mjs';
 import { subscribers, untilSubscribers } from './lib/followers.mjs';
 
 const newThread = async (client, body = {}) =>
@@ -11,15 +11,10 @@ const newThread = async (client, body = {}) =>
 const enqueue = async (client, threadId, body = {}) => expectStatus(
   await client.post(`/v1/threads/${threadId}/runs`, { policy: 'enqueue', ...body }), 201);
 
-const claim = async (client, body = {}) =>
-  expectStatus(await client.post('/v1/runs/claim', { worker: 'w', ...body }), 200);
-
 const nothingToClaim = async (client, body = {}) =>
   expectStatus(await client.post('/v1/runs/claim', { worker: 'w', ...body }), 204);
 
 const readRun = async (client, id) => expectStatus(await client.get(`/v1/runs/${id}`), 200);
-
-const token = (fence) => ({ headers: { 'Cairn-Fencing-Token': String(fence) } });
 
 /** Every write that a worker can make with a token. */
 const WRITES = {
@@ -58,7 +53,7 @@ async function expectFenced(client, run, fence) {
   const before = await readRun(client, run.id);
   const thread = expectStatus(await client.get(`/v1/threads/${run.thread_id}`), 200);
   for (const [what, write] of Object.entries({ ...WRITES, ...ANYBODYS_WRITES })) {
-    const refused = await write(client, run, token(fence));
+    const refused = await write(client, run, token({ fence }));
     assert.equal(refused.status, 409, `${what}: ${refused.text}`);
     expectProblem(refused, 409, 'lease_lost');
   }
@@ -96,7 +91,7 @@ test('the runs of a thread are claimed one after the other', async (t) => {
   await nothingToClaim(client);
   // Neither a question nor a pause of the first lets the second overtake it.
   expectStatus(await client.patch(`/v1/runs/${first.id}`,
-    { status: 'waiting_for_input' }, token(first.fence)), 200);
+    { status: 'waiting_for_input' }, token(first)), 200);
   await nothingToClaim(client);
   expectStatus(await client.post(`/v1/runs/${first.id}/pause`), 200);
   await nothingToClaim(client);
@@ -128,13 +123,13 @@ test('children are claimed beside their parent', async (t) => {
   expectProblem(
     await client.post(`/v1/threads/${thread.id}/runs`, asked), 409, 'lease_required');
   const child = expectStatus(
-    await client.post(`/v1/threads/${thread.id}/runs`, asked, token(parent.fence)), 201);
+    await client.post(`/v1/threads/${thread.id}/runs`, asked, token(parent)), 201);
   const claimed = await claim(client);
   assert.equal(claimed.id, child.id);
   assert.notEqual(claimed.fence, parent.fence);
   // Both write to the thread they share, each with its own token.
   for (const run of [parent, claimed])
-    expectStatus(await WRITES['append an event of the thread'](client, run, token(run.fence)), 201);
+    expectStatus(await WRITES['append an event of the thread'](client, run, token(run)), 201);
 });
 
 test('a claim that waits gets a run that is queued later', async (t) => {
@@ -179,7 +174,7 @@ test('a claim that waits gets the run that the end of another has freed', async 
     await untilSubscribers(client, 1);
     const began = Date.now();
     expectStatus(
-      await client.patch(`/v1/runs/${first.id}`, { status: end }, token(first.fence)), 200);
+      await client.patch(`/v1/runs/${first.id}`, { status: end }, token(first)), 200);
     assert.equal(expectStatus(await waiting, 200).id, runs[1].id, end);
     assert.ok(Date.now() - began < 30_000, 'the end of the run did not wake the claim');
     expectStatus(await client.post(`/v1/runs/${runs[1].id}/cancel`), 200);
@@ -210,7 +205,7 @@ test('while a run is leased its worker alone may write', async (t) => {
   }
   for (const what of ['keep the lease', 'give the run back'])
     expectFault(await WRITES[what](client, run), 422, 'invalid_input', 'Cairn-Fencing-Token');
-  expectFault(await WRITES['change the run'](client, run, token('seven')),
+  expectFault(await WRITES['change the run'](client, run, token({ fence: 'seven' })),
     422, 'invalid_input', 'Cairn-Fencing-Token');
   // People speak on the thread all the same.
   for (const [what, status] of [['append an event of the thread', 201], ['change the thread', 200]])
@@ -218,10 +213,10 @@ test('while a run is leased its worker alone may write', async (t) => {
   // And with the token everything passes; to give it back comes last.
   const { 'give the run back': release, ...others } = WRITES;
   for (const [what, write] of Object.entries(others)) {
-    const done = await write(client, run, token(run.fence));
+    const done = await write(client, run, token(run));
     assert.ok(done.status < 300, `${what}: ${done.text}`);
   }
-  const released = expectStatus(await release(client, run, token(run.fence)), 200);
+  const released = expectStatus(await release(client, run, token(run)), 200);
   assert.deepEqual([released.status, released.worker, released.lease_ms], ['queued', null, null]);
 });
 
@@ -229,13 +224,13 @@ test('a token that was released is refused on every write', async (t) => {
   const { open: client } = await startServer(t);
   await enqueue(client, (await newThread(client)).id);
   const first = await claim(client, { worker: 'first' });
-  expectStatus(await WRITES['give the run back'](client, first, token(first.fence)), 200);
+  expectStatus(await WRITES['give the run back'](client, first, token(first)), 200);
   await expectFenced(client, first, first.fence); // nobody holds it
   const second = await claim(client, { worker: 'second' });
   assert.ok(second.fence > first.fence);
   await expectFenced(client, first, first.fence); // another does
   await expectFenced(client, first, second.fence + 1); // never given
-  expectStatus(await WRITES['change the run'](client, second, token(second.fence)), 200);
+  expectStatus(await WRITES['change the run'](client, second, token(second)), 200);
 });
 
 test('a token of a run that ended does not open the thread of the next run', async (t) => {
@@ -248,7 +243,7 @@ test('a token of a run that ended does not open the thread of the next run', asy
   const second = await claim(client);
   assert.notEqual(second.fence, first.fence);
   await expectFenced(client, first, first.fence);
-  expectStatus(await WRITES['change the thread'](client, second, token(second.fence)), 200);
+  expectStatus(await WRITES['change the thread'](client, second, token(second)), 200);
 });
 
 test('a worker writes also while another run is queued behind its own', async (t) => {
@@ -257,8 +252,8 @@ test('a worker writes also while another run is queued behind its own', async (t
   await enqueue(client, thread.id);
   const run = await claim(client);
   await enqueue(client, thread.id);
-  expectStatus(await WRITES['append an event of the thread'](client, run, token(run.fence)), 201);
-  expectStatus(await WRITES['change the thread'](client, run, token(run.fence)), 200);
+  expectStatus(await WRITES['append an event of the thread'](client, run, token(run)), 201);
+  expectStatus(await WRITES['change the thread'](client, run, token(run)), 200);
 });
 
 test('a lease that ends makes the run claimable again, and its token worthless', async (t) => {
@@ -286,10 +281,10 @@ test('heartbeats keep a lease far beyond its length', async (t) => {
   while (Date.now() < until) {
     // Long enough that a slow machine does not lose it between two beats.
     const kept = expectStatus(await client.post(`/v1/runs/${run.id}/heartbeat`,
-      { lease_ms: 4000 }, token(run.fence)), 200);
+      { lease_ms: 4000 }, token(run)), 200);
     assert.deepEqual([kept.status, kept.fence, kept.lease_ms], ['running', run.fence, 4000]);
     beats++;
-    await new Promise((done) => setTimeout(done, 250));
+    await pause(250);
   }
   assert.ok(beats > 1);
   await nothingToClaim(client);
@@ -316,7 +311,7 @@ test('what a person decides ends the lease', async (t) => {
   await enqueue(client, (await newThread(client)).id);
   const asking = await claim(client);
   expectStatus(await client.patch(`/v1/runs/${asking.id}`,
-    { status: 'waiting_for_input' }, token(asking.fence)), 200);
+    { status: 'waiting_for_input' }, token(asking)), 200);
   await expectFenced(client, asking, asking.fence);
   expectStatus(await client.post(`/v1/runs/${asking.id}/input`, { input: 'yes' }), 200);
   const again = await claim(client);
@@ -343,10 +338,10 @@ test('sixteen workers never get the same run', async (t) => {
       assert.equal(atWork.get(run.thread_id), undefined, 'two runs of a thread at once');
       atWork.set(run.thread_id, run.id);
       claimed.push(run.id);
-      expectStatus(await WRITES['append an event of the run'](client, run, token(run.fence)), 201);
+      expectStatus(await WRITES['append an event of the run'](client, run, token(run)), 201);
       atWork.delete(run.thread_id);
       expectStatus(await client.patch(
-        `/v1/runs/${run.id}`, { status: 'completed' }, token(run.fence)), 200);
+        `/v1/runs/${run.id}`, { status: 'completed' }, token(run)), 200);
     }
   };
   await Promise.all(Array.from({ length: 16 }, (_, i) => work(`worker-${i}`)));
@@ -364,24 +359,24 @@ test('a lease survives a restart of the server, also an unkind one', async (t) =
     await server.start();
     await nothingToClaim(client);
     const kept = expectStatus(await client.post(`/v1/runs/${run.id}/heartbeat`,
-      { lease_ms: 30_000 }, token(run.fence)), 200);
+      { lease_ms: 30_000 }, token(run)), 200);
     assert.deepEqual([kept.worker, kept.fence], ['steady', run.fence]);
   }
   expectStatus(await client.patch(
-    `/v1/runs/${run.id}`, { status: 'completed' }, token(run.fence)), 200);
+    `/v1/runs/${run.id}`, { status: 'completed' }, token(run)), 200);
 });
 
 test('what was done under a lease is answered again after it, by its key', async (t) => {
   const { open: client } = await startServer(t);
   await enqueue(client, (await newThread(client)).id);
   const run = await claim(client);
-  const opts = { headers: { ...token(run.fence).headers, 'Idempotency-Key': 'release-1' } };
+  const opts = { headers: { ...token(run).headers, 'Idempotency-Key': 'release-1' } };
   const first = expectStatus(
     await client.post(`/v1/runs/${run.id}/release`, undefined, opts), 200);
   const again = await client.post(`/v1/runs/${run.id}/release`, undefined, opts);
   assert.deepEqual(expectStatus(again, 200), first);
   assert.equal(again.headers.get('Idempotency-Replayed'), 'true');
-  expectProblem(await client.post(`/v1/runs/${run.id}/release`, undefined, token(run.fence)),
+  expectProblem(await client.post(`/v1/runs/${run.id}/release`, undefined, token(run)),
     409, 'lease_lost');
 });
 
@@ -389,7 +384,7 @@ test('a token on a route about no thread or run, and an id that no run has, are 
   async (t) => {
     const { open: client } = await startServer(t);
     const thread = await newThread(client);
-    expectFault(await client.post('/v1/threads', {}, token(1)),
+    expectFault(await client.post('/v1/threads', {}, token({ fence: 1 })),
       422, 'invalid_input', 'Cairn-Fencing-Token');
     const nil = '00000000-0000-0000-0000-000000000000';
     expectFault(await client.post(`/v1/threads/${thread.id}/events`,
@@ -401,7 +396,7 @@ test('a heartbeat without a length keeps the one it had, and changes nothing els
   await enqueue(client, (await newThread(client)).id);
   const run = await claim(client, { lease_ms: 600_000 });
   const kept = expectStatus(
-    await client.post(`/v1/runs/${run.id}/heartbeat`, undefined, token(run.fence)), 200);
+    await client.post(`/v1/runs/${run.id}/heartbeat`, undefined, token(run)), 200);
   assert.deepEqual(kept, run);
 });
 
@@ -413,7 +408,7 @@ test('a newer run that is paused does not stand in the way of an older one', asy
   const second = await enqueue(client, thread.id);
   expectStatus(await client.post(`/v1/runs/${second.id}/pause`), 200);
   expectStatus(
-    await client.post(`/v1/runs/${first.id}/release`, undefined, token(held.fence)), 200);
+    await client.post(`/v1/runs/${first.id}/release`, undefined, token(held)), 200);
   assert.equal((await claim(client)).id, first.id);
 });
 

@@ -1,22 +1,12 @@
 // The Memoria workflow system as its users live it, under its own names: routes, events, views.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import test from 'node:test';
-import { expectFault, expectProblem, expectStatus, startServer, uuid } from './lib/server.mjs';
+import { ENGINE, expectFault, expectProblem, expectStatus, onPostgres, startServer, uuid }
+  from './lib/server.mjs';
 import { followWs } from './lib/followers.mjs';
 
-/** What any SQLite client reads from the file while the server runs: rows as objects. */
-function query(server, sql, ...params) {
-  const script = [
-    'import json, sqlite3, sys',
-    'db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=30)',
-    'db.row_factory = sqlite3.Row',
-    'rows = db.execute(sys.argv[2], json.loads(sys.argv[3])).fetchall()',
-    'print(json.dumps([dict(row) for row in rows]))',
-  ].join('\n');
-  const out = execFileSync('python3', ['-c', script, server.database, sql, JSON.stringify(params)]);
-  return JSON.parse(out);
-}
+/** A JSON column: JSONB comes decoded, SQLite's comes as text. */
+const json = (value) => (typeof value === 'string' ? JSON.parse(value) : value);
 
 const texts = (events) => events.map((e) => e.text);
 
@@ -189,7 +179,7 @@ test('a context that somebody else wrote is gone on with, whatever its counter s
   }
 });
 
-test('the views show the seed schema to any SQLite client while the server runs', async (t) => {
+test('the views show the seed schema to any SQL client while the server runs', async (t) => {
   const server = await startServer(t);
   const memoria = server.open;
   const { workflow_id: id, run_id: run } = expectStatus(await memoria.post('/workflow/start',
@@ -200,35 +190,85 @@ test('the views show the seed schema to any SQLite client while the server runs'
       { kind: 'progress', text, run_id: run, payload: { text } }), 201);
   await memoria.patch(`/v1/runs/${run}`, { state: { phase: 2 } });
 
-  const [workflow] = query(server, 'SELECT * FROM workflows WHERE id = ?', id);
+  const [workflow] = server.rows('SELECT * FROM workflows WHERE id = ?', id);
   assert.deepEqual(Object.keys(workflow), ['id', 'status', 'context', 'preferences',
     'important_steps', 'most_recent_run_id', 'error', 'created_at', 'updated_at']);
   assert.equal(workflow.status, 'active');
   assert.equal(workflow.most_recent_run_id, run);
-  assert.deepEqual(JSON.parse(workflow.preferences), { tone: 'dry' });
-  assert.deepEqual(JSON.parse(workflow.important_steps), [{ step: 'counted' }]);
-  assert.equal(JSON.parse(workflow.context).meta.next_seq, 2);
+  assert.deepEqual(json(workflow.preferences), { tone: 'dry' });
+  assert.deepEqual(json(workflow.important_steps), [{ step: 'counted' }]);
+  assert.equal(json(workflow.context).meta.next_seq, 2);
   assert.equal(workflow.error, null);
 
-  const [row] = query(server, 'SELECT * FROM workflow_runs WHERE workflow_id = ?', id);
+  const [row] = server.rows('SELECT * FROM workflow_runs WHERE workflow_id = ?', id);
   assert.deepEqual(Object.keys(row), ['id', 'workflow_id', 'status', 'user_input',
     'ask_clarifications', 'state', 'final_output', 'error', 'created_at', 'updated_at']);
   assert.deepEqual([row.id, row.status, row.user_input, row.ask_clarifications],
-    [run, 'running', 'Count', 1]);
-  assert.deepEqual(JSON.parse(row.state), { phase: 2 });
+    [run, 'running', 'Count', ENGINE === 'postgres' ? true : 1]);
+  assert.deepEqual(json(row.state), { phase: 2 });
 
   // The hottest query of the seed: the events of a workflow after a cursor, in order.
   const after = 'SELECT * FROM workflow_events WHERE workflow_id = ? AND id > ? ORDER BY id';
-  const all = query(server, after, id, 0);
+  const all = server.rows(after, id, 0);
   assert.deepEqual(Object.keys(all[0]),
     ['id', 'workflow_id', 'run_id', 'kind', 'text', 'payload', 'created_at']);
   assert.deepEqual(texts(all), ['thread is active', 'run is running', 'one', 'two', 'three']);
-  assert.deepEqual(texts(query(server, after, id, all[2].id)), ['two', 'three']);
-  assert.deepEqual(JSON.parse(all[4].payload), { text: 'three' });
+  assert.deepEqual(texts(server.rows(after, id, all[2].id)), ['two', 'three']);
+  assert.deepEqual(json(all[4].payload), { text: 'three' });
   assert.equal(all[4].run_id, run);
   const streamed = followWs(memoria, `/workflow/ws/${id}`);
   await streamed.hears(5);
   assert.deepEqual(streamed.heard.map((e) => e.id), all.map((e) => e.id));
+});
+
+const JSONB = onPostgres('SQLite has no JSONB operators');
+
+test('the seed schema is queried with its own types: JSONB, UUID, BOOL, time', JSONB, async (t) => {
+  const server = await startServer(t);
+  const memoria = server.open;
+  const start = async (body) => expectStatus(await memoria.post('/workflow/start', body), 201);
+  const { workflow_id: id, run_id: run } = await start({ user_input: 'Plan a trip',
+    ask_clarifications: true, preferences: { language: 'en', units: { length: 'km' } } });
+  const other = await start({ user_input: 'Else', preferences: { language: 'de' } });
+  const pending = { phase: 'ask', pending_input: { question: 'When?' } };
+  expectStatus(await memoria.patch(`/v1/runs/${run}`,
+    { status: 'waiting_for_input', state: pending }), 200);
+  expectStatus(await memoria.post(`/v1/threads/${id}/events`,
+    { kind: 'progress', text: 'one', payload: { tags: ['a', 'b'], n: 7 } }), 201);
+  const one = (statement) => server.sql(statement).flat();
+
+  // What the seed expects of the tables: containment, paths, existence, the latest waiting run.
+  assert.deepEqual(one(`SELECT id FROM workflows WHERE preferences @> '{"language": "en"}'`), [id]);
+  assert.deepEqual(one(`SELECT preferences #>> '{units,length}' FROM workflows WHERE id = '${id}'`),
+    ['km']);
+  assert.deepEqual(one(`SELECT id FROM workflows WHERE preferences ? 'units'`), [id]);
+  assert.deepEqual(one(`SELECT (context -> 'meta' ->> 'next_seq')::int FROM workflows
+    WHERE id = '${id}'::uuid`), [2]);
+  assert.deepEqual(one(`SELECT r.state -> 'pending_input' ->> 'question'
+    FROM workflows w JOIN workflow_runs r ON r.id = w.most_recent_run_id
+    WHERE w.id = '${id}' AND r.workflow_id = w.id AND r.status = 'waiting_for_input'`), ['When?']);
+  assert.deepEqual(one(`SELECT id FROM workflow_runs WHERE ask_clarifications`), [run]);
+  assert.deepEqual(one(`SELECT jsonb_typeof(context) FROM workflows WHERE id = '${id}'`),
+    ['object']);
+  assert.deepEqual(one(`SELECT count(*) FROM workflows
+    WHERE created_at > now() - interval '1 hour' AND updated_at >= created_at`), [2]);
+  assert.deepEqual(one(`SELECT text FROM workflow_events WHERE payload @> '{"tags": ["b"]}'`),
+    ['one']);
+
+  // (workflow_id, id > cursor), in order.
+  const events = server.rows(`SELECT * FROM workflow_events
+    WHERE workflow_id = '${id}' AND id > 0 ORDER BY id`);
+  assert.deepEqual(texts(events),
+    ['thread is active', 'run is running', 'run is waiting_for_input', 'one']);
+  const cursor = events[1].id;
+  assert.deepEqual(server.sql(`SELECT id, text FROM workflow_events
+    WHERE workflow_id = '${id}' AND id > ${cursor} ORDER BY id LIMIT 10`),
+  events.slice(2).map((e) => [e.id, e.text]));
+  assert.deepEqual(one(`SELECT data_type FROM information_schema.columns WHERE
+    table_schema = '${server.schema}' AND table_name = 'workflow_events'
+    ORDER BY ordinal_position`),
+  ['bigint', 'uuid', 'uuid', 'text', 'text', 'jsonb', 'timestamp with time zone']);
+  assert.notEqual(other.workflow_id, id);
 });
 
 test('the workflow socket: repositioned by its client, refused for a cursor ahead', async (t) => {

@@ -1,7 +1,7 @@
 // The OpenAPI document against itself, and real answers against the document.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { expectStatus, startServer, twoTenants, uuid } from './lib/server.mjs';
+import { expectStatus, startServer, token, twoTenants, uuid } from './lib/server.mjs';
 
 async function readDocument(server) {
   return expectStatus(await server.open.get('/openapi.json'), 200);
@@ -255,7 +255,7 @@ test('real answers have the members that the document tells of, and no others', 
     await c.post('/v1/runs/claim', { worker: 'w' }),
     200,
   );
-  const fence = { headers: { 'Cairn-Fencing-Token': String(claimed.fence) } };
+  const fence = token(claimed);
   check(
     '/v1/runs/{run_id}/heartbeat',
     'post',
@@ -283,9 +283,7 @@ test('real answers have the members that the document tells of, and no others', 
   check(
     '/v1/runs/{run_id}/release',
     'post',
-    await c.post(`/v1/runs/${run.id}/release`, undefined, {
-      headers: { 'Cairn-Fencing-Token': String(again.fence) },
-    }),
+    await c.post(`/v1/runs/${run.id}/release`, undefined, token(again)),
     200,
   );
   check('/v1/runs/{run_id}/pause', 'post', await c.post(`/v1/runs/${run.id}/pause`), 200);

@@ -1,7 +1,8 @@
 // Runs: the transition table, what a second start does, families of runs, and the events of it all.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { expectFault, expectProblem, expectStatus, startServer, uuid } from './lib/server.mjs';
+import { claim, expectFault, expectProblem, expectStatus, startServer, token, uuid }
+  from './lib/server.mjs';
 
 const TABLE = {
   queued: ['running', 'paused', 'failed', 'cancelled'],
@@ -35,19 +36,17 @@ async function changes(client, threadId, after = 0) {
     ({ run, change: payload.change, from: payload.from, to: payload.to, reason: payload.reason }));
 }
 
-const claim = async (client, run) => expectStatus(
-  await client.post('/v1/runs/claim', { worker: 'w', thread_id: run.thread_id }), 200);
+const claimOf = (client, run) => claim(client, { thread_id: run.thread_id });
 
 /** What whoever works on the run sends with a write. */
-const asOwner = (run) =>
-  (run.worker === null ? {} : { headers: { 'Cairn-Fencing-Token': String(run.fence) } });
+const asOwner = (run) => (run.worker === null ? {} : token(run));
 
 /** A run in this status, on a thread of its own. */
 async function runIn(client, status, dispatch = status === 'queued' ? 'queue' : 'direct') {
   const thread = await newThread(client);
   let run = await start(client, thread.id, { dispatch });
   if (run.status !== status && dispatch === 'queue')
-    run = await claim(client, run);
+    run = await claimOf(client, run);
   if (run.status !== status)
     expectStatus(await client.patch(`/v1/runs/${run.id}`, { status }, asOwner(run)), 200);
   return readRun(client, run.id);
@@ -61,7 +60,7 @@ test('every change of status that the table allows succeeds and tells of itself'
       const run = await runIn(client, from, queue ? 'queue' : 'direct');
       const { last_seq: before } = await readThread(client, run.thread_id);
       const changed = from === 'queued' && to === 'running'
-        ? await claim(client, run)
+        ? await claimOf(client, run)
         : expectStatus(
           await client.patch(`/v1/runs/${run.id}`, { status: to }, asOwner(run)), 200);
       assert.equal(changed.status, to, `${from} → ${to}`);
@@ -165,7 +164,7 @@ test('a direct run starts at once, a queued one waits for a worker', async (t) =
   const queued = await start(client, (await newThread(client)).id, {});
   assert.deepEqual([queued.dispatch, queued.status, queued.started_at], ['queue', 'queued', null]);
   // Answered, each goes to where it is worked on.
-  for (const [run, ready] of [[direct, 'running'], [await claim(client, queued), 'queued']]) {
+  for (const [run, ready] of [[direct, 'running'], [await claimOf(client, queued), 'queued']]) {
     const state = { keep: 1, pending_input: 'sure?' };
     expectStatus(await client.patch(
       `/v1/runs/${run.id}`, { status: 'waiting_for_input', state }, asOwner(run)), 200);
@@ -386,7 +385,7 @@ test('lists of runs: newest first, by thread, status and agent', async (t) => {
   const thread = await newThread(client, { run_policy: 'enqueue', agent: 'scribe' });
   const runs = [await start(client, thread.id), await start(client, thread.id, { agent: 'poet' }),
     await start(client, thread.id, { state: { big: 1 } })];
-  await claim(client, runs[0]);
+  await claimOf(client, runs[0]);
   const ids = async (path) => (await client.get(path)).body.data.map((r) => r.id);
   assert.deepEqual(await ids(`/v1/threads/${thread.id}/runs`), runs.map((r) => r.id).reverse());
   assert.deepEqual(await ids('/v1/runs?agent=poet'), [runs[1].id]);

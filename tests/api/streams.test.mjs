@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
-import { eventually, expectProblem, expectStatus, startServer, withKey } from './lib/server.mjs';
+import { eventually, expectProblem, expectStatus, pause, startServer, withKey }
+  from './lib/server.mjs';
 import { expectSeqs, followSse, followWs, readSse, untilSubscribers } from './lib/followers.mjs';
 
 const newThread = async (client, body = {}) =>
@@ -456,7 +457,7 @@ test('8 writers, 64 subscribers that come and go: each event exactly once, in or
         ({ kind: 'progress', payload: { writer, n: n + i } }));
       expectStatus(await client.post(`/v1/threads/${thread.id}/events`, { events }), 201);
       n += size;
-      await new Promise((done) => setTimeout(done, upTo(20)));
+      await pause(upTo(20));
     }
   };
   const subscribe = async (_, i) => {

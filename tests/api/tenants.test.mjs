@@ -129,7 +129,6 @@ test('bad input to the tenants names the field and the rule, and changes nothing
     [{ name: '' }, '/name', /at least 1/],
     [{ name: 'n'.repeat(201) }, '/name', /at most/],
     [{ name: ['a'] }, '/name', /string/],
-    [{ name: 'a\u0000b' }, '/name', /U\+0000/],
     [{ name: 'a', plan: 'gold' }, '/plan', /not a member/],
     [{ name: 'a', id: uuid() }, '/id', /./],
   ];

@@ -7,17 +7,16 @@ static const json_t *json_of(const struct oracle *v)
     return (const json_t *)v;
 }
 
-/* No doubles beyond the range, no integers beyond 64 bits, no NUL in names. */
+/* No doubles beyond the range, no integers beyond 64 bits. */
 static bool is_own_limit(const char *message)
 {
-    return strstr(message, "too big") != NULL || strstr(message, "overflow") != NULL ||
-           strstr(message, "NUL byte in object key") != NULL;
+    return strstr(message, "too big") != NULL || strstr(message, "overflow") != NULL;
 }
 
 struct oracle *oracle_parse(struct str text, bool *out_by_design)
 {
     json_error_t error;
-    size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL;
+    size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
     json_t *root = json_loadb(text.ptr, text.len, flags, &error);
     *out_by_design = root == NULL && is_own_limit(error.text);
     return (struct oracle *)root;

@@ -20,14 +20,19 @@ void test_register(struct test_case *test);
 /* Counts a failure against the running test and goes on. */
 void test_fail(const char *file, int line, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-#define TEST(test_name)                                                 \
+#define TEST_WHERE(condition, test_name)                                \
     static void test_name(void);                                        \
     __attribute__((constructor)) static void register_##test_name(void) \
     {                                                                   \
         static struct test_case test = {#test_name, test_name, NULL};   \
-        test_register(&test);                                           \
+        if (condition)                                                  \
+            test_register(&test);                                       \
     }                                                                   \
     static void test_name(void)
+
+#define TEST(test_name) TEST_WHERE(true, test_name)
+/* Needs CAIRN_TEST_POSTGRES, the URL of a database whose role may create schemas. */
+#define POSTGRES_TEST(test_name) TEST_WHERE(getenv("CAIRN_TEST_POSTGRES") != NULL, test_name)
 
 #define EXPECT(condition)                                             \
     do {                                                              \

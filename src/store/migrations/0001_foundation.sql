@@ -1,5 +1,10 @@
 -- Tenants, keys, audit, threads, runs, events, idempotency.
--- Times are microseconds since 1970 (UTC). The tenant leads every key.
+-- Times are microseconds since 1970 (UTC). The tenant leads every key, so that the tables can be
+-- distributed by it; tenants itself is small, and the same everywhere.
+--
+-- The rule for every migration: one transaction, and nodes that do not know it yet go on serving
+-- while and after it runs. So it adds (tables, columns with a default, indexes), and removes or
+-- renames only what no version that may still run reads or writes.
 
 CREATE TABLE tenants (
     id {{uuid}} NOT NULL PRIMARY KEY,
@@ -76,6 +81,10 @@ CREATE TABLE threads (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX threads_with_event_age ON threads (tenant_id, id) WHERE event_max_age_s IS NOT NULL;
+-- How far the tenant's events were pruned is found by this; the tenant's own row has it only of
+-- threads that are gone, since every pruning would have to wait for the one before to commit.
+{{postgres: CREATE INDEX threads_by_pruned ON threads (tenant_id, pruned_event_id)
+    WHERE pruned_event_id > 0;}}
 
 -- What may be large stands apart, so that a small change to a thread stays small.
 CREATE TABLE thread_documents (
@@ -186,12 +195,49 @@ CREATE TABLE event_garbage (
     PRIMARY KEY (tenant_id, thread_id)
 );
 
--- The greatest event id that was ever pruned: ids are never used again.
+-- Event ids are never used again. SQLite keeps the greatest that was ever pruned.
+{{sqlite:
 CREATE TABLE event_floor (
     one {{int}} NOT NULL PRIMARY KEY CHECK (one = 1),
     id {{int}} NOT NULL
 );
 INSERT INTO event_floor (one, id) VALUES (1, 0);
+}}
+{{postgres:
+CREATE SEQUENCE event_ids;
+
+-- A transaction registers before it takes its first id: it holds a shared lock that names the last
+-- id taken before, and all of its own are greater. Of an id, the lock has the low 32 bits.
+CREATE FUNCTION event_register() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE last bigint;
+BEGIN
+    SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END INTO last FROM event_ids;
+    PERFORM pg_advisory_xact_lock_shared(
+        'event_ids'::regclass::oid::bigint::bit(32)::int, last::bit(32)::int);
+END $$;
+
+-- Every id up to the answer is committed and seen by any snapshot taken after the call, or will
+-- never exist. The order matters: whoever registers after the first step takes greater ids. Who
+-- registers between the two steps may name an id that is greater than the one read, and is no
+-- bound. A commit is seen before its locks go. A replica does not have the locks.
+CREATE FUNCTION event_horizon() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    last bigint;
+    behind bigint;
+BEGIN
+    IF pg_is_in_recovery() THEN
+        RAISE EXCEPTION 'only the primary knows the horizon of event ids';
+    END IF;
+    SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END INTO last FROM event_ids;
+    SELECT max(d) INTO behind FROM (SELECT (last - l.objid::bigint) & 4294967295 AS d
+        FROM pg_locks AS l
+        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted
+            AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND l.classid = 'event_ids'::regclass::oid) AS registered
+    WHERE d < 2147483648;
+    RETURN last - coalesce(behind, 0);
+END $$;
+}}
 
 -- The views of the Memoria schema: one conversation, one execution, one progress update.
 {{sqlite:
@@ -239,22 +285,55 @@ FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
         AND g.through_seq >= events.seq);
 }}
 {{postgres:
+-- A number that PostgreSQL has no room for (1e200000) is valid JSON: one such document must not
+-- break the view for all others, and is shown as text.
+CREATE FUNCTION as_jsonb(document json) RETURNS jsonb LANGUAGE plpgsql STABLE STRICT AS $$
+BEGIN
+    RETURN document::jsonb;
+EXCEPTION WHEN numeric_value_out_of_range OR program_limit_exceeded THEN
+    RETURN to_jsonb(document::text);
+END $$;
+
 CREATE VIEW workflows AS SELECT
-    t.id, t.status, d.context::jsonb, d.preferences::jsonb, d.important_steps::jsonb,
-    t.most_recent_run_id, t.error::jsonb, to_timestamp(t.created_at / 1000000.0) AS created_at,
+    t.id, t.status, as_jsonb(d.context) AS context, as_jsonb(d.preferences) AS preferences,
+    as_jsonb(d.important_steps) AS important_steps, t.most_recent_run_id,
+    as_jsonb(t.error) AS error, to_timestamp(t.created_at / 1000000.0) AS created_at,
     to_timestamp(t.updated_at / 1000000.0) AS updated_at
 FROM threads AS t JOIN thread_documents AS d ON d.tenant_id = t.tenant_id AND d.thread_id = t.id;
 
 CREATE VIEW workflow_runs AS SELECT
-    r.id, r.thread_id AS workflow_id, r.status, d.user_input, r.ask_clarifications, d.state::jsonb,
-    d.final_output::jsonb, r.error::jsonb, to_timestamp(r.created_at / 1000000.0) AS created_at,
+    r.id, r.thread_id AS workflow_id, r.status, d.user_input, r.ask_clarifications,
+    as_jsonb(d.state) AS state, as_jsonb(d.final_output) AS final_output,
+    as_jsonb(r.error) AS error, to_timestamp(r.created_at / 1000000.0) AS created_at,
     to_timestamp(r.updated_at / 1000000.0) AS updated_at
 FROM runs AS r JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id;
 
 CREATE VIEW workflow_events AS SELECT
-    id, thread_id AS workflow_id, run_id, kind, text, payload::jsonb,
+    id, thread_id AS workflow_id, run_id, kind, text, as_jsonb(payload) AS payload,
     to_timestamp(created_at / 1000000.0) AS created_at
 FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
     WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
         AND g.through_seq >= events.seq);
+
+-- The second fence behind the WHERE of every statement: a transaction sees the rows of the tenant
+-- that it names in cairn.tenant, or of all when that is '*', or none when it names nobody. The
+-- owner of the tables is bound by it too. (Of a coalesce the planner assumes that half of the rows
+-- pass; of a comparison that next to none do, and then it sorts where an index has the order.)
+DO $$
+DECLARE
+    name text;
+    tenant text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['tenants', 'api_keys', 'audit_log', 'idempotency_keys', 'threads',
+        'thread_documents', 'thread_metadata', 'runs', 'run_documents', 'run_undo', 'events',
+        'event_garbage']
+    LOOP
+        tenant := CASE name WHEN 'tenants' THEN 'id' ELSE 'tenant_id' END;
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format('CREATE POLICY own_tenant ON %I USING '
+            '(coalesce(current_setting(''cairn.tenant'', true) IN (%I::text, ''*''), false))',
+            name, tenant);
+    END LOOP;
+END $$;
 }}

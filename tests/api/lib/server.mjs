@@ -1,4 +1,5 @@
-// The harness: a real cairn process on a real directory, and a client that speaks to it.
+// The harness: a real cairn process on a real database, and a client that speaks to it.
+// CAIRN_TEST_ENGINE chooses the engine for all tests: sqlite (the default) or postgres.
 //
 //   test('a thread can be read back', async (t) => {
 //     const server = await startServer(t);                 // stopped and judged when t ends
@@ -8,22 +9,33 @@
 //     expectProblem(await server.open.get(`/v1/threads/${uuid()}`), 404, 'not_found');
 //   });
 //
-// startServer(t, {args})   a server on 127.0.0.1, any free port, a data directory of its own
+// startServer(t, {args})   a server on 127.0.0.1, any free port, with a data directory or a schema
+//                          of its own; {db: url} names another database than the shared one,
+//                          {schema} a schema that is there, {viaEnvironment} CAIRN_DB
 //   .open                  a client without a key: the owner of all while no key exists
 //   .client(secret)        a client with a key
 //   .stop() .kill()        SIGTERM, SIGKILL; both wait for the end of the process
 //   .restart() .start()    again on the same data and port, with the same arguments
-//   .url .port .dataDir .stderr .database (the SQLite file)
+//   .freeze() .thaw()      SIGSTOP, SIGCONT
+//   .join({args, db})      one more node on the same schema (PostgreSQL), stopped with this one
+//   .sql(statement, ...params)   rows as arrays; ? stands for a parameter. .rows gives objects
+//   .idLiteral(uuid)       an id as it is written in SQL
+//   .url .port .dataDir .stderr .database (the SQLite file) .schema .db (its URL)
+// runCairn(args)           for what must end by itself: {code, signal, stdout, stderr}
+// expectNoStart(db, rules) asserts that it does so at once, with words that match each rule
+// onSqlite, onPostgres     options of a test that makes sense on one engine alone, with the reason:
+//                          test('…', onSqlite('files of SQLite'), async (t) => …)
 // client.get(path, opts) .head .post(path, body, opts) .patch .put .del(path, opts) .request
 //   opts: headers, raw (body bytes as they are), type (Content-Type), signal
 // client.ws(path, opts)    a WebSocket of the package ws;  client.sse(path, opts) an EventSource
 // twoTenants(server)       {operator, alice, bob}: clients of the default tenant and of two others
+// insist(send)             sends again until it is answered; readAll(client, path) page by page
 //
 // A test fails when its server ends with another code than 0 after SIGTERM, or when a sanitizer
 // reported anything. routes.test.mjs looks for every route's method and path in the sources of
 // the tests, so write paths where they are called: client.get(`/v1/threads/${id}`).
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,6 +43,9 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EventSource } from 'eventsource';
 import WebSocket from 'ws';
+import { atEnd } from './ending.mjs';
+import { newSchema, psql, sharedDatabase } from './postgres.mjs';
+import { postgresRows, sqliteRows } from './sql.mjs';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
 const BINARY = resolve(process.env.CAIRN_BIN ?? join(HERE, '../../build/src/cli/cairn'));
@@ -38,14 +53,57 @@ const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 60_000;
 const SANITIZER = /(Address|Leak|Thread|UndefinedBehavior|Memory)Sanitizer|runtime error:/;
 
+export const ENGINE = process.env.CAIRN_TEST_ENGINE || 'sqlite';
+assert.ok(['sqlite', 'postgres'].includes(ENGINE), 'CAIRN_TEST_ENGINE is sqlite or postgres');
+
+export const onSqlite = (why) => ({ skip: ENGINE === 'sqlite' ? false : `SQLite only: ${why}` });
+export const onPostgres = (why) => ({
+  skip: ENGINE === 'postgres' ? false : `PostgreSQL only: ${why}`,
+});
+
 export const DEFAULT_TENANT = '018f0000-0000-7000-8000-000000000001';
 
 /** A random id that nothing has. */
 export const uuid = () => randomUUID();
 
-export async function startServer(t, { args = [], env = {} } = {}) {
+/** Runs cairn until it ends by itself, which it must: {code, signal, stdout, stderr}. */
+export function runCairn(args, { env = {} } = {}) {
+  return new Promise((done, fail) => {
+    execFile(
+      BINARY,
+      args,
+      {
+        env: { ...process.env, CAIRN_DB: '', ...env },
+        timeout: STOP_TIMEOUT_MS,
+        killSignal: 'SIGKILL',
+      },
+      (error, stdout, stderr) => {
+        if (error?.killed) fail(new Error(`cairn ${args.join(' ')} goes on: ${stdout}${stderr}`));
+        else done({ code: error?.code ?? 0, signal: error?.signal, stdout, stderr });
+      },
+    );
+  });
+}
+
+/** Asserts that cairn does not start on this database, for a reason that matches; its words. */
+export async function expectNoStart(db, rules, args = []) {
+  const end = await runCairn(['serve', '--listen', '127.0.0.1:0', '--db', db, ...args]);
+  assert.equal(end.code, 1, `${end.code ?? end.signal}: ${end.stderr}`);
+  assert.equal(end.stdout, '', 'nothing was announced');
+  for (const rule of rules) assert.match(end.stderr, rule);
+  assert.ok(end.stderr.length < 2000 && !/assert|abort|Sanitizer/i.test(end.stderr), end.stderr);
+  return end.stderr;
+}
+
+export async function startServer(t, { args = [], env = {}, db, schema, viaEnvironment } = {}) {
   const server = new Server(args, env);
-  t.after(() => server.close());
+  atEnd(t, () => server.close());
+  if (ENGINE === 'postgres') {
+    server.viaEnvironment = viaEnvironment === true;
+    server.db = db ?? (await sharedDatabase());
+    server.schema = schema ?? newSchema();
+    server.ownsSchema = schema === undefined;
+  }
   await server.start();
   return server;
 }
@@ -56,6 +114,7 @@ class Server {
   #args;
   #env;
   #clients = new Set();
+  #nodes = [];
 
   constructor(args, env) {
     this.#args = args;
@@ -63,6 +122,36 @@ class Server {
     this.dataDir = mkdtempSync(join(tmpdir(), 'cairn-test-'));
     this.port = 0;
     this.stderr = '';
+    this.db = null;
+    this.schema = null;
+    this.ownsSchema = false;
+    this.viaEnvironment = false;
+  }
+
+  /** One more node on the same database. It is stopped with this server. */
+  async join({ args = [], env = {}, db = this.db } = {}) {
+    const node = new Server([...this.#args, ...args], env);
+    node.db = db;
+    node.schema = this.schema;
+    this.#nodes.push(node);
+    await node.start();
+    return node;
+  }
+
+  /** Rows of the database beside the server, as objects. */
+  rows(statement, ...params) {
+    return ENGINE === 'postgres'
+      ? postgresRows({ url: this.db, schema: this.schema }, statement, params)
+      : sqliteRows(this.database, statement, params);
+  }
+
+  /** The same rows as arrays. */
+  sql(statement, ...params) {
+    return this.rows(statement, ...params).map(Object.values);
+  }
+
+  idLiteral(id) {
+    return ENGINE === 'postgres' ? `'${id}'` : `x'${id.replaceAll('-', '')}'`;
   }
 
   get url() {
@@ -95,10 +184,16 @@ class Server {
 
   async start() {
     assert.equal(this.#process, null, 'the server runs already');
+    const store =
+      this.db === null
+        ? ['--data', this.dataDir]
+        : [...(this.viaEnvironment ? [] : ['--db', this.db]), '--db-schema', this.schema];
+    // What the shell of whoever runs the tests says must not count.
+    const named = { CAIRN_DB: this.viaEnvironment ? this.db : '' };
     const child = spawn(
       BINARY,
-      ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', this.dataDir, ...this.#args],
-      { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#env } },
+      ['serve', '--listen', `127.0.0.1:${this.port}`, ...store, ...this.#args],
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...named, ...this.#env } },
     );
     this.#process = child;
     child.stderr.setEncoding('utf8').on('data', (text) => {
@@ -161,6 +256,15 @@ class Server {
     this.#judge();
   }
 
+  /** Stands still until thaw(), as a machine that swaps or a virtual one that is moved. */
+  freeze() {
+    this.#process.kill('SIGSTOP');
+  }
+
+  thaw() {
+    this.#process?.kill('SIGCONT');
+  }
+
   async restart() {
     await this.stop();
     await this.start();
@@ -173,15 +277,25 @@ class Server {
   /** The end of the test. */
   async close() {
     for (const client of this.#clients) client.close();
+    this.thaw();
     try {
+      for (const node of this.#nodes) await node.close();
       await this.stop();
     } finally {
       rmSync(this.dataDir, { recursive: true, force: true });
+      if (this.ownsSchema) await this.#dropSchema();
     }
+  }
+
+  async #dropSchema() {
+    const drop = `SET client_min_messages = warning; SET lock_timeout = '30s';
+      DROP SCHEMA IF EXISTS ${this.schema} CASCADE`;
+    await psql(this.db, drop).catch(() => {}); // a database that is gone has dropped it
   }
 }
 
-class Client {
+/** Speaks to a server, or to whatever has a url, a port and a condition as one has. */
+export class Client {
   #streams = new Set();
 
   constructor(server, secret) {
@@ -331,12 +445,54 @@ export async function withKey(admin, scopes, more = {}) {
 }
 
 /** Asks again until `probe` gives something true; for what happens soon, at no known moment. */
-export async function eventually(probe, what = 'it did not happen') {
-  const deadline = Date.now() + 30_000;
+export async function eventually(probe, what = 'it did not happen', timeoutMs = 30_000) {
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const found = await probe();
     if (found) return found;
-    assert.ok(Date.now() < deadline, what);
-    await new Promise((done) => setTimeout(done, 20));
+    if (Date.now() > deadline) assert.fail(typeof what === 'function' ? what() : what);
+    await pause(20);
   }
+}
+
+export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** A whole list of events, page by page. */
+export async function readAll(client, path) {
+  const all = [];
+  for (let cursor = 0, more = true; more; ) {
+    const page = expectStatus(await client.get(`${path}?after=${cursor}&limit=1000`), 200);
+    all.push(...page.data);
+    ({ has_more: more, next_cursor: cursor } = page);
+  }
+  return all;
+}
+
+/** Claims a run, which must be there to claim. */
+export const claim = async (client, body = {}, query = '') =>
+  expectStatus(await client.post(`/v1/runs/claim${query}`, { worker: 'w', ...body }), 200);
+
+/** What whoever has claimed a run sends with a write. */
+export const token = (run) => ({ headers: { 'Cairn-Fencing-Token': String(run.fence) } });
+
+/** A refusal that says to come again, and when; or one of HAProxy, which knows of no such thing. */
+function expectComeAgain(answer) {
+  assert.ok([502, 503, 504].includes(answer.status), `${answer.status} ${answer.text}`);
+  if (answer.body === null) return;
+  assert.equal(answer.body.retryable, true, answer.text);
+  assert.match(answer.headers.get('Retry-After') ?? '', /^\d+$/, answer.text);
+}
+
+/** Sends the same again, as clients do, until it is done; the answer and how often it took. */
+export async function insist(send) {
+  for (let tries = 1; tries < 500; tries++) {
+    const answer = await send().catch((error) => {
+      if (error instanceof assert.AssertionError) throw error;
+      return null;
+    });
+    if (answer !== null && answer.status < 500) return { answer, tries };
+    if (answer !== null) expectComeAgain(answer);
+    await pause(20 + Math.random() * 80);
+  }
+  return assert.fail('it never came through');
 }

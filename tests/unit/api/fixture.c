@@ -1,6 +1,7 @@
 #include "fixture.h"
 
 #include "base/memory.h"
+#include "model/keys.h"
 #include "model/statements.h"
 #include "model/sweep.h"
 
@@ -32,6 +33,7 @@ void fixture_begin(struct fixture *f)
         .readers = 1,
         .statements = sql_statements,
         .n_statements = SQL_STATEMENT_COUNT,
+        .free_memo = key_memo_free,
         .on_fatal = on_fatal};
     struct problem problem;
     problem_init(&problem, f->arena);

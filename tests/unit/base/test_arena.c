@@ -39,6 +39,36 @@ TEST(going_past_the_budget_shows_but_fails_nothing)
     EXPECT(!arena_is_over(&a));
 }
 
+TEST(rewinding_frees_what_came_after_the_mark_and_nothing_else)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    arena_init(&a, 8000);
+    struct str kept = arena_str(&a, STR("kept"));
+    struct arena_mark mark = arena_mark(&a);
+    char *first = arena_alloc(&a, 16);
+    for (int i = 0; i < 3; i++) {
+        memset(arena_alloc(&a, 100 * 1024), 0xff, 100 * 1024);
+        memset(arena_alloc(&a, 16), 0xff, 16);
+        EXPECT(arena_is_over(&a));
+        arena_rewind(&a, mark);
+        EXPECT(!arena_is_over(&a));
+        EXPECT_EQ(a.used_bytes, mark.used_bytes);
+        EXPECT_STR(kept, STR("kept"));
+    }
+    EXPECT(arena_alloc(&a, 16) == (void *)first);
+}
+
+TEST(an_arena_can_be_rewound_to_before_its_first_use)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    arena_init(&a, 1000);
+    struct arena_mark mark = arena_mark(&a);
+    memset(arena_alloc(&a, 5000), 1, 5000);
+    arena_rewind(&a, mark);
+    EXPECT(a.blocks == NULL && a.used_bytes == 0);
+    memset(arena_alloc(&a, 10), 1, 10);
+}
+
 TEST(an_allocation_larger_than_any_block_gets_its_own)
 {
     CLEANUP(arena_deinit) struct arena a;

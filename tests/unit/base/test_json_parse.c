@@ -119,7 +119,7 @@ TEST(numbers_of_every_form_are_accepted)
 TEST(strings_of_every_form_are_accepted)
 {
     EXPECT_ACCEPTED(STR("\"\""), STR("\"a\""), STR("\" \""), STR("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""),
-        STR("\"\\u0000\""), STR("\"\\u00e9\\u00E9\""), STR("\"\\uD834\\uDd1e\""),
+        STR("\"\\u0001\""), STR("\"\\u00e9\\u00E9\""), STR("\"\\uD834\\uDd1e\""),
         STR("\"\\uDBFF\\uDFFF\""), STR("\"\\uFFFF\""), STR("\"\x7f\""), STR("\"\xc2\x80\""),
         STR("\"\xe2\x82\xac\""), STR("\"\xf0\x9d\x84\x9e\""), STR("\"\xf4\x8f\xbf\xbf\""),
         STR("\"\xef\xbb\xbf\""), STR("\"\xe2\x80\xa8\xe2\x80\xa9\""), STR("\"\\\\u0061\""),
@@ -128,7 +128,7 @@ TEST(strings_of_every_form_are_accepted)
 
 TEST(names_may_be_anything_that_a_string_may)
 {
-    EXPECT_ACCEPTED(STR("{\"\":0}"), STR("{\"a b\":0}"), STR("{\"\\u0000\":0}"),
+    EXPECT_ACCEPTED(STR("{\"\":0}"), STR("{\"a b\":0}"), STR("{\"\\u0001\":0}"),
         STR("{\"a\":0,\"A\":0,\"a \":0}"), STR("{\"a\":{\"a\":{\"a\":0}}}"),
         STR("[{\"a\":0},{\"a\":0}]"));
 }
@@ -235,15 +235,23 @@ TEST(duplicate_key_is_refused_where_the_second_stands)
     EXPECT_FAULT("[0,{\"x\":{\"\":1,\"\":2}}]", 14, "two members of one name");
 }
 
+TEST(u_0000_is_refused_in_values_and_in_names)
+{
+    EXPECT_FAULT("\"\\u0000\"", 1, "\\u0000 is not allowed");
+    EXPECT_FAULT("{\"a\":[\"bc\\u0000d\"]}", 9, "\\u0000 is not allowed");
+    EXPECT_FAULT("{\"a\\u0000\":1}", 3, "\\u0000 is not allowed");
+    EXPECT_ACCEPTED(STR("\"\\\\u0000\""), STR("\"\\u0001\""), STR("\"\\u0010\""));
+}
+
 TEST(duplicate_key_written_with_escapes_is_refused)
 {
     EXPECT_REFUSED(STR("{\"a\":1,\"\\u0061\":2}"), STR("{\"\\u0061\":1,\"a\":2}"),
         STR("{\"\\u00e9\":1,\"\xc3\xa9\":2}"), STR("{\"\\u00E9\":1,\"\\u00e9\":2}"),
         STR("{\"\\ud834\\udd1e\":1,\"\xf0\x9d\x84\x9e\":2}"), STR("{\"/\":1,\"\\/\":2}"),
         STR("{\"\\n\":1,\"\\u000a\":2}"), STR("{\"\\\"\":1,\"\\u0022\":2}"),
-        STR("{\"a\\u0000\":1,\"a\\u0000\":2}"));
-    EXPECT_ACCEPTED(STR("{\"a\":1,\"\\\\u0061\":2}"), STR("{\"\\u0000\":1,\"\":2}"),
-        STR("{\"a\\u0000b\":1,\"a\\u0000c\":2}"), STR("{\"\\n\":1,\"n\":2}"));
+        STR("{\"a\\u0001\":1,\"a\\u0001\":2}"));
+    EXPECT_ACCEPTED(STR("{\"a\":1,\"\\\\u0061\":2}"), STR("{\"\\u0001\":1,\"\":2}"),
+        STR("{\"a\\u0001b\":1,\"a\\u0001c\":2}"), STR("{\"\\n\":1,\"n\":2}"));
 }
 
 /* {"k0":0,"k1":0,…} with `last` as the last name. */

@@ -56,14 +56,14 @@ TEST(bytes_that_are_not_utf8_are_replaced)
     EXPECT_STR(written_string(&a, STR("\xc3\xa9\x80")), STR("\"\xc3\xa9\xef\xbf\xbd\""));
 }
 
-TEST(any_bytes_make_a_string_that_parses)
+TEST(any_bytes_but_u_0000_make_a_string_that_parses)
 {
     CLEANUP(arena_deinit) struct arena a;
     arena_init(&a, TEST_ARENA_BYTES);
     char bytes[256];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (char)i;
-    struct str ascii = {bytes, 128}, all = {bytes, 256};
+    struct str ascii = {bytes + 1, 127}, all = {bytes + 1, 255}; /* all but U+0000 */
     EXPECT_STR(json_string(&a, parsed(&a, written_string(&a, ascii))), ascii);
     EXPECT_EQ(json_type(parsed(&a, written_string(&a, all))), JSON_STRING);
 }

@@ -1,7 +1,9 @@
 /*
- * The model on a real store. A test speaks to the model inline: begin() opens a transaction of the
- * store's writer (or of a reader), whose thread then waits while the test works in it; commit()
- * lets the job end well, abandon() lets it fail. Strings live in the fixture's arena until its end.
+ * The model on a real store: SQLite's, or, with CAIRN_TEST_ENGINE=postgres, that of a schema of its
+ * own in the database CAIRN_TEST_POSTGRES. A test speaks to the model inline: begin() opens a
+ * transaction of the store's writer (or of a reader), whose thread then waits while the test works
+ * in it; commit() lets the job end well, abandon() lets it fail. Strings live in the fixture's
+ * arena until its end.
  */
 #ifndef TESTS_UNIT_MODEL_FIXTURE_H
 #define TESTS_UNIT_MODEL_FIXTURE_H
@@ -24,19 +26,31 @@ struct fixture {
     struct scratch scratch;
     struct arena *arena; /* the scratch directory's */
     struct store *store;
+    const char *schema; /* PostgreSQL */
+    bool has_joined;    /* and the schema is another's */
 
     struct store_job job;
     struct context context;
     struct problem problem;
     struct tx *tx;
     sem_t entered, leave, done;
+    bool has_answer;
     enum error answer;
     enum error result;
 };
 
+/* Which engine the tests are for. */
+bool on_postgres(void);
+/* Removes what was pruned, as sweeps do in time. */
+void collect_garbage(struct fixture *f);
+#define SQLITE_ONLY(test_name) TEST_WHERE(!on_postgres(), test_name)
+#define POSTGRES_ONLY(test_name) TEST_WHERE(on_postgres(), test_name)
+
 void fixture_begin(struct fixture *f);
 void fixture_end(struct fixture *f);
 void fixture_close(struct fixture *f);
+/* A second node on the first one's schema; ends with fixture_end, before the first. */
+void fixture_join(struct fixture *f, const struct fixture *first);
 /* Opens the store and prepares the model, as the server does at its start. */
 void fixture_open(struct fixture *f);
 
@@ -49,8 +63,19 @@ struct context *begin_as(struct fixture *f, struct uuid tenant_id);
 void commit(struct fixture *f);
 /* The job fails: nothing of it remains. */
 void abandon(struct fixture *f);
+/* Ends the job with this answer, and tells what became of it. */
+enum error leave(struct fixture *f, enum error answer);
 /* The last problem's detail, and a new one for the next call. */
 struct str told(struct fixture *f);
+
+/* --- Plain SQL beside the store, for what the model would never do ---------------------------- */
+
+/* On a connection of their own, which sees every tenant. A failure fails the test. */
+void sql_exec(struct fixture *f, const char *sql);
+int64_t sql_i64(struct fixture *f, const char *sql);
+struct str sql_text(struct fixture *f, const char *sql);
+/* A column of bytes, in hexadecimal. */
+struct str sql_hex(struct fixture *f, const char *column, const char *from);
 
 /* --- Things to have, each in a transaction of its own ---------------------------------------- */
 

@@ -69,7 +69,7 @@ TEST(a_key_is_scoped_to_its_route_and_its_tenant)
     store_answer(c, "POST /a", "k", 1, STR("{}"));
     EXPECT_EQ(find(c, "POST /b", "k", 2, &answer, &found), OK);
     EXPECT(!found);
-    c->tenant_id = other;
+    context_enter(c, other);
     EXPECT_EQ(find(c, "POST /a", "k", 2, &answer, &found), OK);
     EXPECT(!found);
     commit(&f);
@@ -102,6 +102,7 @@ TEST(the_sweep_forgets_what_is_past_its_time_and_no_more_than_it_was_told)
 {
     struct fixture f;
     fixture_begin(&f);
+    bool more = false;
     struct context *c = begin(&f);
     int64_t start = c->now_us;
     store_answer(c, "POST /a", "k1", 1, STR("{}"));
@@ -109,15 +110,19 @@ TEST(the_sweep_forgets_what_is_past_its_time_and_no_more_than_it_was_told)
     c->now_us = start + 10;
     store_answer(c, "POST /a", "k3", 1, STR("{}"));
     c->now_us = start + DAY_US;
-    EXPECT_EQ(idempotency_sweep(c, 1), OK);
+    context_enter_system(c);
+    EXPECT_EQ(idempotency_sweep(c, 1, &more), OK);
+    EXPECT(more);
     commit(&f);
     const char *count = "SELECT count(*) FROM idempotency_keys";
-    EXPECT_EQ(scratch_i64(&f.scratch, count), 2);
+    EXPECT_EQ(sql_i64(&f, count), 2);
     c = begin(&f);
     c->now_us = start + DAY_US;
-    EXPECT_EQ(idempotency_sweep(c, 10), OK);
+    context_enter_system(c);
+    EXPECT_EQ(idempotency_sweep(c, 10, &more), OK);
+    EXPECT(!more);
     commit(&f);
-    EXPECT_EQ(scratch_i64(&f.scratch, count), 1); /* the one that is ten microseconds younger */
+    EXPECT_EQ(sql_i64(&f, count), 1); /* the one that is ten microseconds younger */
     fixture_end(&f);
 }
 

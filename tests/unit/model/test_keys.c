@@ -24,7 +24,7 @@ static struct attempt attempt_at(struct fixture *f, struct str secret, int64_t n
 {
     struct attempt a = {0};
     struct context *c = begin_reading(f);
-    c->tenant_id = UUID_NIL;
+    context_enter(c, UUID_NIL);
     c->scopes = 0;
     if (now_us != 0)
         c->now_us = now_us;
@@ -49,7 +49,7 @@ TEST(a_secret_is_a_prefix_and_86_characters_and_only_its_hash_is_stored)
     EXPECT_EQ(key.secret.len, 6 + 86);
     struct sha256 hash = sha256_of(key.secret);
     struct str hex = hex_encode(f.arena, (struct str){(const char *)hash.bytes, SHA256_LEN});
-    EXPECT(str_eq_nocase(scratch_text(&f.scratch, "SELECT hex(secret_hash) FROM api_keys"), hex));
+    EXPECT(str_eq_nocase(sql_hex(&f, "secret_hash", " FROM api_keys"), hex));
     struct api_key read = {0};
     EXPECT_EQ(key_get(begin_reading(&f), key.id, &read), OK);
     commit(&f);
@@ -162,8 +162,7 @@ TEST(a_revoked_key_is_refused_and_stays_in_the_list)
     EXPECT_EQ(key_revoke(c, key.id, &again), OK); /* once more changes nothing */
     EXPECT_EQ(again.revoked_at, read.revoked_at);
     commit(&f);
-    EXPECT_EQ(
-        scratch_i64(&f.scratch, "SELECT count(*) FROM audit_log WHERE action = 'key.revoked'"), 1);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM audit_log WHERE action = 'key.revoked'"), 1);
     fixture_end(&f);
 }
 
@@ -207,7 +206,7 @@ TEST(the_scope_operator_is_for_the_default_tenant_and_from_an_operator_alone)
     c->scopes = scopes_effective(SCOPE_ADMIN);
     EXPECT_EQ(key_create(c, DEFAULT_TENANT_ID, &key), ERR_FORBIDDEN);
     abandon(&f);
-    EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(*) FROM api_keys"), 0);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM api_keys"), 0);
     EXPECT_EQ(key_create(begin(&f), DEFAULT_TENANT_ID, &key), OK);
     commit(&f);
     fixture_end(&f);

@@ -27,7 +27,7 @@ TEST(the_statuses_of_a_run_are_these_seven)
 static void put_status(struct fixture *f, const char *status)
 {
     struct str sql = arena_printf(f->arena, "UPDATE runs SET status = '%s'", status);
-    scratch_exec(&f->scratch, arena_cstr(f->arena, sql));
+    sql_exec(f, arena_cstr(f->arena, sql));
 }
 
 /* Tries one move; it must go or be refused as the table says, and change nothing when refused. */
@@ -279,9 +279,10 @@ TEST(a_run_that_does_not_wait_takes_no_answer)
 static struct str status_after_pause(struct fixture *f, const char *dispatch, const char *status)
 {
     struct run run = make_run(f, make_thread(f), dispatch);
-    struct str sql = arena_printf(
-        f->arena, "UPDATE runs SET status = '%s' WHERE id = (SELECT max(id) FROM runs)", status);
-    scratch_exec(&f->scratch, arena_cstr(f->arena, sql));
+    struct str sql = arena_printf(f->arena,
+        "UPDATE runs SET status = '%s' WHERE id = (SELECT id FROM runs ORDER BY id DESC LIMIT 1)",
+        status);
+    sql_exec(f, arena_cstr(f->arena, sql));
     run = get_run(f, run.id);
     EXPECT_EQ(run_pause(begin(f), &run), OK);
     commit(f);
@@ -371,6 +372,7 @@ TEST(events_are_pruned_at_the_end_of_a_run_when_the_thread_asks_for_it)
     EXPECT_EQ(bounds.last, 6);
     /* The event that tells of the end stays until the next run's. */
     EXPECT_EQ(bounds.pruned, 5);
-    EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(*) FROM events"), 1);
+    collect_garbage(&f);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM events"), 1);
     fixture_end(&f);
 }

@@ -48,7 +48,7 @@ TEST(a_run_needs_a_thread_that_exists_and_is_active)
     static const char *const others[] = {"paused", "cancelled", "error"};
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         struct str sql = arena_printf(f.arena, "UPDATE threads SET status = '%s'", others[i]);
-        scratch_exec(&f.scratch, arena_cstr(f.arena, sql));
+        sql_exec(&f, arena_cstr(f.arena, sql));
         EXPECT_EQ(start(&f, thread, NULL, &run), ERR_CONFLICT);
         EXPECT_PART(told(&f), "a run can start only on an active thread");
     }
@@ -140,7 +140,7 @@ TEST(the_policy_rollback_cancels_and_puts_the_documents_back)
     EXPECT_STR(after.important_steps, t.important_steps);
     EXPECT_STR(after.title, STR("a title is no document"));
     EXPECT_STR(get_run(&f, first.id).status, STR("cancelled"));
-    EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(*) FROM run_undo"), 0);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM run_undo"), 0);
     fixture_end(&f);
 }
 
@@ -178,7 +178,7 @@ TEST(a_rollback_whose_start_fails_keeps_everything)
     abandon(&f);
     EXPECT_STR(get_run(&f, first.id).status, STR("running"));
     EXPECT_STR(get_thread(&f, thread).context, STR("{\"by\":\"first\"}"));
-    EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(*) FROM run_undo"), 1);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM run_undo"), 1);
     fixture_end(&f);
 }
 

@@ -1,7 +1,7 @@
 /* Every named statement, looked at as a whole: it prepares, and it stays inside one tenant. */
 #include <sqlite3.h>
 
-#include "fixture.h"
+#include "postgres.h"
 
 /* Each has tenant_id as a column. */
 static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotency_keys", "threads",
@@ -15,10 +15,13 @@ static const struct {
 } ACROSS_TENANTS[] = {
     {"event_garbage_list", "the sweep removes what was pruned, of all tenants"},
     {"key_any", "whether the server is open: is there any key at all?"},
+    {"idempotency_old", "the sweep, by age alone"},
     {"idempotency_expire", "the sweep, by age alone"},
     {"run_lease_expired", "the sweep; it then acts for each run's own tenant"},
     {"run_lease_renew_all", "at the start, for everybody who holds a lease"},
     {"event_prune_due", "the sweep; it then acts for each thread's own tenant"},
+    {"event_tail", "those tenants, named in a list, that somebody listens to"},
+    {"key_revoked_since", "the same tenants"},
     {"event_last_id", "event ids are one counter, which reveals nothing but a number"},
 };
 
@@ -69,15 +72,38 @@ TEST(statements_have_unique_names_and_know_their_place)
     }
 }
 
-TEST(every_statement_has_a_text_for_both_engines)
+/* What only one engine needs has no text for the other. */
+static const char *text_of(const struct sql_statement *s, enum store_engine engine)
+{
+    return s->text[engine] != NULL ? s->text[engine] : "";
+}
+
+TEST(every_statement_has_a_text_in_the_engines_own_words)
 {
     for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++) {
         const struct sql_statement *s = sql_statements[i];
-        EXPECT(strstr(s->text[ENGINE_SQLITE], "{{") == NULL);
-        EXPECT(strstr(s->text[ENGINE_POSTGRES], "{{") == NULL);
-        EXPECT(s->n_params == 0 || strchr(s->text[ENGINE_SQLITE], '?') != NULL);
-        EXPECT(s->n_params == 0 || strchr(s->text[ENGINE_POSTGRES], '$') != NULL);
-        EXPECT(strchr(s->text[ENGINE_POSTGRES], '?') == NULL);
+        const char *sqlite = text_of(s, ENGINE_SQLITE), *postgres = text_of(s, ENGINE_POSTGRES);
+        EXPECT(*sqlite != '\0' || *postgres != '\0');
+        EXPECT(strstr(sqlite, "{{") == NULL && strstr(postgres, "{{") == NULL);
+        EXPECT(s->n_params == 0 || *sqlite == '\0' || strchr(sqlite, '?') != NULL);
+        EXPECT(s->n_params == 0 || *postgres == '\0' || strchr(postgres, '$') != NULL);
+        EXPECT(strchr(postgres, '?') == NULL);
+    }
+}
+
+static bool begins_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+TEST(a_statement_that_changes_rows_says_so)
+{
+    for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++) {
+        const struct sql_statement *s = sql_statements[i];
+        const char *text =
+            s->text[ENGINE_POSTGRES] != NULL ? s->text[ENGINE_POSTGRES] : s->text[ENGINE_SQLITE];
+        if (s->writes == begins_with(text, "SELECT"))
+            test_fail(__FILE__, __LINE__, "%s", s->name);
     }
 }
 
@@ -85,10 +111,12 @@ TEST(every_statement_that_touches_a_table_of_tenants_binds_the_tenant)
 {
     for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++) {
         const struct sql_statement *s = sql_statements[i];
-        const char *table = tenant_table_in(s->text[ENGINE_SQLITE]);
-        if (table != NULL && !binds_tenant(s) && !may_cross(s->name))
-            test_fail(
-                __FILE__, __LINE__, "%s uses %s and does not bind :tenant_id", s->name, table);
+        for (int engine = 0; engine < ENGINE_COUNT; engine++) {
+            const char *table = tenant_table_in(text_of(s, (enum store_engine)engine));
+            if (table != NULL && !binds_tenant(s) && !may_cross(s->name))
+                test_fail(
+                    __FILE__, __LINE__, "%s uses %s and does not bind :tenant_id", s->name, table);
+        }
     }
 }
 
@@ -119,7 +147,7 @@ static void close_schema(struct fixture *f, sqlite3 *db)
     fixture_end(f);
 }
 
-TEST(every_statement_prepares_on_sqlite_with_just_its_parameters)
+SQLITE_ONLY(every_statement_prepares_on_sqlite_with_just_its_parameters)
 {
     struct fixture f;
     sqlite3 *db = open_schema(&f);
@@ -127,6 +155,8 @@ TEST(every_statement_prepares_on_sqlite_with_just_its_parameters)
         const struct sql_statement *s = sql_statements[i];
         sqlite3_stmt *stmt = NULL;
         const char *rest = "";
+        if (s->text[ENGINE_SQLITE] == NULL)
+            continue;
         if (sqlite3_prepare_v2(db, s->text[ENGINE_SQLITE], -1, &stmt, &rest) != SQLITE_OK)
             test_fail(__FILE__, __LINE__, "%s: %s", s->name, sqlite3_errmsg(db));
         EXPECT_EQ(sqlite3_bind_parameter_count(stmt), s->n_params);
@@ -160,19 +190,104 @@ static void check_plan(sqlite3 *db, struct fixture *f, const struct sql_statemen
     sqlite3_finalize(stmt);
 }
 
-TEST(every_lookup_of_a_tenant_starts_at_its_own_rows)
+SQLITE_ONLY(every_lookup_of_a_tenant_starts_at_its_own_rows)
 {
     struct fixture f;
     sqlite3 *db = open_schema(&f);
     for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++) {
         const struct sql_statement *s = sql_statements[i];
-        if (tenant_table_in(s->text[ENGINE_SQLITE]) != NULL && !may_cross(s->name))
+        if (tenant_table_in(text_of(s, ENGINE_SQLITE)) != NULL && !may_cross(s->name))
             check_plan(db, &f, s);
     }
     close_schema(&f, db);
 }
 
-TEST(every_table_leads_its_key_with_the_tenant)
+/* --- The same on PostgreSQL ----------------------------------------------------------------- */
+
+static const char *const TYPE_NAMES[] = {[SQL_UUID] = "uuid",
+    [SQL_INT] = "bigint",
+    [SQL_BOOL] = "boolean",
+    [SQL_TEXT] = "text",
+    [SQL_JSON] = "json",
+    [SQL_BYTES] = "bytea"};
+
+/* The plan that is made without knowing the parameters, in lines. */
+static struct str generic_plan(PGconn *conn, struct fixture *f, const struct sql_statement *s)
+{
+    struct str types = STR(""), values = STR("");
+    for (unsigned i = 0; i < s->n_params; i++) {
+        const char *comma = i == 0 ? "(" : ", ", *end = i + 1 == s->n_params ? ")" : "";
+        types = arena_printf(
+            f->arena, "%.*s%s%s%s", STR_ARG(types), comma, TYPE_NAMES[s->types[i]], end);
+        values = arena_printf(f->arena, "%.*s%sNULL%s", STR_ARG(values), comma, end);
+    }
+    struct str prepare = arena_printf(
+        f->arena, "PREPARE %s %.*s AS %s", s->name, STR_ARG(types), s->text[ENGINE_POSTGRES]);
+    plain_exec(conn, arena_cstr(f->arena, prepare));
+    struct str explain =
+        arena_printf(f->arena, "EXPLAIN EXECUTE %s %.*s", s->name, STR_ARG(values));
+    PGresult *result = PQexec(conn, arena_cstr(f->arena, explain));
+    struct str plan = STR("");
+    for (int i = 0; i < PQntuples(result); i++)
+        plan = arena_printf(f->arena, "%.*s%s\n", STR_ARG(plan), PQgetvalue(result, i, 0));
+    PQclear(result);
+    return plan;
+}
+
+/* Where an index can be gone by, it is. */
+static PGconn *connect_to_plan(struct fixture *f)
+{
+    PGconn *conn = plain_connect(f->schema);
+    plain_exec(conn, "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;"
+                     "SET enable_bitmapscan = off; SET enable_sort = off");
+    return conn;
+}
+
+POSTGRES_ONLY(every_lookup_of_a_tenant_goes_by_an_index_behind_row_level_security_too)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    PGconn *conn = connect_to_plan(&f);
+    for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++) {
+        const struct sql_statement *s = sql_statements[i];
+        if (tenant_table_in(text_of(s, ENGINE_POSTGRES)) == NULL || may_cross(s->name))
+            continue;
+        struct str plan = generic_plan(conn, &f, s);
+        if (plan.len == 0 || contains(plan, "Seq Scan on"))
+            test_fail(__FILE__, __LINE__, "%s:\n%.*s", s->name, STR_ARG(plan));
+    }
+    PQfinish(conn);
+    fixture_end(&f);
+}
+
+/* Row-level security keeps out of an index what it does not know to be harmless: a page would be
+ * found by reading all that lies before it. */
+POSTGRES_ONLY(a_page_begins_where_the_one_before_ended)
+{
+    static const struct {
+        const struct sql_statement *statement;
+        const char *condition;
+    } pages[] = {{&SQL_EVENT_LIST, "(seq > "}, {&SQL_EVENT_LIST_TENANT, "(id > "},
+        {&SQL_THREAD_LIST, "(id < CASE"}, {&SQL_THREAD_LIST_BY_METADATA, "(thread_id < CASE"},
+        {&SQL_RUN_LIST, "(id < CASE"}, {&SQL_RUN_LIST_OF_THREAD, "(id < CASE"},
+        {&SQL_RUN_LIST_OF_STATUS, "(id < CASE"}, {&SQL_AUDIT_LIST, "(seq < CASE"},
+        {&SQL_KEY_LIST, "(id < CASE"}};
+    struct fixture f;
+    fixture_begin(&f);
+    PGconn *conn = connect_to_plan(&f);
+    for (size_t i = 0; i < COUNT_OF(pages); i++) {
+        struct str rest = generic_plan(conn, &f, pages[i].statement), line;
+        bool found = false;
+        while (str_next_part(&rest, '\n', &line))
+            found = found || (contains(line, "Index Cond:") && contains(line, pages[i].condition));
+        if (!found)
+            test_fail(__FILE__, __LINE__, "%s", pages[i].statement->name);
+    }
+    PQfinish(conn);
+    fixture_end(&f);
+}
+
+SQLITE_ONLY(every_table_leads_its_key_with_the_tenant)
 {
     struct fixture f;
     fixture_begin(&f);
@@ -181,13 +296,13 @@ TEST(every_table_leads_its_key_with_the_tenant)
             "SELECT count(*) FROM pragma_index_list('%s') AS l, pragma_index_info(l.name) AS c "
             "WHERE l.\"unique\" AND c.seqno = 0 AND c.name = 'tenant_id'",
             TENANT_TABLES[i]);
-        if (scratch_i64(&f.scratch, arena_cstr(f.arena, sql)) != 1)
+        if (sql_i64(&f, arena_cstr(f.arena, sql)) != 1)
             test_fail(__FILE__, __LINE__, "%s has no key of its tenant", TENANT_TABLES[i]);
     }
     /* And no table is missing from the list. */
-    EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(DISTINCT t.name) FROM sqlite_schema AS t, "
-                                      "pragma_table_info(t.name) AS c "
-                                      "WHERE t.type = 'table' AND c.name = 'tenant_id'"),
+    EXPECT_EQ(sql_i64(&f, "SELECT count(DISTINCT t.name) FROM sqlite_schema AS t, "
+                          "pragma_table_info(t.name) AS c "
+                          "WHERE t.type = 'table' AND c.name = 'tenant_id'"),
         COUNT_OF(TENANT_TABLES));
     fixture_end(&f);
 }
@@ -204,20 +319,18 @@ TEST(the_memoria_views_show_threads_runs_and_events_in_the_seeds_columns)
     uuid_format(thread, thread_text);
     uuid_format(run.id, run_text);
     struct str thread_id = {thread_text, sizeof thread_text}, run_id = {run_text, sizeof run_text};
-    EXPECT_STR(scratch_text(&f.scratch, "SELECT id FROM workflows"), thread_id);
-    EXPECT_STR(scratch_text(&f.scratch, "SELECT most_recent_run_id FROM workflows"), run_id);
-    EXPECT_STR(scratch_text(&f.scratch, "SELECT id FROM workflow_runs"), run_id);
-    EXPECT_STR(scratch_text(&f.scratch, "SELECT workflow_id FROM workflow_runs"), thread_id);
-    EXPECT_STR(scratch_text(&f.scratch, "SELECT workflow_id FROM workflow_events"), thread_id);
-    EXPECT_STR(scratch_text(&f.scratch, "SELECT run_id FROM workflow_events WHERE id = 2"), run_id);
-    EXPECT_EQ(
-        scratch_i64(&f.scratch, "SELECT run_id IS NULL FROM workflow_events WHERE id = 1"), 1);
-    scratch_exec(&f.scratch,
-        "SELECT id, status, context, preferences, important_steps,"
-        "most_recent_run_id, error, created_at, updated_at FROM workflows;"
-        "SELECT id, workflow_id, status, user_input, ask_clarifications, state,"
-        "final_output, error, created_at, updated_at FROM workflow_runs;"
-        "SELECT id, workflow_id, run_id, kind, text, payload, created_at "
-        "FROM workflow_events");
+    EXPECT_STR(sql_text(&f, "SELECT id FROM workflows"), thread_id);
+    EXPECT_STR(sql_text(&f, "SELECT most_recent_run_id FROM workflows"), run_id);
+    EXPECT_STR(sql_text(&f, "SELECT id FROM workflow_runs"), run_id);
+    EXPECT_STR(sql_text(&f, "SELECT workflow_id FROM workflow_runs"), thread_id);
+    EXPECT_STR(sql_text(&f, "SELECT workflow_id FROM workflow_events"), thread_id);
+    EXPECT_STR(sql_text(&f, "SELECT run_id FROM workflow_events WHERE id = 2"), run_id);
+    EXPECT_EQ(sql_i64(&f, "SELECT run_id IS NULL FROM workflow_events WHERE id = 1"), 1);
+    sql_exec(&f, "SELECT id, status, context, preferences, important_steps,"
+                 "most_recent_run_id, error, created_at, updated_at FROM workflows;"
+                 "SELECT id, workflow_id, status, user_input, ask_clarifications, state,"
+                 "final_output, error, created_at, updated_at FROM workflow_runs;"
+                 "SELECT id, workflow_id, run_id, kind, text, payload, created_at "
+                 "FROM workflow_events");
     fixture_end(&f);
 }

@@ -49,7 +49,7 @@ static void try_status(struct fixture *f, struct uuid id, size_t from, size_t to
 {
     struct str sql =
         arena_printf(f->arena, "UPDATE threads SET status = '%s'", thread_statuses[from]);
-    scratch_exec(&f->scratch, arena_cstr(f->arena, sql));
+    sql_exec(f, arena_cstr(f->arena, sql));
     struct thread t = {0};
     struct context *c = begin(f);
     EXPECT_EQ(thread_get(c, id, &t), OK);
@@ -310,9 +310,7 @@ TEST(a_deleted_thread_takes_runs_and_events_and_one_event_tells_the_tenant)
     EXPECT(uuid_eq(events[0].thread_id, id));
     EXPECT_STR(events[0].payload, STR("{\"change\":\"thread.deleted\",\"from\":\"active\"}"));
     EXPECT_EQ(tenant_bounds(&f).pruned, last_id);
-    EXPECT_EQ(
-        scratch_i64(&f.scratch, "SELECT count(*) FROM audit_log WHERE action = 'thread.deleted'"),
-        1);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM audit_log WHERE action = 'thread.deleted'"), 1);
     fixture_end(&f);
 }
 

@@ -146,6 +146,12 @@ TEST(a_server_out_of_descriptors_waits_quietly_and_recovers)
     close(probe);
     none_left.rlim_cur = (rlim_t)probe + 1;
     setrlimit(RLIMIT_NOFILE, &none_left);
+    /* Another thread may have taken the place meanwhile: exactly one must be left. */
+    while ((probe = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) {
+        none_left.rlim_cur++;
+        setrlimit(RLIMIT_NOFILE, &none_left);
+    }
+    close(probe);
     struct client late CLEANUP(client_close);
     client_connect(&late, f.port);
     uint64_t cpu_before = cpu_ms();

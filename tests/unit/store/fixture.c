@@ -5,12 +5,18 @@
 /* --- Statements ----------------------------------------------------------------------------- */
 
 static const char *const NOTE_PARAMS[] = {"tenant_id", "key", "number", "body"};
+static const enum sql_type NOTE_TYPES[] = {SQL_UUID, SQL_UUID, SQL_INT, SQL_TEXT};
 static const char *const KEY_PARAMS[] = {"tenant_id", "key"};
-static const char *const ECHO_PARAMS[] = {"text", "bytes", "number"};
+static const enum sql_type KEY_TYPES[] = {SQL_UUID, SQL_UUID};
+static const char *const ECHO_PARAMS[] = {"text", "bytes", "number", "id", "flag"};
+static const enum sql_type ECHO_TYPES[] = {SQL_TEXT, SQL_BYTES, SQL_INT, SQL_UUID, SQL_BOOL};
 static const char *const BODY_PARAMS[] = {"body"};
+static const enum sql_type BODY_TYPES[] = {SQL_TEXT};
 static const char *const SIZE_PARAMS[] = {"size"};
+static const enum sql_type SIZE_TYPES[] = {SQL_INT};
 
-#define PARAMS(names) .params = (names), .n_params = COUNT_OF(names)
+#define PARAMS(which) \
+    .params = which##_PARAMS, .types = which##_TYPES, .n_params = COUNT_OF(which##_PARAMS)
 
 const struct sql_statement NOTE_CREATE = {.index = 0,
     .name = "note_create",
@@ -19,23 +25,24 @@ const struct sql_statement NOTE_CREATE = {.index = 0,
 const struct sql_statement NOTE_ADD = {.index = 1,
     .name = "note_add",
     .text = {"INSERT INTO notes (tenant_id, key, number, body) VALUES (?1, ?2, ?3, ?4)"},
-    PARAMS(NOTE_PARAMS)};
+    .writes = true,
+    PARAMS(NOTE)};
 const struct sql_statement NOTE_LAST = {.index = 2,
     .name = "note_last",
     .text = {"SELECT coalesce(max(number), 0) FROM notes WHERE tenant_id = ?1 AND key = ?2"},
-    PARAMS(KEY_PARAMS)};
+    PARAMS(KEY)};
 const struct sql_statement NOTE_COUNT = {
     .index = 3, .name = "note_count", .text = {"SELECT count(*) FROM notes"}};
 const struct sql_statement NOTE_LIST = {.index = 4,
     .name = "note_list",
     .text = {"SELECT number FROM notes WHERE tenant_id = ?1 AND key = ?2 ORDER BY number"},
-    PARAMS(KEY_PARAMS)};
+    PARAMS(KEY)};
 const struct sql_statement NOTE_RENAME = {
-    .index = 5, .name = "note_rename", .text = {"UPDATE notes SET body = ?1"}, PARAMS(BODY_PARAMS)};
+    .index = 5, .name = "note_rename", .text = {"UPDATE notes SET body = ?1"}, PARAMS(BODY)};
 const struct sql_statement VALUES_ECHO = {.index = 6,
     .name = "values_echo",
-    .text = {"SELECT ?1, ?2, ?3 UNION ALL SELECT 'second', x'02', 2"},
-    PARAMS(ECHO_PARAMS)};
+    .text = {"SELECT ?1, coalesce(?2, ?4), coalesce(?3, ?5) UNION ALL SELECT 'second', x'02', 2"},
+    PARAMS(ECHO)};
 const struct sql_statement PRAGMA_SYNCHRONOUS = {
     .index = 7, .name = "synchronous", .text = {"PRAGMA synchronous"}};
 const struct sql_statement PRAGMA_JOURNAL = {
@@ -52,7 +59,7 @@ const struct sql_statement BROKEN_STATEMENT = {
 const struct sql_statement BLOB_ADD = {.index = 13,
     .name = "blob_add",
     .text = {"INSERT INTO notes SELECT x'00', randomblob(16), 1, hex(randomblob(?1 / 2))"},
-    PARAMS(SIZE_PARAMS)};
+    PARAMS(SIZE)};
 
 static const struct sql_statement *const STATEMENTS[] = {&NOTE_CREATE, &NOTE_ADD, &NOTE_LAST,
     &NOTE_COUNT, &NOTE_LIST, &NOTE_RENAME, &VALUES_ECHO, &PRAGMA_SYNCHRONOUS, &PRAGMA_JOURNAL,

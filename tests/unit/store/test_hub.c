@@ -238,3 +238,41 @@ TEST(a_listener_that_collects_beside_busy_publishers_sees_each_item_once_and_in_
     EXPECT_EQ(take_delivery(&l, next), 0);
     end(hub, &l);
 }
+
+TEST(a_tenant_is_watched_as_long_as_anybody_watches_it)
+{
+    CLEANUP(arena_deinit) struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    struct hub *hub = hub_create();
+    struct uuid one = uuid_v7(), other = uuid_v7(), *tenants;
+    EXPECT_EQ(hub_watched(hub, &arena, &tenants), 0);
+    hub_watch(hub, one);
+    hub_watch(hub, other);
+    hub_watch(hub, one);
+    EXPECT_EQ(hub_watched(hub, &arena, &tenants), 2);
+    hub_unwatch(hub, other);
+    hub_unwatch(hub, one);
+    EXPECT_EQ(hub_watched(hub, &arena, &tenants), 1);
+    EXPECT(uuid_eq(tenants[0], one));
+    hub_unwatch(hub, one);
+    EXPECT_EQ(hub_watched(hub, &arena, &tenants), 0);
+    hub_destroy(hub);
+}
+
+TEST(thousands_of_tenants_can_be_watched_and_each_is_told_once)
+{
+    enum { TENANTS = 20000 };
+    CLEANUP(arena_deinit) struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    struct hub *hub = hub_create();
+    struct uuid *all = ARENA_ARRAY(&arena, struct uuid, TENANTS), *tenants;
+    for (size_t i = 0; i < TENANTS; i++) {
+        all[i] = uuid_v7();
+        hub_watch(hub, all[i]);
+    }
+    EXPECT_EQ(hub_watched(hub, &arena, &tenants), TENANTS);
+    for (size_t i = 0; i < TENANTS; i++)
+        hub_unwatch(hub, tenants[i]); /* asserts that each is there */
+    EXPECT_EQ(hub_watched(hub, &arena, &tenants), 0);
+    hub_destroy(hub);
+}

@@ -48,7 +48,7 @@ static enum error echo_empty(void *arena, struct tx *tx)
     begin_echo(&q, tx, arena);
     query_text(&q, "text", STR(""));
     query_bytes(&q, "bytes", STR(""));
-    query_bool(&q, "number", true);
+    query_bool(&q, "flag", true);
     EXPECT(query_next(&q));
     struct str text = row_text(&q), bytes = row_bytes(&q);
     EXPECT(!str_is_none(text));
@@ -81,7 +81,7 @@ static enum error bind_nothing(void *arena, struct tx *tx)
     struct query q;
     begin_echo(&q, tx, arena);
     query_text(&q, "text", STR_NONE);
-    query_uuid_if(&q, "bytes", false, id_of(1));
+    query_uuid_if(&q, "id", false, id_of(1));
     query_i64_if(&q, "number", false, 5);
     expect_all_null(&q);
     return query_end(&q);
@@ -97,7 +97,7 @@ static enum error bind_and_forget(void *arena, struct tx *tx)
     struct query q;
     begin_echo(&q, tx, arena);
     query_text(&q, "text", STR("left behind"));
-    query_uuid(&q, "bytes", id_of(1));
+    query_uuid(&q, "id", id_of(1));
     query_i64(&q, "number", 5);
     EXPECT(query_next(&q)); /* and not to its end */
     enum error e = query_end(&q);
@@ -118,7 +118,7 @@ static enum error read_uuids(void *arena, struct tx *tx)
     struct uuid id;
     begin_echo(&q, tx, arena);
     query_text(&q, "text", STR("seventeen bytes!!"));
-    query_uuid(&q, "bytes", id_of(77));
+    query_uuid(&q, "id", id_of(77));
     EXPECT(query_next(&q));
     EXPECT(!row_uuid_if(&q, &id));
     EXPECT(row_uuid_if(&q, &id));

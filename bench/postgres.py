@@ -1,0 +1,192 @@
+"""Cairn on PostgreSQL, with one and with three nodes, beside libpq alone and beside SQLite."""
+import os
+import pwd
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from lib import HERE, Cairn, compile_c, numbers, table, tell, write_lines, wrk
+
+SECONDS = 2  # of each turn
+TURNS = 3    # Cairn and its peer take turns, so that both meet what else the machine does
+WRITERS = 4  # of a node: what --db-writers is unless told
+THREADS = 64
+NODES = 3
+SUBSCRIBERS = 1000
+
+# what, connections, threads of the log, events an append, nodes
+APPENDS = (
+    ("one event", 1, THREADS, 1, 1),
+    ("one event", 64, THREADS, 1, 1),
+    ("one event", 512, THREADS, 1, 1),
+    ("one event, one thread", 64, 1, 1, 1),
+    ("100 events", 64, THREADS, 100, 1),
+    ("one event", 64, THREADS, 1, NODES),
+    ("one event", 512, THREADS, 1, NODES),
+    ("one event, one thread", 64, 1, 1, NODES),
+    ("100 events", 64, THREADS, 100, NODES),
+)
+
+
+def programs():
+    """The directory with the programs of the newest PostgreSQL here."""
+    versions = [p for p in Path("/usr/lib/postgresql").glob("*/bin") if (p / "postgres").exists()]
+    if not versions:
+        sys.exit("no PostgreSQL server in /usr/lib/postgresql: tools/deps bench")
+    return max(versions, key=lambda p: int(p.parent.name))
+
+
+class Cluster:
+    """A PostgreSQL of our own: default settings, so fsync is on; an ordinary role owns the
+    database."""
+
+    def __init__(self, directory):
+        self.bin = programs()
+        self.home = f"{directory}/pg"
+        os.chmod(directory, 0o755)
+        os.mkdir(self.home, 0o700)
+        if os.getuid() == 0:
+            shutil.chown(self.home, "postgres", pwd.getpwnam("postgres").pw_gid)
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        self.run("initdb", "-D", f"{self.home}/data", "-A", "trust", "-E", "UTF8", "--locale=C")
+        self.run("pg_ctl", "-D", f"{self.home}/data", "-w", "-l", f"{self.home}/log", "-o",
+                 f"-p {self.port} -c listen_addresses=127.0.0.1"
+                 f" -c unix_socket_directories={self.home}", "start")
+        for sql in ("CREATE ROLE cairn LOGIN", "CREATE DATABASE cairn OWNER cairn"):
+            self.run("psql", "-h", self.home, "-p", f"{self.port}", "-q", "-c", sql, "postgres")
+        self.url = f"postgres://cairn@127.0.0.1:{self.port}/cairn"
+
+    def run(self, program, *args):
+        # It refuses to run as root.
+        prefix = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        subprocess.run([*prefix, f"{self.bin}/{program}", *args], check=True, cwd="/",
+                       stdout=subprocess.DEVNULL)
+
+    def version(self):
+        text = subprocess.run([f"{self.bin}/postgres", "--version"], text=True,
+                              capture_output=True).stdout
+        return text.split()[2]
+
+    def stop(self):
+        self.run("pg_ctl", "-D", f"{self.home}/data", "-m", "immediate", "stop")
+
+
+class Bench:
+    def __init__(self, binary, directory):
+        # The statements that Cairn was built with.
+        built = Path(binary).resolve().parents[1]
+        libpq = subprocess.run(["pkg-config", "--cflags", "--libs", "libpq"], check=True, text=True,
+                               capture_output=True).stdout.split()
+        self.peer = compile_c("libpq", directory,
+                              [f"-I{HERE.parent}/src", f"-I{built}", *libpq, "-lpthread"],
+                              f"{built}/model/statements.c")
+        self.delivery = compile_c("delivery", directory, [])
+        self.directory = directory
+        self.cluster = Cluster(directory)
+        self.nodes = [Cairn(binary, "--db", self.cluster.url, "--db-writers", f"{WRITERS}")
+                      for _ in range(NODES)]
+        self.alone = Cairn(binary, "--data", f"{directory}/data")
+        self.nodes[0].make_key()
+        self.alone.make_key()
+        for node in self.nodes[1:]:
+            node.key = self.nodes[0].key
+        self.threads = {server: server.make_threads(THREADS)
+                        for server in (self.nodes[0], self.alone)}
+        self.of_one_node = {}
+
+    def stop(self):
+        for server in (*self.nodes, self.alone):
+            server.stop()
+        self.cluster.stop()
+
+    def append(self, servers, connections, n_threads, events):
+        """Events a second, p50, p99, appends a commit, requests refused."""
+        ids = self.threads[servers[0]][:n_threads]
+        paths = write_lines(f"{self.directory}/paths", [f"/v1/threads/{i}/events" for i in ids])
+        before = [server.metrics() for server in servers]
+        rate, p50, p99, refused = wrk([server.url for server in servers], connections, SECONDS,
+                                      PATHS=paths, BATCH=f"{events}", KEY=servers[0].key)
+        after = [server.metrics() for server in servers]
+        writes, commits = (sum(b[name] - a[name] for a, b in zip(before, after)) for name in
+                           ("cairn_store_writes_total", "cairn_store_commits_total"))
+        return rate * events, p50, p99, writes / max(commits, 1), refused
+
+    def peer_arguments(self, what, n_threads):
+        ids = write_lines(f"{self.directory}/ids", self.threads[self.nodes[0]][:n_threads])
+        return [self.peer, what, self.cluster.url, "cairn", *self.nodes[0].ids_of_key(), ids]
+
+    def append_row(self, what, connections, n_threads, events, n_nodes):
+        tell(f"PostgreSQL, append of {what}, {n_nodes} nodes, {connections} connections")
+        runs, peers, sqlites = [], [], []
+        lanes = min(n_nodes * WRITERS, n_threads, connections)
+        for _ in range(TURNS):
+            runs.append(self.append(self.nodes[:n_nodes], connections, n_threads, events))
+            rows = max(round(runs[-1][3]), 1)
+            peers += numbers([*self.peer_arguments("append", n_threads), f"{lanes}", f"{rows}",
+                              f"{events}", f"{SECONDS}"])
+            if n_nodes == 1:
+                sqlites.append(self.append([self.alone], connections, n_threads, events)[0])
+        ours, p50, p99, rows, _ = (statistics.median(column) for column in zip(*runs))
+        refused = sum(run[4] for run in runs)
+        peer = statistics.median(peers)
+        sqlite = statistics.median(sqlites) if sqlites else None
+        note = f" ({refused} refused)" if refused else ""
+        one = self.of_one_node.setdefault((what, connections), ours)
+        return [what, f"{n_nodes}", f"{connections}", f"{ours:,.0f}{note}", f"{p50:.1f} ms",
+                f"{p99:.1f} ms", f"{rows:.1f}", f"{peer:,.0f}",
+                f"{statistics.median(r[0] / p for r, p in zip(runs, peers)):.2f}",
+                f"{sqlite:,.0f}" if sqlite else "", f"{ours / sqlite:.2f}" if sqlite else "",
+                f"{ours / one:.2f}" if n_nodes > 1 else ""]
+
+    def deliver(self, to, server, stream, subscribers):
+        rounds = 300 if subscribers == 1 else 40
+        return numbers([self.delivery, f"{server.port}", f"{to.port}", stream,
+                        server.make_threads(1)[0], server.key, f"{subscribers}", f"{rounds}"])
+
+    def delivery_rows(self):
+        rows = []
+        peer = numbers([*self.peer_arguments("deliver", 1), "300"])
+        for stream in ("thread", "tenant"):
+            for subscribers in (1, SUBSCRIBERS):
+                places = (("SQLite", self.alone, self.alone),
+                          ("PostgreSQL, same node", self.nodes[0], self.nodes[0]),
+                          ("PostgreSQL, other node", self.nodes[0], self.nodes[1]))
+                for place, server, to in places:
+                    tell(f"delivery by the {stream} stream, {subscribers} subscribers, {place}")
+                    answer, p50, p99 = self.deliver(to, server, stream, subscribers)
+                    compared = subscribers == 1 and server is not self.alone
+                    rows.append([stream, f"{subscribers:,}", place,
+                                 *(f"{us / 1000:.2f} ms" for us in (answer, p50, p99)),
+                                 f"{peer[0] / p50:.2f}" if compared else ""])
+        rows.append(["", "1", "libpq alone", "", *(f"{us / 1000:.2f} ms" for us in peer), "1.00"])
+        return rows
+
+
+def measure(binary, directory):
+    bench = Bench(binary, directory)
+    try:
+        deliveries = bench.delivery_rows()
+        appends = [bench.append_row(*case) for case in APPENDS]
+        version = bench.cluster.version()
+    finally:
+        bench.stop()
+    return [
+        "## PostgreSQL: durable appends over HTTP, events a second", "",
+        f"PostgreSQL {version} on the same machine, as it is installed (fsync on), and an ordinary",
+        f"role under row-level security. {WRITERS} writers a node, {THREADS} threads of the log"
+        " unless it says one. With three",
+        "nodes each has a wrk of its own, and all write to the same threads. libpq alone has the",
+        "same statements, as many connections, and as many appends a commit as Cairn came to; it",
+        f"sends each transaction at once. Medians of {TURNS} turns of {SECONDS} s.", "",
+        *table(["<append of", "nodes", "connections", "Cairn", "p50", "p99", "appends a commit",
+                "libpq", "ratio", "Cairn on SQLite", "ratio", "to one node"], appends),
+        "## Delivery", "",
+        "From the sending of an append to its answer (median), and to the subscribers of a stream.",
+        "With libpq alone: from the sending of a transaction until another connection was notified",
+        "of it and has read the event.", "",
+        *table(["<stream", "subscribers", "<where", "answer p50", "delivery p50", "delivery p99",
+                "libpq / p50"], deliveries)]

@@ -1,0 +1,354 @@
+#include <poll.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "store/postgres.h"
+
+/* --- Where to ------------------------------------------------------------------------------- */
+
+enum { MAX_KEYWORDS = 64 };
+
+/* What Cairn wants unless the URL says otherwise. */
+static const struct {
+    const char *keyword;
+    const char *value;
+} DEFAULTS[] = {
+    {"application_name", "cairn"},
+    {"client_encoding", "UTF8"},
+    {"keepalives_idle", "10"},
+    {"keepalives_interval", "5"},
+    {"keepalives_count", "3"},
+    {"tcp_user_timeout", "10000"},
+};
+
+static const char *value_of(const struct pg_target *t, const char *keyword)
+{
+    for (size_t i = 0; t->keywords[i] != NULL; i++)
+        if (strcmp(t->keywords[i], keyword) == 0)
+            return t->values[i];
+    return NULL;
+}
+
+static void add(struct pg_target *t, const char *keyword, const char *value)
+{
+    size_t n = 0;
+    while (t->keywords[n] != NULL)
+        n++;
+    assert(n < MAX_KEYWORDS - 1);
+    t->keywords[n] = keyword;
+    t->values[n] = value;
+}
+
+static void add_default(struct pg_target *t, const char *keyword, const char *value)
+{
+    if (value_of(t, keyword) == NULL)
+        add(t, keyword, value);
+}
+
+static bool is_here(const char *host)
+{
+    return host == NULL || host[0] == '\0' || host[0] == '/' || strcmp(host, "localhost") == 0 ||
+           strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
+}
+
+/* Over a network the server must prove who it is, unless the operator says otherwise. */
+static void add_tls(struct pg_target *t)
+{
+    static const char DEBIAN_ROOTS[] = "/etc/ssl/certs/ca-certificates.crt";
+    const char *host = value_of(t, "host");
+    const char *address = value_of(t, "hostaddr");
+    if (value_of(t, "sslmode") != NULL || getenv("PGSSLMODE") != NULL)
+        return;
+    if (is_here(address != NULL ? address : host) && is_here(host))
+        return;
+    add(t, "sslmode", "verify-full");
+    if (getenv("PGSSLROOTCERT") == NULL && access(DEBIAN_ROOTS, R_OK) == 0)
+        add_default(t, "sslrootcert", DEBIAN_ROOTS);
+}
+
+enum error pg_target_init(
+    struct pg_target *t, struct str url, bool replica, const char *option, struct problem *problem)
+{
+    *t = (struct pg_target){.replica = replica};
+    /* libpq's own words about it may quote the password. */
+    t->parsed = PQconninfoParse(arena_cstr(problem->arena, url), NULL);
+    if (t->parsed == NULL)
+        return problem_set(problem, ERR_BAD_REQUEST,
+            "%s must be a URL such as postgres://user@host:5432/database?sslmode=verify-full "
+            "(write %%3A, %%2F, %%40 for : / @ in a password)",
+            option);
+    t->keywords = mem_zalloc(MAX_KEYWORDS * sizeof(char *));
+    t->values = mem_zalloc(MAX_KEYWORDS * sizeof(char *));
+    for (const PQconninfoOption *o = t->parsed; o->keyword != NULL; o++)
+        if (o->val != NULL)
+            add(t, o->keyword, o->val);
+    for (size_t i = 0; i < COUNT_OF(DEFAULTS); i++)
+        add_default(t, DEFAULTS[i].keyword, DEFAULTS[i].value);
+    add_default(t, "target_session_attrs", replica ? "any" : "read-write");
+    add_tls(t);
+    return OK;
+}
+
+void pg_target_deinit(struct pg_target *t)
+{
+    PQconninfoFree(t->parsed);
+    mem_free(t->keywords);
+    mem_free(t->values);
+    *t = (struct pg_target){0};
+}
+
+/* --- Life ----------------------------------------------------------------------------------- */
+
+static size_t count_prepared(const struct pg_connection *c)
+{
+    return c->store->base.config.n_statements + PG_OWN_COUNT;
+}
+
+void pg_connection_init(struct pg_connection *c, struct pg_store *s, const struct pg_target *target)
+{
+    *c = (struct pg_connection){.store = s, .target = target, .lost = true};
+    c->prepared = mem_zalloc(count_prepared(c) * sizeof(bool));
+}
+
+void pg_disconnect(struct pg_connection *c)
+{
+    PQfinish(c->conn);
+    c->conn = NULL;
+    c->lost = true;
+    c->sent_first = c->sent_count = 0;
+    memset(c->prepared, 0, count_prepared(c) * sizeof(bool));
+}
+
+void pg_connection_deinit(struct pg_connection *c)
+{
+    if (c->store == NULL)
+        return;
+    pg_disconnect(c);
+    pg_begin_transaction(c); /* takes back what a failed one left */
+    while (c->free_queries != NULL) {
+        struct pg_query *next = c->free_queries->next;
+        mem_free(c->free_queries);
+        c->free_queries = next;
+    }
+    mem_free(c->sent);
+    mem_free(c->prepared);
+}
+
+/* --- Setting up ----------------------------------------------------------------------------- */
+
+/* One statement that makes every setting, for the session or for the transaction. */
+static const char SETTINGS[] =
+    "SELECT set_config('search_path', $1, $2::boolean),"
+    " set_config('statement_timeout', '10000', $2::boolean),"
+    " set_config('lock_timeout', '250', $2::boolean),"
+    " set_config('idle_in_transaction_session_timeout', '5000', $2::boolean),"
+    " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
+    "   WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END,"
+    "   $2::boolean)";
+_Static_assert(POSTGRES_STATEMENT_TIMEOUT_MS == 10000 && POSTGRES_LOCK_TIMEOUT_MS == 250 &&
+                   POSTGRES_IDLE_TIMEOUT_MS == 5000,
+    "SETTINGS says the same");
+
+/* Through the pipeline, whose answers have a deadline. A pooler makes up the number of the server
+ * process that it tells its clients. */
+static bool set_up(struct pg_connection *c)
+{
+    int64_t pid;
+    if (PQsetnonblocking(c->conn, 1) != 0 || PQenterPipelineMode(c->conn) != 1)
+        return false;
+    pg_begin_transaction(c);
+    if (!pg_ask(c, "SELECT pg_backend_pid()", &pid, 1))
+        return false;
+    c->pooled = pid != PQbackendPID(c->conn);
+    return c->pooled || (pg_send_text(c, SETTINGS, c->store->schema, "false") && pg_catch_up(c));
+}
+
+bool pg_begin(struct pg_connection *c, enum pg_own begin)
+{
+    /* A pooler gives the session away when it has seen the end of the transaction before. */
+    if (c->pooled && !pg_settle(c))
+        return false;
+    if (!pg_send_own(c, begin, NULL, NULL))
+        return false;
+    return !c->pooled || pg_send_text(c, SETTINGS, c->store->schema, "true");
+}
+
+/* --- Connecting ----------------------------------------------------------------------------- */
+
+/* Connects in steps, so that closing the store need not wait for a host that does not answer. */
+static bool finish_connecting(struct pg_connection *c, int64_t deadline_us)
+{
+    PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+    while (status != PGRES_POLLING_OK && status != PGRES_POLLING_FAILED) {
+        struct pollfd fd = {
+            .fd = PQsocket(c->conn), .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+        if (atomic_load(&c->store->closing) || clock_steady_us() > deadline_us)
+            return false;
+        if (poll(&fd, 1, 100) != 0)
+            status = PQconnectPoll(c->conn);
+    }
+    return status == PGRES_POLLING_OK;
+}
+
+static bool is_supported(const struct pg_connection *c)
+{
+    return PQserverVersion(c->conn) >= POSTGRES_MIN_VERSION;
+}
+
+static void ignore_notice(void *data, const char *message)
+{
+}
+
+/* The n-th part of a list with commas, or the only one. */
+static void copy_part(const char *list, size_t n, char *out, size_t size)
+{
+    for (const char *comma; n > 0 && (comma = strchr(list, ',')) != NULL; n--)
+        list = comma + 1;
+    snprintf(out, size, "%.*s", (int)strcspn(list, ","), list);
+}
+
+static size_t count_hosts(const struct pg_target *t)
+{
+    const char *hosts = value_of(t, "host");
+    size_t n = 1;
+    if (hosts == NULL || value_of(t, "hostaddr") != NULL)
+        return n;
+    for (; *hosts != '\0'; hosts++)
+        n += *hosts == ',';
+    return n;
+}
+
+/* One host of several, which libpq would choose itself; but asked in steps, it waits for a silent
+ * one for ever. */
+static PGconn *start(const struct pg_target *t, size_t n_hosts, size_t n)
+{
+    const char *values[MAX_KEYWORDS];
+    char host[256], port[16];
+    memcpy(values, t->values, sizeof values);
+    for (size_t i = 0; n_hosts > 1 && t->keywords[i] != NULL; i++) {
+        if (strcmp(t->keywords[i], "host") == 0) {
+            copy_part(t->values[i], n, host, sizeof host);
+            values[i] = host;
+        } else if (strcmp(t->keywords[i], "port") == 0) {
+            copy_part(t->values[i], n, port, sizeof port);
+            values[i] = port;
+        }
+    }
+    return PQconnectStartParams(t->keywords, values, 0);
+}
+
+static bool try_host(struct pg_connection *c, size_t n_hosts, size_t n)
+{
+    int64_t patience_us = (c->target->replica ? 1 : 5) * 1000 * 1000;
+    c->conn = start(c->target, n_hosts, n);
+    if (c->conn == NULL)
+        mem_exhausted(0);
+    c->patience_us = patience_us;
+    PQsetNoticeProcessor(c->conn, ignore_notice, NULL);
+    bool good = PQstatus(c->conn) != CONNECTION_BAD &&
+                finish_connecting(c, clock_steady_us() + patience_us) && is_supported(c) &&
+                set_up(c);
+    c->patience_us = POSTGRES_ANSWER_TIMEOUT_US;
+    return good;
+}
+
+/* Beginning with the one that was good before. Of failures the last is kept, for its words. */
+static bool try_connect(struct pg_connection *c)
+{
+    size_t n_hosts = count_hosts(c->target);
+    for (size_t i = 0; i < n_hosts; i++) {
+        if (c->conn != NULL)
+            pg_disconnect(c);
+        size_t n = (c->host + i) % n_hosts;
+        if (try_host(c, n_hosts, n)) {
+            c->host = n;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* libpq's words, in one line. They hold no password. */
+static enum error refuse(struct pg_connection *c, struct problem *problem)
+{
+    const char *what = c->target->replica ? "the replica" : "the database";
+    if (PQstatus(c->conn) == CONNECTION_OK && !is_supported(c))
+        return problem_set(problem, ERR_UNAVAILABLE,
+            "%s runs PostgreSQL %s; Cairn needs version %d or newer", what,
+            PQparameterStatus(c->conn, "server_version"), POSTGRES_MIN_VERSION / 10000);
+    struct str why = str_trim_blanks(str_of(PQerrorMessage(c->conn)));
+    char *line = arena_alloc(problem->arena, why.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < why.len; i++)
+        if (why.ptr[i] != '\n')
+            line[n++] = why.ptr[i] == '\t' ? ' ' : why.ptr[i];
+        else if (i + 1 < why.len)
+            line[n++] = ' ';
+    /* When time is over libpq has only said to whom it was talking. */
+    bool in_time = n > 0 && line[n - 1] != ':';
+    return problem_set(problem, ERR_UNAVAILABLE, "cannot connect to %s: %.*s%s", what, (int)n, line,
+        in_time ? "" : " no answer in time");
+}
+
+enum error pg_connect(struct pg_connection *c, struct problem *problem)
+{
+    if (try_connect(c)) {
+        pg_begin_transaction(c);
+        return OK;
+    }
+    enum error e = refuse(c, problem);
+    pg_disconnect(c);
+    return e;
+}
+
+/* The first of an outage. */
+static void log_refusal(struct pg_connection *c)
+{
+    struct arena arena;
+    struct problem problem;
+    arena_init(&arena, 64 * 1024);
+    problem_init(&problem, &arena);
+    if (!atomic_load(&c->store->closing) && refuse(c, &problem) != OK)
+        LOG(LOG_WARN, "no connection to the database", LOG_STR("error", problem.detail));
+    arena_deinit(&arena);
+}
+
+static void pause_until(struct pg_connection *c, int64_t until_us)
+{
+    while (clock_steady_us() < until_us && !atomic_load(&c->store->closing) &&
+           !atomic_load(&c->store->draining))
+        poll(NULL, 0, 20);
+}
+
+bool pg_ensure(struct pg_connection *c, int64_t deadline_us)
+{
+    if (c->conn != NULL && pg_is_gone(c))
+        pg_disconnect(c);
+    while (c->conn == NULL) {
+        int64_t now_us = clock_steady_us();
+        if (atomic_load(&c->store->closing) || now_us >= deadline_us)
+            return false;
+        if (now_us < c->retry_at_us && atomic_load(&c->store->draining))
+            return false;
+        if (now_us < c->retry_at_us) {
+            pause_until(c, c->retry_at_us < deadline_us ? c->retry_at_us : deadline_us);
+            continue;
+        }
+        if (try_connect(c)) {
+            atomic_fetch_add(&c->store->n_reconnects, c->was_connected);
+            c->was_connected = true;
+            c->backoff_us = 0;
+            break;
+        }
+        if (c->backoff_us == 0)
+            log_refusal(c);
+        pg_disconnect(c);
+        c->backoff_us = c->backoff_us == 0 ? 50 * 1000 : c->backoff_us * 2;
+        if (c->backoff_us > POSTGRES_BACKOFF_MAX_US)
+            c->backoff_us = POSTGRES_BACKOFF_MAX_US;
+        c->retry_at_us = clock_steady_us() + c->backoff_us;
+    }
+    pg_begin_transaction(c);
+    return true;
+}

@@ -1,0 +1,196 @@
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "store/postgres.h"
+
+/* --- Jobs ----------------------------------------------------------------------------------- */
+
+static struct job_queue *queue_for(struct pg_store *s, const struct store_job *job)
+{
+    unsigned lane = job->affinity != 0
+                        ? (unsigned)((job->affinity >> 8) % s->base.config.writers)
+                        : atomic_fetch_add(&s->next_lane, 1) % s->base.config.writers;
+    switch (job->mode) {
+    case STORE_WRITE:
+        return &s->lanes[lane].queue;
+    case STORE_READ_STALE:
+        return s->stale.count > 0 ? &s->stale.queue : &s->reads.queue;
+    case STORE_READ_AHEAD:
+        return &s->ahead.queue;
+    case STORE_READ:
+        break;
+    }
+    return &s->reads.queue;
+}
+
+void pg_submit(struct store *store, struct store_job *job)
+{
+    struct pg_store *s = CONTAINER_OF(store, struct pg_store, base);
+    job->attempts = 0;
+    job->deadline_us = clock_steady_us() + POSTGRES_JOB_DEADLINE_US;
+    if (!job_queue_put(queue_for(s, job), job))
+        job->done(job, ERR_UNAVAILABLE);
+}
+
+struct store_stats pg_stats(const struct store *store)
+{
+    const struct pg_store *s = CONTAINER_OF(store, struct pg_store, base);
+    struct store_stats stats = {
+        .commits = atomic_load(&s->n_commits),
+        .writes = atomic_load(&s->n_writes),
+        .reads = atomic_load(&s->n_reads),
+        .rollbacks = atomic_load(&s->n_rollbacks),
+        .commit_us = atomic_load(&s->commit_us),
+        .retries = atomic_load(&s->n_retries),
+        .reconnects = atomic_load(&s->n_reconnects),
+        .queued = job_queue_count(&s->reads.queue),
+        .connected = clock_steady_us() - atomic_load(&s->pulse_at_us) < POSTGRES_PULSE_MAX_AGE_US,
+    };
+    for (unsigned i = 0; i < s->base.config.writers; i++)
+        stats.queued += job_queue_count(&s->lanes[i].queue);
+    return stats;
+}
+
+/* --- Open ----------------------------------------------------------------------------------- */
+
+/* What an operator should know, and what no test of ours can see. */
+static void warn(struct pg_connection *c)
+{
+    static const struct {
+        const char *sql;
+        const char *warning;
+    } CHECKS[] = {
+        {"SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)",
+            "the database role is not bound by row-level security: use one that is neither "
+            "superuser nor BYPASSRLS"},
+        {"SELECT 1 WHERE current_setting('fsync') = 'off'",
+            "the database runs with fsync = off: what it acknowledges can be lost"},
+        {"SELECT 1 WHERE current_setting('full_page_writes') = 'off'",
+            "the database runs with full_page_writes = off: a crash can damage it"},
+    };
+    for (size_t i = 0; i < COUNT_OF(CHECKS); i++) {
+        PGresult *r = PQexec(c->conn, CHECKS[i].sql);
+        if (PQntuples(r) > 0)
+            LOG(LOG_WARN, CHECKS[i].warning);
+        PQclear(r);
+    }
+}
+
+/* On a connection of its own, without the pipeline. */
+static enum error prepare_schema(struct pg_store *s, struct problem *problem)
+{
+    struct pg_connection c;
+    pg_connection_init(&c, s, &s->primary);
+    enum error e = pg_connect(&c, problem);
+    if (e == OK && (PQexitPipelineMode(c.conn) != 1 || PQsetnonblocking(c.conn, 0) != 0))
+        e = problem_set(problem, ERR_UNAVAILABLE, "the database was lost while Cairn started");
+    if (e == OK)
+        e = pg_migrate(&c, problem);
+    if (e == OK)
+        warn(&c);
+    pg_connection_deinit(&c);
+    return e;
+}
+
+/* It is asked for what may lag; when it is away, the primary answers. */
+static void look_for_replica(struct pg_store *s, struct problem *problem)
+{
+    struct pg_connection c;
+    pg_connection_init(&c, s, &s->replica);
+    if (pg_connect(&c, problem) != OK)
+        LOG(LOG_WARN, "the replica is not there", LOG_STR("error", problem->detail));
+    pg_connection_deinit(&c);
+}
+
+static enum error open_all(struct pg_store *s, struct problem *problem)
+{
+    const struct store_config *config = &s->base.config;
+    bool has_replica = !str_is_none(config->replica_url);
+    enum error e = pg_target_init(&s->primary, config->url, false, "--db", problem);
+    if (e == OK && has_replica)
+        e = pg_target_init(&s->replica, config->replica_url, true, "--db-replica", problem);
+    if (e == OK)
+        e = prepare_schema(s, problem);
+    if (e == OK && has_replica)
+        look_for_replica(s, problem);
+    return e == OK ? pg_pulse_start(s, problem) : e;
+}
+
+static void start_threads(struct pg_store *s)
+{
+    const struct store_config *config = &s->base.config;
+    s->lanes = mem_zalloc(config->writers * sizeof(struct pg_lane));
+    for (unsigned i = 0; i < config->writers; i++)
+        pg_lane_start(&s->lanes[i], s);
+    pg_readers_start(&s->reads, s, &s->primary, config->readers);
+    pg_readers_start(&s->ahead, s, &s->primary, 1);
+    if (!str_is_none(config->replica_url))
+        pg_readers_start(&s->stale, s, &s->replica, config->readers);
+}
+
+static char *word(const char *before, struct str name)
+{
+    size_t size = strlen(before) + name.len + 1;
+    char *text = mem_alloc(size);
+    snprintf(text, size, "%s%.*s", before, STR_ARG(name));
+    return text;
+}
+
+static void destroy(struct pg_store *s)
+{
+    pg_pulse_stop(s);
+    pg_target_deinit(&s->primary);
+    pg_target_deinit(&s->replica);
+    pthread_cond_destroy(&s->change_cond);
+    pthread_mutex_destroy(&s->change_mutex);
+    hub_destroy(s->base.hub);
+    mem_free(s->schema);
+    mem_free(s->channel);
+    mem_free(s->lanes);
+    mem_free(s);
+}
+
+enum error postgres_store_open(
+    const struct store_config *config, struct problem *problem, struct store **out_store)
+{
+    struct pg_store *s = MEM_NEW(struct pg_store);
+    pthread_condattr_t attributes;
+    s->base = (struct store){.ops = &postgres_ops, .config = *config, .hub = hub_create()};
+    s->schema = word("", config->schema);
+    /* No name of PostgreSQL's is longer than 63 bytes. */
+    s->channel = word("cairn_", str_slice(config->schema, 0, 57));
+    s->pulse_fd = -1;
+    uuid_format(uuid_v7(), s->node);
+    pthread_mutex_init(&s->change_mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->change_cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+    enum error e = open_all(s, problem);
+    if (e != OK) {
+        destroy(s);
+        return e;
+    }
+    start_threads(s);
+    *out_store = &s->base;
+    return OK;
+}
+
+void pg_drain(struct store *store)
+{
+    atomic_store(&CONTAINER_OF(store, struct pg_store, base)->draining, true);
+}
+
+/* The replica's readers hand on to the others what they cannot answer, so they end first. */
+void pg_close(struct store *store)
+{
+    struct pg_store *s = CONTAINER_OF(store, struct pg_store, base);
+    atomic_store(&s->closing, true);
+    if (s->stale.count > 0)
+        pg_readers_stop(&s->stale);
+    pg_readers_stop(&s->reads);
+    pg_readers_stop(&s->ahead);
+    for (unsigned i = 0; i < s->base.config.writers; i++)
+        pg_lane_stop(&s->lanes[i]);
+    destroy(s);
+}

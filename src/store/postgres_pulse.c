@@ -1,0 +1,220 @@
+/*
+ * The pulse of the database: a connection of its own that listens for what other nodes commit, asks
+ * once a second what time it is there and how far its log has come, and ends what stands still.
+ */
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "store/postgres.h"
+
+/* --- Changes -------------------------------------------------------------------------------- */
+
+void pg_changed(struct pg_store *s)
+{
+    pthread_mutex_lock(&s->change_mutex);
+    s->n_changes++;
+    pthread_cond_broadcast(&s->change_cond);
+    pthread_mutex_unlock(&s->change_mutex);
+}
+
+/* Not in the writer's transaction: NOTIFY takes a lock of the whole server until its commit is on
+ * the disk, and every commit would wait for the one before. Several at once are told as one. */
+void pg_committed(struct pg_store *s)
+{
+    pg_changed(s);
+    if (!atomic_exchange(&s->must_notify, true))
+        (void)!eventfd_write(s->pulse_fd, 1);
+}
+
+void pg_wake(struct store *store)
+{
+    pg_changed(CONTAINER_OF(store, struct pg_store, base));
+}
+
+void pg_wait(struct store *store, uint32_t timeout_ms)
+{
+    struct pg_store *s = CONTAINER_OF(store, struct pg_store, base);
+    struct timespec until;
+    if (atomic_load(&s->is_pooled) && timeout_ms > POSTGRES_POOLED_WAIT_MS)
+        timeout_ms = POSTGRES_POOLED_WAIT_MS;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&s->change_mutex);
+    int rc = 0;
+    while (s->n_changes == s->n_changes_seen && rc == 0)
+        rc = pthread_cond_timedwait(&s->change_cond, &s->change_mutex, &until);
+    s->n_changes_seen = s->n_changes;
+    pthread_mutex_unlock(&s->change_mutex);
+}
+
+/* --- The pulse ------------------------------------------------------------------------------ */
+
+enum { ROUND_TRIP_MAX_US = 100 * 1000 };
+
+/* The database's clock is the middle of the question and its answer; a slow answer says little. */
+static bool take_pulse(struct pg_connection *c, struct pg_samples *samples)
+{
+    struct pg_store *s = c->store;
+    int64_t numbers[2];
+    int64_t asked_us = clock_steady_us();
+    if (!pg_ask(c,
+            "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,"
+            " pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint",
+            numbers, 2))
+        return false;
+    int64_t answered_us = clock_steady_us();
+    if (!samples->has_time || answered_us - asked_us < ROUND_TRIP_MAX_US)
+        atomic_store(&s->lease_offset_us, numbers[0] - (asked_us + answered_us) / 2);
+    /* Of the time before the first, the first is all that is known. */
+    for (unsigned i = 0; !samples->has_time && i < POSTGRES_LAG_SAMPLES; i++)
+        samples->lsn[i] = numbers[1];
+    samples->has_time = true;
+    atomic_store(&s->pulse_at_us, answered_us);
+    atomic_store(&s->old_lsn, samples->lsn[samples->next]);
+    samples->lsn[samples->next] = numbers[1];
+    samples->next = (samples->next + 1) % POSTGRES_LAG_SAMPLES;
+    return true;
+}
+
+/* Of a node that stopped in the middle of what it sends, the locks stay: the database calls this
+ * active, and idle_in_transaction_session_timeout is for the idle. So whichever node sees it ends
+ * it. */
+static bool end_silent(struct pg_connection *c)
+{
+    int64_t ended;
+    if (!pg_ask(c,
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE usename = current_user AND datname = current_database()"
+            " AND application_name = current_setting('application_name') AND state = 'active'"
+            " AND wait_event = 'ClientRead' AND backend_type = 'client backend'"
+            " AND query_start < clock_timestamp() - interval '5 s'",
+            &ended, 1))
+        return false;
+    if (ended > 0)
+        LOG(LOG_WARN, "ended what a node that stands still had begun in the database",
+            LOG_I64("sessions", ended));
+    return true;
+}
+_Static_assert(POSTGRES_IDLE_TIMEOUT_MS == 5000, "end_silent says the same");
+
+static bool listen_to_others(struct pg_connection *c)
+{
+    char sql[96];
+    atomic_store(&c->store->is_pooled, c->pooled);
+    snprintf(sql, sizeof sql, "LISTEN \"%s\"", c->store->channel);
+    /* A notification is a hint: no need to wait for the disk. */
+    return c->pooled || (pg_send(c, sql) && pg_send(c, "SET synchronous_commit = off"));
+}
+
+static void notify_others(struct pg_connection *c)
+{
+    eventfd_t count;
+    (void)!eventfd_read(c->store->pulse_fd, &count);
+    if (atomic_exchange(&c->store->must_notify, false) &&
+        pg_send_own(c, PG_NOTIFY, c->store->channel, c->store->node))
+        pg_catch_up(c);
+}
+
+static void take_notifications(struct pg_connection *c)
+{
+    PGnotify *n;
+    bool changed = false;
+    while ((n = PQnotifies(c->conn)) != NULL) {
+        changed = changed || strcmp(n->extra, c->store->node) != 0;
+        PQfreemem(n);
+    }
+    if (changed)
+        pg_changed(c->store);
+}
+
+/* Until the next pulse is due, the connection is lost, or the store closes. */
+static void wait_for_others(struct pg_connection *c, int64_t until_us)
+{
+    int64_t left_us;
+    take_notifications(c);
+    while (!c->lost && !atomic_load(&c->store->closing) &&
+           (left_us = until_us - clock_steady_us()) > 0) {
+        struct pollfd fds[] = {{.fd = PQsocket(c->conn), .events = POLLIN},
+            {.fd = c->store->pulse_fd, .events = POLLIN}};
+        if (poll(fds, 2, (int)(left_us / 1000) + 1) <= 0)
+            continue;
+        if (fds[1].revents != 0)
+            notify_others(c);
+        if (c->lost || (fds[0].revents != 0 && PQconsumeInput(c->conn) != 1))
+            c->lost = true;
+        else
+            take_notifications(c);
+    }
+}
+
+static void note_connected(struct pg_store *s, bool connected)
+{
+    if (atomic_exchange(&s->is_connected, connected) == connected)
+        return;
+    if (connected)
+        LOG(LOG_INFO, "the database is back");
+    else
+        LOG(LOG_WARN, "the database cannot be reached");
+}
+
+static void *pulse_main(void *data)
+{
+    struct pg_store *s = data;
+    struct pg_connection *c = &s->pulse;
+    struct pg_samples samples = s->samples;
+    bool fresh = false; /* the connection of pg_pulse_start listens already */
+    while (!atomic_load(&s->closing)) {
+        int64_t next_us = clock_steady_us() + POSTGRES_PULSE_MS * 1000;
+        fresh = fresh || c->conn == NULL;
+        if (!pg_ensure(c, next_us)) {
+            note_connected(s, false);
+            continue;
+        }
+        bool good = (!fresh || listen_to_others(c)) && take_pulse(c, &samples) && end_silent(c);
+        if (good) {
+            note_connected(s, true);
+            if (fresh)
+                pg_changed(s); /* something may have been committed meanwhile */
+            fresh = false;
+            wait_for_others(c, next_us);
+            good = !c->lost && c->error == OK;
+        }
+        if (!good)
+            pg_disconnect(c);
+    }
+    return NULL;
+}
+
+enum error pg_pulse_start(struct pg_store *s, struct problem *problem)
+{
+    pg_connection_init(&s->pulse, s, &s->primary);
+    enum error e = pg_connect(&s->pulse, problem);
+    if (e == OK && !(listen_to_others(&s->pulse) && take_pulse(&s->pulse, &s->samples)))
+        e = problem_set(problem, ERR_UNAVAILABLE, "the database was lost while Cairn started");
+    if (e != OK)
+        return e;
+    s->pulse.was_connected = true;
+    atomic_store(&s->is_connected, true);
+    s->pulse_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->pulse_fd < 0 || pthread_create(&s->pulse_thread, NULL, pulse_main, s) != 0)
+        mem_exhausted(0);
+    return OK;
+}
+
+void pg_pulse_stop(struct pg_store *s)
+{
+    if (s->pulse_fd >= 0) {
+        (void)!eventfd_write(s->pulse_fd, 1);
+        pthread_join(s->pulse_thread, NULL);
+        close(s->pulse_fd);
+    }
+    pg_connection_deinit(&s->pulse);
+}

@@ -1,0 +1,115 @@
+#include "base/clock.h"
+#include "base/memory.h"
+#include "store/postgres.h"
+
+/* False when the connection was lost on the way: the job may be run again. */
+static bool try_read(struct pg_connection *c, struct store_job *job)
+{
+    struct tx tx;
+    tx_init(&tx, &c->store->base, c, false);
+    pg_begin_transaction(c);
+    c->job = job;
+    enum error e = ERR_UNAVAILABLE;
+    if (pg_begin(c, PG_BEGIN_READ))
+        e = job_run_whole(job, &tx);
+    tx_drop_memo(&tx);
+    c->job = NULL;
+    bool lost = c->lost, again = c->again;
+    /* Nobody waits for the end of a transaction that only read: the next job finds its answer. */
+    if (c->lost || c->error != OK || !pg_send_commit(c) || PQflush(c->conn) < 0)
+        pg_abandon(c);
+    job->result = e;
+    return e == OK || !(lost || again);
+}
+
+static void run_read(struct pg_connection *c, struct store_job *job)
+{
+    enum error e = ERR_UNAVAILABLE;
+    while (job->attempts++ < POSTGRES_MAX_ATTEMPTS && pg_ensure(c, job->deadline_us)) {
+        if (try_read(c, job)) {
+            e = job->result;
+            break;
+        }
+        atomic_fetch_add(&c->store->n_retries, 1);
+    }
+    atomic_fetch_add(&c->store->n_reads, 1);
+    job->done(job, e);
+}
+
+/* --- The replica ---------------------------------------------------------------------------- */
+
+/* Where its log was some pulses ago, the primary had told; a replica that has not come that far is
+ * further behind than a reader should see. */
+static bool is_near(struct pg_connection *c)
+{
+    int64_t lsn;
+    return pg_ask(c,
+               "SELECT pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery()"
+               " THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, '0/0')::bigint",
+               &lsn, 1) &&
+           lsn >= atomic_load(&c->store->old_lsn);
+}
+
+static void run_stale(struct pg_connection *c, struct store_job *job)
+{
+    if (pg_ensure(c, clock_steady_us() + 1) && is_near(c) && try_read(c, job)) {
+        atomic_fetch_add(&c->store->n_reads, 1);
+        job->done(job, job->result);
+        return;
+    }
+    if (c->lost || c->error != OK)
+        pg_abandon(c);
+    job->mode = STORE_READ;
+    store_submit(&c->store->base, job);
+}
+
+/* --- Threads -------------------------------------------------------------------------------- */
+
+struct reader {
+    struct pg_readers *readers;
+    unsigned index;
+};
+
+static void *reader_main(void *data)
+{
+    struct reader *reader = data;
+    struct pg_readers *r = reader->readers;
+    struct pg_connection *c = &r->connections[reader->index];
+    struct store_job *job;
+    mem_free(reader);
+    while ((job = job_queue_take(&r->queue, 1)) != NULL) {
+        if (c->target->replica)
+            run_stale(c, job);
+        else
+            run_read(c, job);
+    }
+    return NULL;
+}
+
+void pg_readers_start(
+    struct pg_readers *r, struct pg_store *s, const struct pg_target *target, unsigned count)
+{
+    job_queue_init(&r->queue);
+    r->count = count;
+    r->connections = mem_zalloc(count * sizeof(struct pg_connection));
+    r->threads = mem_zalloc(count * sizeof(pthread_t));
+    for (unsigned i = 0; i < count; i++) {
+        struct reader *reader = MEM_NEW(struct reader);
+        *reader = (struct reader){r, i};
+        pg_connection_init(&r->connections[i], s, target);
+        if (pthread_create(&r->threads[i], NULL, reader_main, reader) != 0)
+            mem_exhausted(0);
+    }
+}
+
+void pg_readers_stop(struct pg_readers *r)
+{
+    job_queue_close(&r->queue);
+    for (unsigned i = 0; i < r->count; i++) {
+        pthread_join(r->threads[i], NULL);
+        pg_connection_deinit(&r->connections[i]);
+    }
+    mem_free(r->connections);
+    mem_free(r->threads);
+    job_queue_deinit(&r->queue);
+}

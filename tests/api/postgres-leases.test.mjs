@@ -1,0 +1,141 @@
+// Leases over several nodes: a worker's lease is good on all of them, and a node that dies or
+// stands still loses nothing but its own time.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { claim, eventually, expectProblem, expectStatus, onPostgres, pause, token }
+  from './lib/server.mjs';
+import { startNodes } from './lib/middlemen.mjs';
+
+const NODES = onPostgres('SQLite has one node');
+const LEASE_MS = 1500;
+
+const enqueue = async (client, body = {}) => {
+  const thread = expectStatus(await client.post('/v1/threads', {}), 201);
+  return expectStatus(await client.post(`/v1/threads/${thread.id}/runs`, body), 201);
+};
+
+const complete = async (client, run) => expectStatus(
+  await client.patch(`/v1/runs/${run.id}`, { status: 'completed' }, token(run)), 200);
+
+const reasons = async (client, run) => expectStatus(
+  await client.get(`/v1/threads/${run.thread_id}/events?run_id=${run.id}`), 200)
+  .data.map((e) => e.payload.reason);
+
+test('runs claimed from three nodes at once are each claimed once', NODES, async (t) => {
+  const nodes = await startNodes(t, 3);
+  const runs = new Set();
+  for (let i = 0; i < 24; i++)
+    runs.add((await enqueue(nodes[i % 3].open)).id);
+  const claimed = [];
+  await Promise.all([...nodes, ...nodes, ...nodes].map(async (node) => {
+    while (claimed.length < runs.size) {
+      const answer = await node.open.post('/v1/runs/claim', { worker: 'w', lease_ms: 60_000 });
+      if (answer.status === 204) // others hold what is left, for this moment or for good
+        await pause(20);
+      else
+        claimed.push(expectStatus(answer, 200).id);
+    }
+  }));
+  assert.equal(claimed.length, runs.size);
+  assert.deepEqual(new Set(claimed), runs);
+  for (const node of nodes)
+    expectStatus(await node.open.post('/v1/runs/claim', { worker: 'w' }), 204);
+});
+
+test('a claim that waits on one node gets the run that another node queues', NODES, async (t) => {
+  const [a, b] = await startNodes(t, 2);
+  const began = Date.now();
+  const waiting = claim(b.open, { worker: 'patient' }, '?wait=60');
+  await pause(200);
+  const run = await enqueue(a.open);
+  assert.equal((await waiting).id, run.id);
+  assert.ok(Date.now() - began < 20_000, 'the claim was not woken');
+});
+
+test('a lease taken on one node is good on the others', NODES, async (t) => {
+  const [a, b, c] = await startNodes(t, 3);
+  const run = await enqueue(a.open);
+  const held = await claim(a.open, { lease_ms: 20_000 });
+  assert.equal(held.id, run.id);
+  const kept = expectStatus(
+    await b.open.post(`/v1/runs/${run.id}/heartbeat`, { lease_ms: 30_000 }, token(held)), 200);
+  assert.equal(kept.fence, held.fence);
+  expectProblem(await b.open.patch(`/v1/runs/${run.id}`, { state: {} }), 409, 'lease_required');
+  await complete(c.open, held);
+  expectProblem(await a.open.patch(`/v1/runs/${run.id}`, { state: {} }, token(held)),
+    409, 'lease_lost');
+});
+
+test('a node is killed: its runs go on elsewhere within the lease', NODES, async (t) => {
+  const [a, b, c] = await startNodes(t, 3);
+  const run = await enqueue(a.open);
+  const lost = await claim(a.open, { lease_ms: LEASE_MS });
+  const began = Date.now();
+  await a.kill();
+  const again = await claim(b.open, { worker: 'next', lease_ms: 60_000 }, '?wait=60');
+  const took = Date.now() - began;
+  assert.deepEqual([again.id, again.worker], [run.id, 'next']);
+  assert.ok(again.fence > lost.fence);
+  assert.ok(took < LEASE_MS + 5000, `it took ${took} ms`);
+  for (const late of [
+    await b.open.patch(`/v1/runs/${run.id}`, { status: 'completed' }, token(lost)),
+    await c.open.post(`/v1/runs/${run.id}/heartbeat`, undefined, token(lost)),
+    await c.open.post(`/v1/threads/${run.thread_id}/events`, { kind: 'progress' }, token(lost)),
+  ])
+    expectProblem(late, 409, 'lease_lost');
+  await complete(c.open, again);
+  assert.deepEqual((await reasons(c.open, run)).slice(0, 4),
+    ['started', 'claimed', 'lease_expired', 'claimed']);
+});
+
+test('a node stands still past the lease: what it is told comes too late', NODES, async (t) => {
+  const [a, b] = await startNodes(t, 2);
+  const run = await enqueue(a.open);
+  const lost = await claim(a.open, { lease_ms: LEASE_MS });
+  a.freeze();
+  // The worker speaks to it all the same; nobody answers yet.
+  const late = [
+    a.open.patch(`/v1/runs/${run.id}`, { status: 'completed' }, token(lost)),
+    a.open.post(`/v1/runs/${run.id}/heartbeat`, undefined, token(lost)),
+    a.open.post(`/v1/threads/${run.thread_id}/events`, { kind: 'progress' }, token(lost)),
+  ];
+  const again = await claim(b.open, { worker: 'next', lease_ms: 60_000 }, '?wait=60');
+  assert.equal(again.id, run.id);
+  a.thaw();
+  for (const answer of late)
+    expectProblem(await answer, 409, 'lease_lost');
+  await complete(a.open, again);
+});
+
+test('the sweeps of three nodes end an expired lease once', NODES, async (t) => {
+  const nodes = await startNodes(t, 3);
+  const runs = [];
+  for (let i = 0; i < 10; i++) {
+    const run = await enqueue(nodes[i % 3].open);
+    runs.push(await claim(nodes[i % 3].open, { thread_id: run.thread_id, lease_ms: 1000 }));
+  }
+  for (const run of runs)
+    await eventually(async () =>
+      (await nodes[0].open.get(`/v1/runs/${run.id}`)).body.status === 'queued', 'never swept');
+  await pause(1500);
+  for (const run of runs)
+    assert.deepEqual(await reasons(nodes[1].open, run), ['started', 'claimed', 'lease_expired']);
+});
+
+test('a restart of all nodes leaves leases as they are', NODES, async (t) => {
+  const [a, b] = await startNodes(t, 2);
+  await enqueue(a.open);
+  const held = await claim(a.open, { lease_ms: 30_000 });
+  await Promise.all([a.restart(), b.restart()]);
+  expectStatus(await b.open.post(`/v1/runs/${held.id}/heartbeat`, undefined, token(held)), 200);
+  expectStatus(await a.open.post('/v1/runs/claim', { worker: 'w' }), 204);
+  // A lease that ended while no node was there is noticed by the first that is.
+  await enqueue(a.open);
+  const short = await claim(a.open, { lease_ms: 1000 });
+  await Promise.all([a.stop(), b.stop()]);
+  await pause(1200);
+  await b.start();
+  const again = await claim(b.open, { worker: 'next' }, '?wait=60');
+  assert.equal(again.id, short.id);
+  await a.start();
+});

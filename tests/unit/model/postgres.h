@@ -1,0 +1,21 @@
+/* Connections of the tests' own to the database CAIRN_TEST_POSTGRES, beside the store. */
+#ifndef TESTS_UNIT_MODEL_POSTGRES_H
+#define TESTS_UNIT_MODEL_POSTGRES_H
+
+#include <libpq-fe.h>
+
+#include "fixture.h"
+
+const char *plain_url(void);
+/* A name that no other test has. */
+const char *plain_schema_name(struct arena *arena);
+void plain_drop_schema(const char *schema);
+
+/* Sees the schema's tables, and the rows of every tenant. */
+PGconn *plain_connect(const char *schema);
+/* The first column of the last row; yes and no are 1 and 0. A failure fails the test. */
+struct str plain_text(PGconn *conn, struct arena *arena, const char *sql);
+int64_t plain_i64(PGconn *conn, const char *sql);
+void plain_exec(PGconn *conn, const char *sql);
+
+#endif
