@@ -167,17 +167,23 @@ static void put(struct hub_listener *l, struct hub_item *item)
     l->bytes += item->size_bytes;
 }
 
+static void unlock_and_wake(struct hub_listener *l)
+{
+    bool must_wake = !l->woken;
+    l->woken = true;
+    pthread_mutex_unlock(&l->mutex);
+    if (must_wake)
+        l->wake(l);
+}
+
 static void deliver(struct hub_listener *l, struct hub_item *first)
 {
     if (atomic_load(&l->interest) == 0)
         return;
     pthread_mutex_lock(&l->mutex);
-    bool was_empty = l->n_items == 0;
     for (struct hub_item *item = first; item != NULL; item = item->next_in_tx)
         put(l, item);
-    pthread_mutex_unlock(&l->mutex);
-    if (was_empty)
-        l->wake(l);
+    unlock_and_wake(l);
 }
 
 void hub_publish(struct hub *hub, struct hub_item *first)
@@ -197,8 +203,7 @@ void hub_lose(struct hub *hub)
         pthread_mutex_lock(&l->mutex);
         drop_all(l);
         l->lost = true;
-        pthread_mutex_unlock(&l->mutex);
-        l->wake(l);
+        unlock_and_wake(l);
     }
     pthread_mutex_unlock(&hub->mutex);
 }
@@ -209,7 +214,7 @@ struct hub_delivery hub_collect(struct hub_listener *l)
     struct hub_delivery d = {.items = l->items, .n_items = l->n_items, .lost = l->lost};
     l->items = NULL;
     l->n_items = l->cap = l->bytes = 0;
-    l->lost = false;
+    l->lost = l->woken = false;
     pthread_mutex_unlock(&l->mutex);
     return d;
 }

@@ -35,7 +35,7 @@ void hub_item_unref(struct hub_item *item);
 struct hub;
 
 struct hub_listener {
-    /* Called by the publisher when the box stops being empty: wake the loop, nothing more. */
+    /* Called by the publisher, once until the next hub_collect: wake the loop, nothing more. */
     void (*wake)(struct hub_listener *listener);
     /* How many subscriptions the loop has; nothing is put into the box while there are none. */
     atomic_uint interest;
@@ -45,6 +45,7 @@ struct hub_listener {
     size_t cap;
     size_t bytes;
     bool lost;
+    bool woken; /* and has not collected yet */
     struct hub_listener *next;
 };
 

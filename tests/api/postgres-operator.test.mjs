@@ -86,11 +86,10 @@ test('the printed backup brings back every tenant, and cursors go on', HERE, asy
 
   // The node serves on while it is backed up. The machine has another name than in the document.
   await cluster.sql('ALTER ROLE cairn CREATEDB');
-  const script = printed('pg_dump').replaceAll('db.example.com', `127.0.0.1:${cluster.port}`);
+  const script = printed('pg_dump').replaceAll('db.example.com', '127.0.0.1');
   await run('bash', ['-e', '-o', 'pipefail', '-c', script], {
     cwd: first.dataDir,
-    env: { PATH: `${BIN}:${process.env.PATH}`, PGHOST: '127.0.0.1', PGPORT: String(cluster.port),
-      PGUSER: 'cairn' },
+    env: { PATH: `${BIN}:${process.env.PATH}`, PGPORT: String(cluster.port) },
   });
   const restored = /pg_restore.*\s(?:-d|--dbname)[ =]?(?:\S*\/)?(\w+)/.exec(script)?.[1];
   assert.ok(restored !== undefined && restored !== 'cairn', 'a restore into a new database');

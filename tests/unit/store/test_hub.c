@@ -114,6 +114,26 @@ TEST(a_listener_is_woken_once_until_it_collects)
     end(hub, &l);
 }
 
+TEST(a_loss_wakes_nobody_who_is_awake_already)
+{
+    struct hub_listener l;
+    struct hub *hub = hub_with(&l);
+    publish(hub, 1, 1);
+    hub_lose(hub);
+    publish(hub, 2, 1);
+    hub_lose(hub);
+    hub_lose(hub);
+    publish(hub, 3, 1);
+    EXPECT_EQ(atomic_load(&wakes), 1);
+    struct hub_delivery d = hub_collect(&l);
+    EXPECT(d.lost);
+    EXPECT_EQ(d.n_items, 1);
+    hub_delivery_deinit(&d);
+    hub_lose(hub);
+    EXPECT_EQ(atomic_load(&wakes), 2);
+    end(hub, &l);
+}
+
 TEST(a_full_box_is_emptied_and_the_loss_is_told_once)
 {
     struct hub_listener l;
