@@ -31,10 +31,10 @@ def milliseconds(text):
     return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60000}[unit]
 
 
-def wrk(urls, connections, seconds, appends=True, **environment):
+def wrk(urls, connections, seconds, appends=True, paths=None, **environment):
     """Requests a second, the latencies p50 and p99 in ms, of the slowest server, and how many
     requests were refused. The connections are shared out evenly among the URLs, each of which has a
-    wrk of its own."""
+    wrk of its own, and where `paths` are given, a file of paths of its own."""
     share, rest = divmod(connections, len(urls))
     runs = []
     for i, url in enumerate(urls):
@@ -42,6 +42,8 @@ def wrk(urls, connections, seconds, appends=True, **environment):
                    "--latency", url]
         if appends:
             command[1:1] = ["-s", str(HERE / "append.lua")]
+        if paths:
+            environment["PATHS"] = paths[i]
         runs.append(subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
                                      env={**os.environ, **environment}))
     rate, p50, p99, refused = 0, 0, 0, 0
