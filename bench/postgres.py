@@ -186,8 +186,8 @@ def measure(binary, directory):
         f"PostgreSQL {version} on the same machine, as it is installed (fsync on), and an ordinary",
         f"role under row-level security. {WRITERS} writers a node, {THREADS} threads of the log"
         " unless it says one. With three",
-        "nodes each has a wrk of its own, and all write to the same threads, unless it says that they",
-        "are apart: then no two nodes write to the same. libpq alone has the",
+        "nodes each has a wrk of its own, and all write to the same threads, unless it says that",
+        "they are apart: then no two nodes write to the same. libpq alone has the",
         "same statements, as many connections, and as many appends a commit as Cairn came to; it",
         f"sends each transaction at once. Medians of {TURNS} turns of {SECONDS} s.", "",
         *table(["<append of", "nodes", "connections", "Cairn", "p50", "p99", "appends a commit",

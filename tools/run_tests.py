@@ -172,7 +172,8 @@ def run_with_engines(directory, chosen, env):
     node = ["node", "--test", "--test-reporter=tap"]
     units = [b for name in UNITS_ON_POSTGRES for b in directory.glob(f"tests/unit/*/{name}")]
     parts = [
-        ("api, postgres's own", "postgres", [*node, *(f for f in own if f in on_postgres)]),
+        ("api, postgres's own", "postgres",
+         [*node, "--test-concurrency=3", *(f for f in own if f in on_postgres)]),
         ("api, postgres", "postgres", [*node, *(f for f in every if f in on_postgres)]),
         ("api, sqlite", "sqlite", [*node, *every]),
         *((f"{unit.name}, postgres", "postgres", [unit]) for unit in units),

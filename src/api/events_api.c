@@ -10,7 +10,7 @@ static const struct field event_fields[] = {
     {.name = "id",
         .kind = FIELD_INT,
         .offset = EVENT_FIELD(id),
-        .summary = "rises in the order of commits; the cursor of the tenant-wide stream"},
+        .summary = "the order and the cursor of the tenant-wide stream; rises, with gaps"},
     {.name = "thread_id", .kind = FIELD_UUID, .offset = EVENT_FIELD(thread_id)},
     {.name = "seq",
         .kind = FIELD_INT,

@@ -267,6 +267,22 @@ static enum error store_answer(
         c, idempotency->route, idempotency->key, idempotency->request_hash, &answer);
 }
 
+/* Where others write too, the same request may have been carried out elsewhere while this one
+ * waited for a lock, and what it then ran into was its own doing. The next run finds the answer. */
+static enum error refuse(struct call *call, struct context *c, enum error refusal)
+{
+    const struct idempotency *i = call->idempotency;
+    struct problem problem = call->problem;
+    struct stored_answer unused;
+    bool found = false;
+    if (!i->wanted || !tx_is_shared(c->tx) || error_info(refusal)->status >= 500)
+        return refusal;
+    if (idempotency_find(c, i->route, i->key, i->request_hash, &unused, &found) == OK && found)
+        return tx_run_again(c->tx);
+    call->problem = problem;
+    return refusal;
+}
+
 /* --- All of it ------------------------------------------------------------------------------ */
 
 static enum error handle(struct call *call, struct context *c)
@@ -289,7 +305,9 @@ static enum error handle(struct call *call, struct context *c)
     /* Only now: what was done under a lease is answered again, also when the lease is over. */
     if (c->has_fence)
         e = check_fence(call, c);
-    return e == OK ? call->route->handle(call, c) : e;
+    if (e == OK)
+        e = call->route->handle(call, c);
+    return e == OK ? OK : refuse(call, c, e);
 }
 
 enum error prologue_finish(struct call *call, struct context *c)

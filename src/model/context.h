@@ -69,7 +69,10 @@ struct context {
     /* On a shared store, what this job has locked already; the nil id: no thread. */
     struct uuid locked_thread;
     bool has_locked_tenant;
-    int64_t horizon; /* of event ids, once it was read; see events.h */
+    /* Of event ids, once it was read; see events.h. */
+    int64_t horizon;
+    int64_t last_event_id;
+    int64_t server_began_us;
 };
 
 /* The tenant that exists from the start; its operators manage the others. */

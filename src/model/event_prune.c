@@ -189,7 +189,8 @@ static enum error time_of(struct context *c, struct uuid thread_id, int64_t seq,
     return context_number(&q, out_time);
 }
 
-/* Times rise with the numbers, which have no gaps: the place is found by halving. */
+/* Times rise with the numbers, as far as the clocks of the nodes agree; the numbers have no gaps.
+ * So the place is found by halving. */
 enum error event_prune_older(
     struct context *c, struct uuid thread_id, int64_t before_us, int64_t *out_pruned)
 {

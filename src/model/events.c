@@ -276,14 +276,17 @@ enum error event_horizon(struct context *c, int64_t *out_horizon)
     if (c->horizon == 0) {
         struct query q;
         query_begin(&q, c->tx, &SQL_EVENT_HORIZON, c->arena);
-        while (query_next(&q))
+        while (query_next(&q)) {
             c->horizon = row_i64(&q);
+            c->last_event_id = row_i64(&q);
+            c->server_began_us = row_i64(&q);
+        }
         enum error e = query_end(&q);
         if (e != OK)
             return e;
         /* Who registers late names an id below a horizon that was answered before: what is settled
          * stays settled, and a reader must not fall behind what the tail has passed. */
-        c->horizon = tx_settled(c->tx, c->horizon);
+        c->horizon = tx_settled(c->tx, c->server_began_us, c->horizon);
         /* Each statement of a WRITE job sees what is committed when it begins. */
         if (!tx_is_shared(c->tx))
             tx_refresh(c->tx);
@@ -340,8 +343,9 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
     query_i64(&q, "through", least(through, horizon));
     query_uuid_if(&q, "run_id", filter->has_run_id, filter->run_id);
     query_text(&q, "kind", filter->kind);
-    query_i64(&q, "limit", (int64_t)limit + 1);
     size_t max_bytes = filter->page_bytes > 0 ? filter->page_bytes : EVENT_PAGE_MAX_BYTES;
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", (int64_t)max_bytes);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {

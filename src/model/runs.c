@@ -153,6 +153,7 @@ enum error run_list(struct context *c, const struct run_filter *filter, size_t l
     query_text(&q, "status", filter->status);
     query_text(&q, "agent", filter->agent);
     query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {

@@ -2,14 +2,15 @@
 -- types: status text, dispatch text, paused_from text, agent text, worker text, user_input text
 -- types: ask_clarifications bool, metadata json, input json, state json, final_output json
 -- types: error json, lease_expires_at int, lease_ms int, fence int, lease_now int, started_at int
--- types: finished_at int, now int, limit int
+-- types: finished_at int, now int, limit int, max_bytes int
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define run_before: r.id, r.thread_id, r.parent_run_id, r.depth, r.status, r.dispatch,
 --   | r.paused_from, r.agent, r.ask_clarifications
 -- define run_after: r.metadata, r.error, r.worker, r.lease_expires_at, r.lease_ms, r.fence,
 --   | r.started_at, r.finished_at, r.created_at, r.updated_at, r.version
--- define run_head: {{run_before}}, NULL, NULL, NULL, NULL, {{run_after}}
+-- define run_head: {{run_before}}, NULL AS user_input, NULL AS input, NULL AS state,
+--   | NULL AS final_output, {{run_after}}
 -- define run_whole: {{run_before}}, d.user_input, d.input, d.state, d.final_output, {{run_after}}
 -- define run_light: {{run_before}}, NULL, NULL, NULL, NULL, NULL, NULL, r.worker,
 --   | r.lease_expires_at, r.lease_ms, r.fence, r.started_at, r.finished_at, r.created_at,
@@ -17,12 +18,29 @@
 -- define with_documents: JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
 -- define unfinished: status NOT IN ('completed', 'failed', 'cancelled')
 
--- define run_conditions: r.id < {{before}}
+-- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
+-- SQLite gives rows one by one, and is stopped. PostgreSQL answers with all of them, so it has to
+-- stop itself. What a value takes where it is stored, at most its bytes and 4, is known without
+-- reading it: that leaves few, of which the bytes are counted.
+-- define before_last: OVER (ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
+-- define page: {{postgres: SELECT * FROM (SELECT *, sum(
+--   | coalesce(octet_length(user_input), 0) + coalesce(octet_length(input::text), 0) +
+--   | coalesce(octet_length(state::text), 0) + coalesce(octet_length(final_output::text), 0) +
+--   | coalesce(octet_length(metadata::text), 0) + coalesce(octet_length(error::text), 0)
+--   | ) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
+--   | greatest(pg_column_size(user_input) - 4, 0) + greatest(pg_column_size(input) - 4, 0) +
+--   | greatest(pg_column_size(state) - 4, 0) + greatest(pg_column_size(final_output) - 4, 0) +
+--   | greatest(pg_column_size(metadata) - 4, 0) + greatest(pg_column_size(error) - 4, 0)
+--   | ) {{before_last}} AS stored FROM (}}
+-- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
+--   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY id DESC}}
+
+-- define run_conditions: r.id < {{before}} {{sqlite: AND :max_bytes > 0}}
 --   | AND coalesce(r.thread_id = :thread_id, :thread_id IS NULL)
 --   | AND coalesce(r.status = :status, :status IS NULL)
 --   | AND coalesce(r.parent_run_id = :parent_run_id, :parent_run_id IS NULL)
 --   | AND coalesce(r.agent = :agent, :agent IS NULL)
---   | ORDER BY r.id DESC LIMIT :limit
+--   | ORDER BY r.id DESC LIMIT :limit {{page_end}}
 
 -- name: run_insert
 INSERT INTO runs (tenant_id, id, thread_id, parent_run_id, depth, status, dispatch, agent,
@@ -50,33 +68,41 @@ SELECT {{run_head}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :id
 
 -- A list carries no documents unless it is asked to, and goes by the index of its narrowest filter.
 -- name: run_list
+{{page}}
 SELECT {{run_head}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND {{run_conditions}};
 
 -- name: run_list_whole
+{{page}}
 SELECT {{run_whole}} FROM runs AS r {{with_documents}}
 WHERE r.tenant_id = :tenant_id AND {{run_conditions}};
 
 -- name: run_list_of_parent
+{{page}}
 SELECT {{run_head}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND {{run_conditions}};
 
 -- name: run_list_of_parent_whole
+{{page}}
 SELECT {{run_whole}} FROM runs AS r {{with_documents}}
 WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND {{run_conditions}};
 
 -- name: run_list_of_thread
+{{page}}
 SELECT {{run_head}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND {{run_conditions}};
 
 -- name: run_list_of_thread_whole
+{{page}}
 SELECT {{run_whole}} FROM runs AS r {{with_documents}}
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND {{run_conditions}};
 
 -- name: run_list_of_status
+{{page}}
 SELECT {{run_head}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.status = :status AND {{run_conditions}};
 
 -- name: run_list_of_status_whole
+{{page}}
 SELECT {{run_whole}} FROM runs AS r {{with_documents}}
 WHERE r.tenant_id = :tenant_id AND r.status = :status AND {{run_conditions}};
 
@@ -140,9 +166,12 @@ SELECT {{run_head}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND r.{{unfinished}}
     AND r.fence = :fence;
 
+-- Whose thread somebody has locked comes in a later pass: it would hold up all the others.
 -- name: run_lease_expired
-SELECT tenant_id, id FROM runs
-WHERE lease_expires_at <= :lease_now ORDER BY lease_expires_at LIMIT :limit;
+SELECT r.tenant_id, r.id FROM runs AS r
+{{postgres: JOIN threads AS t ON t.tenant_id = r.tenant_id AND t.id = r.thread_id}}
+WHERE r.lease_expires_at <= :lease_now ORDER BY r.lease_expires_at LIMIT :limit
+{{postgres: FOR NO KEY UPDATE OF t SKIP LOCKED}};
 
 -- A restart gives every holder its whole lease again: how long Cairn was down is nobody's fault.
 -- Where others serve too, Cairn was not down.

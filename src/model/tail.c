@@ -1,5 +1,6 @@
 #include "model/tail.h"
 
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "model/events.h"
 #include "model/keys.h"
@@ -44,20 +45,18 @@ static enum error read_events(
     struct context *c, const struct tail *tail, struct str tenants, struct tail_page *page)
 {
     struct query q;
-    size_t n = 0, bytes = 0;
+    size_t bytes = 0;
     query_begin(&q, c->tx, &SQL_EVENT_TAIL, c->arena);
     query_text(&q, "tenants", tenants);
     query_i64(&q, "after", tail->position);
     query_i64(&q, "through", page->after.position);
-    query_i64(&q, "limit", TAIL_PAGE_MAX);
-    while (!page->more && query_next(&q)) {
+    while (bytes < TAIL_PAGE_MAX_BYTES && query_next(&q)) {
         struct event event = {0};
         event_read_row(&q, &event);
         struct hub_item *item = event_item_create(row_uuid(&q), &event);
         add(page, item);
         bytes += item->size_bytes;
-        page->more = ++n == TAIL_PAGE_MAX || bytes >= TAIL_PAGE_MAX_BYTES;
-        if (page->more)
+        if (bytes >= TAIL_PAGE_MAX_BYTES)
             page->after.position = event.id;
     }
     return query_end(&q);
@@ -112,10 +111,34 @@ static enum error read_access(
     return e == OK ? read_first_key(c, page) : e;
 }
 
+/* Whether to go to the horizon without telling what lies between. */
+static bool must_leap(const struct context *c, const struct tail *tail, int64_t now_us)
+{
+    return !tail->has_position || c->server_began_us != tail->server_began_us ||
+           c->horizon - tail->position > TAIL_MAX_BEHIND || now_us - tail->told_us > TAIL_LATE_US;
+}
+
+static void leap(struct tail *tail, int64_t horizon, int64_t now_us)
+{
+    tail->has_position = true;
+    tail->position = horizon;
+    tail->told_us = tail->probed_us = now_us;
+    tail->id_at_probe = horizon;
+}
+
+static void note_told(struct tail *tail, int64_t last_id, int64_t now_us)
+{
+    if (tail->position < tail->id_at_probe)
+        return;
+    tail->told_us = tail->probed_us;
+    tail->probed_us = now_us;
+    tail->id_at_probe = last_id;
+}
+
 enum error tail_read(
     struct context *c, const struct tail *tail, struct hub *hub, struct tail_page *page)
 {
-    int64_t horizon;
+    int64_t horizon, now_us = clock_steady_us();
     struct uuid *tenants;
     tail_page_clear(page);
     context_enter_system(c);
@@ -124,20 +147,29 @@ enum error tail_read(
         return e;
     size_t n = hub_watched(hub, c->arena, &tenants);
     page->after = *tail;
-    page->after.has_position = true;
-    if (!tail->has_position || horizon > tail->position)
-        page->after.position = horizon;
+    page->after.server_began_us = c->server_began_us;
+    if (n == 0 || must_leap(c, tail, now_us)) {
+        page->lost = tail->has_position && n > 0;
+        leap(&page->after, horizon, now_us);
+    }
     if (n == 0)
         return OK;
     struct str list = encode(c->arena, tenants, n);
-    if (tail->has_position && horizon > tail->position)
+    if (horizon > page->after.position) {
+        page->after.position =
+            horizon - tail->position > TAIL_PAGE_MAX ? tail->position + TAIL_PAGE_MAX : horizon;
         e = read_events(c, tail, list, page);
+    }
+    page->more = page->after.position < horizon;
+    note_told(&page->after, c->last_event_id, now_us);
     return e == OK ? read_access(c, tail, list, page) : e;
 }
 
 void tail_publish(struct tail *tail, struct tail_page *page, struct hub *hub)
 {
     *tail = page->after;
+    if (page->lost)
+        hub_lose(hub);
     if (page->first != NULL)
         hub_publish(hub, page->first);
     tail_page_clear(page);

@@ -282,6 +282,7 @@ enum error thread_list(struct context *c, const struct thread_filter *filter, si
     context_query(c, &q, list_statement(filter));
     bind_filter(c, &q, filter);
     query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {

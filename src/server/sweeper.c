@@ -68,7 +68,10 @@ static enum error sweep_one_by_one(struct sweeper *s)
     if (e != OK)
         return e;
     s->more = s->list.more;
-    for (size_t i = 0; i < s->list.count && e != ERR_UNAVAILABLE && !is_stopping(s); i++) {
+    /* One that is busy or broken does not hold up the others; a database that is away does. */
+    for (size_t i = 0; i < s->list.count && !is_stopping(s); i++) {
+        if (e == ERR_UNAVAILABLE && !store_stats(s->store).connected)
+            break;
         struct item_job job = {.item = &s->list.items[i]};
         e = errand_run(s->store, STORE_WRITE, do_item, &job);
         failure = e != OK ? e : failure;

@@ -8,7 +8,7 @@
 #include "model/tail.h"
 #include "server/errand.h"
 
-enum { WAIT_MS = 1000, PAUSE_AFTER_FAILURE_MS = 200, LATE_US = 5 * 1000 * 1000 };
+enum { WAIT_MS = 1000, PAUSE_AFTER_FAILURE_MS = 200 };
 
 struct tail_thread {
     struct store *store;
@@ -16,7 +16,6 @@ struct tail_thread {
     atomic_bool stopping;
     struct tail tail;
     struct tail_page page;
-    int64_t passed_at_us; /* when the newest pass went well */
 };
 
 static enum error read_on(struct context *c, void *data)
@@ -34,11 +33,6 @@ static enum error pass(struct tail_thread *t, bool *out_more)
         return e;
     *out_more = t->page.more;
     tail_publish(&t->tail, &t->page, store_hub(t->store));
-    /* What was pruned meanwhile may have been removed: listeners find the gap by reading. */
-    int64_t now_us = clock_steady_us();
-    if (now_us - t->passed_at_us > LATE_US)
-        hub_lose(store_hub(t->store));
-    t->passed_at_us = now_us;
     return OK;
 }
 
@@ -56,6 +50,7 @@ static void *run(void *data)
     while (!atomic_load(&t->stopping)) {
         if (!more)
             store_wait(t->store, WAIT_MS);
+        more = false;
         /* For nobody, a look every second keeps the way short for who comes next. */
         if (!hub_is_watched(store_hub(t->store)) && clock_steady_us() < next_us)
             continue;

@@ -53,7 +53,9 @@ struct store {
     const struct engine_ops *ops;
     struct store_config config;
     struct hub *hub;
-    atomic_llong settled; /* see tx_settled */
+    pthread_mutex_t settled_mutex; /* see tx_settled */
+    int64_t settled;
+    int64_t era;
 };
 
 struct tx {

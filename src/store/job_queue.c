@@ -65,12 +65,3 @@ size_t job_queue_count(const struct job_queue *q)
     pthread_mutex_unlock(&mutable->mutex);
     return count;
 }
-
-bool job_queue_is_closed(const struct job_queue *q)
-{
-    struct job_queue *mutable = (struct job_queue *)q;
-    pthread_mutex_lock(&mutable->mutex);
-    bool closed = q->closed;
-    pthread_mutex_unlock(&mutable->mutex);
-    return closed;
-}

@@ -24,6 +24,5 @@ void job_queue_close(struct job_queue *q);
 struct store_job *job_queue_take(struct job_queue *q, size_t max);
 
 size_t job_queue_count(const struct job_queue *q);
-bool job_queue_is_closed(const struct job_queue *q);
 
 #endif

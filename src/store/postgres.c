@@ -22,6 +22,7 @@ static const struct {
     {"42P05", ERR_UNAVAILABLE, true},  /* it is prepared already: another session */
     {"0A000", ERR_UNAVAILABLE, true},  /* a cached plan, after a migration */
     {"25P03", ERR_UNAVAILABLE, true},  /* idle in a transaction for too long */
+    {"25P04", ERR_UNAVAILABLE, true},  /* a transaction that took too long */
     {"25006", ERR_UNAVAILABLE, true},  /* read-only: the primary has moved */
     {"57014", ERR_UNAVAILABLE, false}, /* the statement took too long */
     {"57", ERR_UNAVAILABLE, true},     /* the server stops or starts */
@@ -57,7 +58,8 @@ bool pg_is_transient(const char *sqlstate)
 /* After these the session is not what it was thought to be: a new one is. */
 static bool is_spoilt_by(const char *sqlstate)
 {
-    static const char *const STATES_OF_SESSION[] = {"26000", "42P05", "0A000", "25006", "25P03"};
+    static const char *const STATES_OF_SESSION[] = {
+        "26000", "42P05", "0A000", "25006", "25P03", "25P04"};
     for (size_t i = 0; i < COUNT_OF(STATES_OF_SESSION); i++)
         if (strcmp(sqlstate, STATES_OF_SESSION[i]) == 0)
             return true;
@@ -166,7 +168,8 @@ bool pg_send_commit(struct pg_connection *c)
 
 /* --- Answers -------------------------------------------------------------------------------- */
 
-bool pg_wait_input(struct pg_connection *c, int64_t deadline_us)
+/* As pg_wait_input; tells whether anything came. */
+static bool wait_input(struct pg_connection *c, int64_t deadline_us, bool *out_came)
 {
     int unsent = PQflush(c->conn);
     int64_t left_us = deadline_us - clock_steady_us();
@@ -178,15 +181,28 @@ bool pg_wait_input(struct pg_connection *c, int64_t deadline_us)
         return lose(c);
     if (fd.revents != 0 && PQconsumeInput(c->conn) != 1)
         return lose(c);
+    *out_came = (fd.revents & POLLIN) != 0;
     return true;
 }
 
+bool pg_wait_input(struct pg_connection *c, int64_t deadline_us)
+{
+    bool came;
+    return wait_input(c, deadline_us, &came);
+}
+
+/* A large answer over a slow link is not given up while it makes progress. */
 static PGresult *next_result(struct pg_connection *c)
 {
-    int64_t deadline_us = clock_steady_us() + c->patience_us;
-    while (PQisBusy(c->conn))
-        if (!pg_wait_input(c, deadline_us))
+    int64_t now_us = clock_steady_us();
+    int64_t last_us = now_us + POSTGRES_ANSWER_MAX_US, deadline_us = now_us + c->patience_us;
+    while (PQisBusy(c->conn)) {
+        bool came;
+        if (!wait_input(c, deadline_us < last_us ? deadline_us : last_us, &came))
             return NULL;
+        if (came)
+            deadline_us = clock_steady_us() + c->patience_us;
+    }
     return PQgetResult(c->conn);
 }
 

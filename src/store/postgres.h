@@ -34,12 +34,14 @@ enum {
     POSTGRES_MIN_VERSION = 130000,
     POSTGRES_BATCH_MAX_JOBS = 128,
     POSTGRES_MAX_PARAMS = 32,
+    POSTGRES_NAME_MAX_BYTES = 63, /* of a schema */
     POSTGRES_MAX_ONCE = 8,
     POSTGRES_MAX_ATTEMPTS = 8, /* of a job that meets others' work */
     POSTGRES_STATEMENT_TIMEOUT_MS = 10 * 1000,
     POSTGRES_LOCK_TIMEOUT_MS = 250,
     POSTGRES_IDLE_TIMEOUT_MS = 5 * 1000, /* inside a transaction: a stopped node's locks end */
     POSTGRES_ANSWER_TIMEOUT_US = 12 * 1000 * 1000, /* then the connection is given up */
+    POSTGRES_ANSWER_MAX_US = 60 * 1000 * 1000,     /* the same, though something of it came */
     POSTGRES_JOB_DEADLINE_US = 10 * 1000 * 1000,   /* to begin, or to begin again */
     POSTGRES_BACKOFF_MAX_US = 2 * 1000 * 1000,
     POSTGRES_PULSE_MS = 1000,
@@ -52,7 +54,8 @@ enum {
 struct pg_target {
     const char **keywords;
     const char **values;
-    PQconninfoOption *parsed;
+    PQconninfoOption *parsed; /* what the URL says */
+    PQconninfoOption *used;   /* and what libpq makes of it */
     bool replica;
 };
 
@@ -88,6 +91,7 @@ struct pg_connection {
     bool *prepared; /* by sql_statement.index */
     bool was_connected;
     size_t host;         /* of the target's hosts, the one that was good */
+    size_t address;      /* and of its addresses */
     int64_t patience_us; /* for an answer */
     int64_t retry_at_us;
     int64_t backoff_us;
@@ -136,6 +140,7 @@ struct pg_samples {
     int64_t lsn[POSTGRES_LAG_SAMPLES];
     unsigned next;
     bool has_time;
+    int64_t clock_read_us;
 };
 
 struct pg_store {
@@ -159,6 +164,7 @@ struct pg_store {
     int pulse_fd; /* an eventfd that wakes the thread */
     atomic_bool must_notify;
     struct pg_samples samples; /* the first */
+    bool cannot_end;           /* other sessions: the role may not */
     pthread_mutex_t change_mutex;
     pthread_cond_t change_cond;
     uint64_t n_changes;

@@ -1,3 +1,4 @@
+#include <netdb.h>
 #include <poll.h>
 
 #include "base/clock.h"
@@ -7,7 +8,7 @@
 
 /* --- Where to ------------------------------------------------------------------------------- */
 
-enum { MAX_KEYWORDS = 64 };
+enum { MAX_KEYWORDS = 64, MAX_HOST_BYTES = 256, MAX_ADDRESSES = 8 };
 
 /* What Cairn wants unless the URL says otherwise. */
 static const struct {
@@ -46,25 +47,106 @@ static void add_default(struct pg_target *t, const char *keyword, const char *va
         add(t, keyword, value);
 }
 
-static bool is_here(const char *host)
+/* What libpq would use: the URL's word, or the service's, or the environment's. It tells that only
+ * of a connection; this one fails before anybody is asked, over a value that libpq does not know.
+ */
+static PQconninfoOption *ask_libpq(const struct pg_target *t)
 {
-    return host == NULL || host[0] == '\0' || host[0] == '/' || strcmp(host, "localhost") == 0 ||
-           strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
+    const char *keywords[MAX_KEYWORDS + 1] = {NULL}, *values[MAX_KEYWORDS + 1] = {NULL};
+    size_t n = 0;
+    for (; t->keywords[n] != NULL; n++) {
+        keywords[n] = t->keywords[n];
+        values[n] = t->values[n];
+    }
+    keywords[n] = "channel_binding";
+    values[n] = "not a value";
+    PGconn *conn = PQconnectStartParams(keywords, values, 0);
+    PQconninfoOption *used = PQconninfo(conn);
+    if (used == NULL)
+        mem_exhausted(0);
+    PQfinish(conn);
+    return used;
+}
+
+static const PQconninfoOption *find_used(const struct pg_target *t, const char *keyword)
+{
+    const PQconninfoOption *o = t->used;
+    while (strcmp(o->keyword, keyword) != 0)
+        o++;
+    return o;
+}
+
+static bool is_set(const PQconninfoOption *o)
+{
+    return o->val != NULL && o->val[0] != '\0';
+}
+
+/* Where to, wherever that is said. */
+static void add_hosts(struct pg_target *t)
+{
+    static const char *const LISTS[] = {"host", "hostaddr", "port"};
+    for (size_t i = 0; i < COUNT_OF(LISTS); i++)
+        if (is_set(find_used(t, LISTS[i])))
+            add_default(t, LISTS[i], find_used(t, LISTS[i])->val);
+}
+
+/* The n-th part of a list with commas, or the only one. */
+static void copy_part(const char *list, size_t n, char *out, size_t size)
+{
+    for (const char *comma; n > 0 && (comma = strchr(list, ',')) != NULL; n--)
+        list = comma + 1;
+    snprintf(out, size, "%.*s", (int)strcspn(list, ","), list);
+}
+
+static size_t count_parts(const char *list)
+{
+    size_t n = 1;
+    for (; *list != '\0'; list++)
+        n += *list == ',';
+    return n;
+}
+
+static bool is_socket(const char *host)
+{
+    return host[0] == '/' || host[0] == '@';
+}
+
+static bool are_here(const char *hosts)
+{
+    bool here = true;
+    for (size_t n = hosts != NULL ? count_parts(hosts) : 0; here && n > 0; n--) {
+        char host[MAX_HOST_BYTES];
+        copy_part(hosts, n - 1, host, sizeof host);
+        here = is_socket(host) || strcmp(host, "localhost") == 0 ||
+               strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
+    }
+    return here;
+}
+
+/* By the URL, the environment, or a service that says something else than libpq does by itself. */
+static bool is_mode_told(const struct pg_target *t)
+{
+    const PQconninfoOption *mode = find_used(t, "sslmode");
+    return value_of(t, "sslmode") != NULL || getenv("PGSSLMODE") != NULL ||
+           (is_set(mode) && strcmp(mode->val, mode->compiled) != 0);
+}
+
+/* What libpq cannot make sense of now, a service that is missing, may lead anywhere later. */
+static bool is_near(const struct pg_target *t)
+{
+    return is_set(find_used(t, "sslmode")) && are_here(value_of(t, "host")) &&
+           are_here(value_of(t, "hostaddr"));
 }
 
 /* Over a network the server must prove who it is, unless the operator says otherwise. */
 static void add_tls(struct pg_target *t)
 {
     static const char DEBIAN_ROOTS[] = "/etc/ssl/certs/ca-certificates.crt";
-    const char *host = value_of(t, "host");
-    const char *address = value_of(t, "hostaddr");
-    if (value_of(t, "sslmode") != NULL || getenv("PGSSLMODE") != NULL)
-        return;
-    if (is_here(address != NULL ? address : host) && is_here(host))
+    if (is_mode_told(t) || is_near(t))
         return;
     add(t, "sslmode", "verify-full");
-    if (getenv("PGSSLROOTCERT") == NULL && access(DEBIAN_ROOTS, R_OK) == 0)
-        add_default(t, "sslrootcert", DEBIAN_ROOTS);
+    if (!is_set(find_used(t, "sslrootcert")) && access(DEBIAN_ROOTS, R_OK) == 0)
+        add(t, "sslrootcert", DEBIAN_ROOTS);
 }
 
 enum error pg_target_init(
@@ -81,8 +163,10 @@ enum error pg_target_init(
     t->keywords = mem_zalloc(MAX_KEYWORDS * sizeof(char *));
     t->values = mem_zalloc(MAX_KEYWORDS * sizeof(char *));
     for (const PQconninfoOption *o = t->parsed; o->keyword != NULL; o++)
-        if (o->val != NULL)
+        if (is_set(o))
             add(t, o->keyword, o->val);
+    t->used = ask_libpq(t);
+    add_hosts(t);
     for (size_t i = 0; i < COUNT_OF(DEFAULTS); i++)
         add_default(t, DEFAULTS[i].keyword, DEFAULTS[i].value);
     add_default(t, "target_session_attrs", replica ? "any" : "read-write");
@@ -93,6 +177,7 @@ enum error pg_target_init(
 void pg_target_deinit(struct pg_target *t)
 {
     PQconninfoFree(t->parsed);
+    PQconninfoFree(t->used);
     mem_free(t->keywords);
     mem_free(t->values);
     *t = (struct pg_target){0};
@@ -200,48 +285,68 @@ static void ignore_notice(void *data, const char *message)
 {
 }
 
-/* The n-th part of a list with commas, or the only one. */
-static void copy_part(const char *list, size_t n, char *out, size_t size)
-{
-    for (const char *comma; n > 0 && (comma = strchr(list, ',')) != NULL; n--)
-        list = comma + 1;
-    snprintf(out, size, "%.*s", (int)strcspn(list, ","), list);
-}
-
 static size_t count_hosts(const struct pg_target *t)
 {
-    const char *hosts = value_of(t, "host");
-    size_t n = 1;
-    if (hosts == NULL || value_of(t, "hostaddr") != NULL)
-        return n;
-    for (; *hosts != '\0'; hosts++)
-        n += *hosts == ',';
-    return n;
+    const char *addresses = value_of(t, "hostaddr"), *hosts = value_of(t, "host");
+    return addresses != NULL ? count_parts(addresses) : hosts != NULL ? count_parts(hosts) : 1;
 }
 
-/* One host of several, which libpq would choose itself; but asked in steps, it waits for a silent
- * one for ever. */
-static PGconn *start(const struct pg_target *t, size_t n_hosts, size_t n)
+struct addresses {
+    char text[MAX_ADDRESSES][NI_MAXHOST];
+    size_t count; /* 0: it is libpq's affair */
+};
+
+static void look_up(const struct pg_target *t, size_t n, struct addresses *out)
 {
-    const char *values[MAX_KEYWORDS];
-    char host[256], port[16];
-    memcpy(values, t->values, sizeof values);
-    for (size_t i = 0; n_hosts > 1 && t->keywords[i] != NULL; i++) {
-        if (strcmp(t->keywords[i], "host") == 0) {
-            copy_part(t->values[i], n, host, sizeof host);
-            values[i] = host;
-        } else if (strcmp(t->keywords[i], "port") == 0) {
-            copy_part(t->values[i], n, port, sizeof port);
-            values[i] = port;
-        }
-    }
-    return PQconnectStartParams(t->keywords, values, 0);
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *list = NULL;
+    char host[MAX_HOST_BYTES] = "";
+    out->count = 0;
+    if (value_of(t, "host") != NULL)
+        copy_part(value_of(t, "host"), n, host, sizeof host);
+    if (host[0] == '\0' || is_socket(host) || value_of(t, "hostaddr") != NULL ||
+        getaddrinfo(host, NULL, &hints, &list) != 0)
+        return;
+    for (struct addrinfo *a = list; a != NULL && out->count < MAX_ADDRESSES; a = a->ai_next)
+        if (getnameinfo(a->ai_addr, a->ai_addrlen, out->text[out->count],
+                sizeof out->text[out->count], NULL, 0, NI_NUMERICHOST) == 0)
+            out->count++;
+    freeaddrinfo(list);
 }
 
-static bool try_host(struct pg_connection *c, size_t n_hosts, size_t n)
+/* One host of several, and one of its addresses, which libpq would choose itself; but asked in
+ * steps, it waits for a silent one for ever. */
+static PGconn *start(const struct pg_target *t, size_t n, const char *address)
+{
+    const char *keywords[MAX_KEYWORDS + 1] = {NULL}, *values[MAX_KEYWORDS + 1] = {NULL};
+    char host[MAX_HOST_BYTES], hostaddr[MAX_HOST_BYTES], port[16];
+    const struct {
+        const char *keyword;
+        char *part;
+        size_t size;
+    } lists[] = {{"host", host, sizeof host}, {"hostaddr", hostaddr, sizeof hostaddr},
+        {"port", port, sizeof port}};
+    size_t count = 0;
+    for (; t->keywords[count] != NULL; count++) {
+        keywords[count] = t->keywords[count];
+        values[count] = t->values[count];
+        for (size_t i = 0; i < COUNT_OF(lists); i++)
+            if (strcmp(keywords[count], lists[i].keyword) == 0) {
+                copy_part(values[count], n, lists[i].part, lists[i].size);
+                values[count] = lists[i].part;
+            }
+    }
+    keywords[count] = address != NULL ? "hostaddr" : NULL;
+    values[count] = address;
+    return PQconnectStartParams(keywords, values, 0);
+}
+
+static bool try_address(struct pg_connection *c, size_t n, const char *address)
 {
     int64_t patience_us = (c->target->replica ? 1 : 5) * 1000 * 1000;
-    c->conn = start(c->target, n_hosts, n);
+    if (c->conn != NULL)
+        pg_disconnect(c);
+    c->conn = start(c->target, n, address);
     if (c->conn == NULL)
         mem_exhausted(0);
     c->patience_us = patience_us;
@@ -253,15 +358,29 @@ static bool try_host(struct pg_connection *c, size_t n_hosts, size_t n)
     return good;
 }
 
+static bool try_host(struct pg_connection *c, size_t n)
+{
+    struct addresses addresses;
+    look_up(c->target, n, &addresses);
+    if (addresses.count == 0)
+        return try_address(c, n, NULL);
+    for (size_t i = 0; i < addresses.count; i++) {
+        size_t k = ((n == c->host ? c->address : 0) + i) % addresses.count;
+        if (try_address(c, n, addresses.text[k])) {
+            c->address = k;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Beginning with the one that was good before. Of failures the last is kept, for its words. */
 static bool try_connect(struct pg_connection *c)
 {
     size_t n_hosts = count_hosts(c->target);
     for (size_t i = 0; i < n_hosts; i++) {
-        if (c->conn != NULL)
-            pg_disconnect(c);
         size_t n = (c->host + i) % n_hosts;
-        if (try_host(c, n_hosts, n)) {
+        if (try_host(c, n)) {
             c->host = n;
             return true;
         }

@@ -119,8 +119,8 @@ static enum error apply_missing(struct pg_connection *c, struct problem *problem
     int64_t unused, version = 0;
     const char *schema = c->store->schema;
     enum error e = exec(c,
-        "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s';"
-        "SET LOCAL idle_in_transaction_session_timeout = '60s'",
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0;"
+        "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '60s'",
         problem);
     if (e == OK)
         e = ask(c, "SELECT 1 FROM pg_advisory_xact_lock(1667328366, hashtext($1))", 1, &schema,

@@ -155,7 +155,10 @@ enum error postgres_store_open(
 {
     struct pg_store *s = MEM_NEW(struct pg_store);
     pthread_condattr_t attributes;
-    s->base = (struct store){.ops = &postgres_ops, .config = *config, .hub = hub_create()};
+    s->base = (struct store){.ops = &postgres_ops,
+        .config = *config,
+        .hub = hub_create(),
+        .settled_mutex = PTHREAD_MUTEX_INITIALIZER};
     s->schema = word("", config->schema);
     /* No name of PostgreSQL's is longer than 63 bytes. */
     s->channel = word("cairn_", str_slice(config->schema, 0, 57));

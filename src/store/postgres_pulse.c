@@ -57,9 +57,10 @@ void pg_wait(struct store *store, uint32_t timeout_ms)
 
 /* --- The pulse ------------------------------------------------------------------------------ */
 
-enum { ROUND_TRIP_MAX_US = 100 * 1000 };
+enum { ROUND_TRIP_MAX_US = 100 * 1000, CLOCK_MAX_AGE_US = 30 * 1000 * 1000 };
 
-/* The database's clock is the middle of the question and its answer; a slow answer says little. */
+/* The database's clock is the middle of the question and its answer; a slow answer says little, but
+ * more than one that is old. */
 static bool take_pulse(struct pg_connection *c, struct pg_samples *samples)
 {
     struct pg_store *s = c->store;
@@ -71,8 +72,11 @@ static bool take_pulse(struct pg_connection *c, struct pg_samples *samples)
             numbers, 2))
         return false;
     int64_t answered_us = clock_steady_us();
-    if (!samples->has_time || answered_us - asked_us < ROUND_TRIP_MAX_US)
+    if (!samples->has_time || answered_us - asked_us < ROUND_TRIP_MAX_US ||
+        answered_us - samples->clock_read_us > CLOCK_MAX_AGE_US) {
         atomic_store(&s->lease_offset_us, numbers[0] - (asked_us + answered_us) / 2);
+        samples->clock_read_us = answered_us;
+    }
     /* Of the time before the first, the first is all that is known. */
     for (unsigned i = 0; !samples->has_time && i < POSTGRES_LAG_SAMPLES; i++)
         samples->lsn[i] = numbers[1];
@@ -84,26 +88,47 @@ static bool take_pulse(struct pg_connection *c, struct pg_samples *samples)
     return true;
 }
 
-/* Of a node that stopped in the middle of what it sends, the locks stay: the database calls this
- * active, and idle_in_transaction_session_timeout is for the idle. So whichever node sees it ends
- * it. */
+/*
+ * Of a node that stopped in the middle of what it sends or receives, the locks stay, and with them
+ * the horizon of every node: the database calls this active, and neither of its timeouts counts. So
+ * whichever node sees it ends it. Whose session it is shows in what it holds: a row of our tables,
+ * or a place in the order of event ids.
+ */
+static const char END_SILENT[] =
+    "SELECT count(pg_terminate_backend(a.pid)) FROM pg_stat_activity AS a"
+    " WHERE a.datname = current_database() AND a.state = 'active'"
+    " AND a.query_start < clock_timestamp() - CASE a.wait_event"
+    "   WHEN 'ClientRead' THEN interval '5 s' WHEN 'ClientWrite' THEN interval '12 s' END"
+    " AND (pg_has_role(a.usesysid, 'USAGE') OR pg_has_role('pg_signal_backend', 'USAGE'))"
+    " AND EXISTS (SELECT FROM pg_locks AS l WHERE l.pid = a.pid AND l.granted"
+    "   AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = a.datname)"
+    "   AND (l.locktype = 'advisory' AND l.classid = to_regclass('\"%s\".event_ids')::oid"
+    "     OR l.mode IN ('RowShareLock', 'RowExclusiveLock') AND l.relation IN (SELECT r.oid"
+    "       FROM pg_class AS r WHERE r.relnamespace = to_regnamespace('\"%s\"')::oid)))";
+_Static_assert(POSTGRES_IDLE_TIMEOUT_MS == 5000 && POSTGRES_ANSWER_TIMEOUT_US == 12000000,
+    "END_SILENT says the same");
+
+/* False when the connection is of no use any more. */
 static bool end_silent(struct pg_connection *c)
 {
+    struct pg_store *s = c->store;
+    char sql[sizeof END_SILENT + 2 * POSTGRES_NAME_MAX_BYTES];
     int64_t ended;
-    if (!pg_ask(c,
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
-            " WHERE usename = current_user AND datname = current_database()"
-            " AND application_name = current_setting('application_name') AND state = 'active'"
-            " AND wait_event = 'ClientRead' AND backend_type = 'client backend'"
-            " AND query_start < clock_timestamp() - interval '5 s'",
-            &ended, 1))
+    if (s->cannot_end)
+        return true;
+    snprintf(sql, sizeof sql, END_SILENT, s->schema, s->schema);
+    if (!pg_ask(c, sql, &ended, 1)) {
+        /* Not for ever again: without the right to it, the pulse goes on. */
+        s->cannot_end = !c->lost;
+        if (s->cannot_end)
+            LOG(LOG_WARN, "sessions of nodes that stand still cannot be ended by this role");
         return false;
+    }
     if (ended > 0)
         LOG(LOG_WARN, "ended what a node that stands still had begun in the database",
             LOG_I64("sessions", ended));
     return true;
 }
-_Static_assert(POSTGRES_IDLE_TIMEOUT_MS == 5000, "end_silent says the same");
 
 static bool listen_to_others(struct pg_connection *c)
 {
@@ -139,6 +164,7 @@ static void take_notifications(struct pg_connection *c)
 static void wait_for_others(struct pg_connection *c, int64_t until_us)
 {
     int64_t left_us;
+    notify_others(c);
     take_notifications(c);
     while (!c->lost && !atomic_load(&c->store->closing) &&
            (left_us = until_us - clock_steady_us()) > 0) {
@@ -152,6 +178,18 @@ static void wait_for_others(struct pg_connection *c, int64_t until_us)
             c->lost = true;
         else
             take_notifications(c);
+    }
+}
+
+/* The same without a connection. */
+static void rest(struct pg_store *s, int64_t until_us)
+{
+    int64_t left_us;
+    eventfd_t count;
+    while (!atomic_load(&s->closing) && (left_us = until_us - clock_steady_us()) > 0) {
+        struct pollfd fd = {.fd = s->pulse_fd, .events = POLLIN};
+        if (poll(&fd, 1, (int)(left_us / 1000) + 1) > 0)
+            (void)!eventfd_read(s->pulse_fd, &count);
     }
 }
 
@@ -176,6 +214,7 @@ static void *pulse_main(void *data)
         fresh = fresh || c->conn == NULL;
         if (!pg_ensure(c, next_us)) {
             note_connected(s, false);
+            rest(s, next_us);
             continue;
         }
         bool good = (!fresh || listen_to_others(c)) && take_pulse(c, &samples) && end_silent(c);
@@ -187,8 +226,10 @@ static void *pulse_main(void *data)
             wait_for_others(c, next_us);
             good = !c->lost && c->error == OK;
         }
-        if (!good)
+        if (!good) {
             pg_disconnect(c);
+            rest(s, next_us);
+        }
     }
     return NULL;
 }

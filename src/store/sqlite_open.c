@@ -219,7 +219,10 @@ enum error sqlite_store_open(
     const struct store_config *config, struct problem *problem, struct store **out_store)
 {
     struct sqlite_store *s = MEM_NEW(struct sqlite_store);
-    s->base = (struct store){.ops = &sqlite_ops, .config = *config, .hub = hub_create()};
+    s->base = (struct store){.ops = &sqlite_ops,
+        .config = *config,
+        .hub = hub_create(),
+        .settled_mutex = PTHREAD_MUTEX_INITIALIZER};
     s->directory_fd = s->lock_fd = -1;
     s->readers = mem_zalloc(config->readers * sizeof(struct sqlite_connection));
     sequence_cache_init(&s->sequences);

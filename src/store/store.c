@@ -184,13 +184,16 @@ void tx_refresh(struct tx *tx)
         shared_of(tx)->refresh(tx);
 }
 
-int64_t tx_settled(struct tx *tx, int64_t value)
+int64_t tx_settled(struct tx *tx, int64_t era, int64_t value)
 {
-    atomic_llong *settled = &tx->store->settled;
-    long long known = atomic_load(settled);
-    while (known < value && !atomic_compare_exchange_weak(settled, &known, value)) {
-    }
-    return known > value ? known : value;
+    struct store *store = tx->store;
+    pthread_mutex_lock(&store->settled_mutex);
+    if (era != store->era || value > store->settled)
+        store->settled = value;
+    store->era = era;
+    int64_t settled = store->settled;
+    pthread_mutex_unlock(&store->settled_mutex);
+    return settled;
 }
 
 void tx_once(struct tx *tx, const struct sql_statement *statement)

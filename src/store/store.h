@@ -116,9 +116,9 @@ bool tx_is_shared(const struct tx *tx);
 MUST_CHECK enum error tx_run_again(struct tx *tx);
 /* READ jobs: what is read from here on is at least as new as this moment. */
 void tx_refresh(struct tx *tx);
-/* What is settled stays so: the greatest of this value and all that came here before, on this
- * node. */
-int64_t tx_settled(struct tx *tx, int64_t value);
+/* What is settled stays so: the greatest of this value and all that came here before, on this node
+ * and in the same era; in another one, nothing of the last is settled. */
+int64_t tx_settled(struct tx *tx, int64_t era, int64_t value);
 /* Runs a statement without parameters the first time it is asked for in this transaction, which
  * may be that of several jobs. Shared stores only: does nothing where there is one writer. */
 void tx_once(struct tx *tx, const struct sql_statement *statement);

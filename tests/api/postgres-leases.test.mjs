@@ -2,9 +2,10 @@
 // stands still loses nothing but its own time.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { claim, eventually, expectProblem, expectStatus, onPostgres, pause, token }
+import { claim, eventually, expectProblem, expectStatus, onPostgres, pause, token, uuid }
   from './lib/server.mjs';
 import { startNodes } from './lib/middlemen.mjs';
+import { openSession } from './lib/postgres.mjs';
 
 const NODES = onPostgres('SQLite has one node');
 const LEASE_MS = 1500;
@@ -139,3 +140,48 @@ test('a restart of all nodes leaves leases as they are', NODES, async (t) => {
   assert.equal(again.id, short.id);
   await a.start();
 });
+
+/** Somebody beside Cairn who has the row of a thread until its COMMIT. */
+async function lockThread(t, server, id) {
+  const session = openSession(t, server.db);
+  await session.sql(`BEGIN; SET LOCAL search_path = ${server.schema}; SET LOCAL cairn.tenant = '*';
+    SELECT FROM threads WHERE id = '${id}' FOR UPDATE`);
+  return session;
+}
+
+test('an expired lease on a thread that is locked does not hold up the others', NODES,
+  async (t) => {
+    const [a] = await startNodes(t, 1);
+    const first = await enqueue(a.open);
+    const second = await enqueue(a.open);
+    assert.equal((await claim(a.open, { lease_ms: 1000 })).id, first.id);
+    assert.equal((await claim(a.open, { lease_ms: 1200 })).id, second.id);
+    const lock = await lockThread(t, a, first.thread_id);
+    const statusOf = async (run) =>
+      expectStatus(await a.open.get(`/v1/runs/${run.id}`), 200).status;
+    const began = Date.now();
+    await eventually(async () => await statusOf(second) === 'queued', 'it is stranded');
+    assert.ok(Date.now() - began < 8000, `it took ${Date.now() - began} ms`);
+    assert.equal(await statusOf(first), 'running');
+    await lock.sql('COMMIT');
+    await eventually(async () => await statusOf(first) === 'queued', 'it is stranded');
+  });
+
+test('the same request on two nodes at once is done once, and both are told so', NODES,
+  async (t) => {
+    const [a, b] = await startNodes(t, 2);
+    const run = await enqueue(a.open);
+    for (let i = 0; i < 5; i++)
+      for (const verb of ['pause', 'resume']) {
+        const lock = await lockThread(t, a, run.thread_id);
+        const headers = { 'Idempotency-Key': uuid() };
+        const answers = Promise.all([a, b].map(
+          (node) => node.open.post(`/v1/runs/${run.id}/${verb}`, {}, { headers })));
+        await pause(100); // both stand before the row of the thread
+        await lock.sql('COMMIT');
+        const [one, other] = await answers;
+        assert.deepEqual(expectStatus(one, 200), expectStatus(other, 200));
+        const replayed = [one, other].map((answer) => answer.headers.get('Idempotency-Replayed'));
+        assert.deepEqual(replayed.sort(), ['true', null].sort());
+      }
+  });

@@ -228,6 +228,26 @@ describe('a database that is away', { ...HERE, concurrency: 3 }, () => {
     assert.ok(texts.filter((text) => text === 'into the void').length <= 1);
   });
 
+  it('who stands still while it receives does not hold up the streams', async (t) => {
+    const cluster = await startCluster(t);
+    const proxy = await startProxy(t, cluster.port);
+    const server = await startServer(t, { db: cluster.url() });
+    const thread = await newThread(server.open);
+    const stream = followWs(server.open, '/v1/events/ws');
+    await stream.hears(1);
+    const session = openSession(t, cluster.url('cairn', 'cairn', { port: proxy.port }));
+    await session.sql(`BEGIN; SET LOCAL search_path = ${server.schema}; SELECT event_register()`);
+    const much = "SELECT repeat('x', 1000) FROM pg_sleep(2), generate_series(1, 100000000)";
+    const received = session.sql(`COPY (${much}) TO STDOUT`).catch(() => {});
+    await eventually(async () => (await cluster.sql(
+      "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'COPY%'")).length > 0);
+    proxy.hole(true);
+    expectStatus(await post(server.open, thread.id, 'behind it'), 201);
+    await stream.hearsText('behind it');
+    proxy.cut();
+    await received;
+  });
+
   it('SIGTERM ends a node that has lost its database', async (t) => {
     const { proxy, server } = await behindProxy(t);
     await newThread(server.open);

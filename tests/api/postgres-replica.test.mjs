@@ -101,11 +101,14 @@ test('a replica that is far behind is not asked until it has caught up', HERE, a
   await rename('new');
   await eventually(async () => await titleThere() === 'old', 'the replica is never asked');
 
-  // Something is written all the time: a replica of a quiet primary is never behind.
+  // Something is written all the time: a replica of a quiet primary is never behind. On a busy
+  // machine the primary may step in for a single read; given up is what is not asked any more.
+  let streak = 0;
   const firstNew = await eventually(async () => {
     expectStatus(await client.post(`/v1/threads/${thread.id}/events`, { kind: 'progress' }), 201);
     await pause(200);
-    return await titleThere() === 'new' && Date.now();
+    streak = await titleThere() === 'new' ? streak + 1 : 0;
+    return streak === 5 && Date.now();
   }, 'a replica that is far behind is still asked');
   assert.ok(firstNew - began > 5000, `given up after ${firstNew - began} ms`);
   assert.ok(firstNew - began < 20_000, `given up after ${firstNew - began} ms`);

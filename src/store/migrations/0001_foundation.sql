@@ -170,7 +170,8 @@ CREATE TABLE run_undo (
 
 -- No foreign key to threads: the event that tells of a thread's deletion outlives the thread.
 CREATE TABLE events (
-    -- Rises in the order of commits; the cursor of the tenant-wide stream.
+    -- The order and the cursor of the tenant-wide stream. On SQLite it rises in the order of
+    -- commits; on PostgreSQL a smaller one may appear after a greater: see event_horizon.
     {{sqlite: id INTEGER PRIMARY KEY NOT NULL,}}
     {{postgres: id bigint NOT NULL,}}
     tenant_id {{uuid}} NOT NULL,

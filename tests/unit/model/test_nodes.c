@@ -489,10 +489,10 @@ POSTGRES_ONLY(one_node_lists_at_a_time)
     struct run run = make_claimed(&f, make_thread(&f));
     struct sweep_position start = {0};
     struct sweep_list ours, theirs;
-    struct context *c = begin_reading(&f);
+    struct context *c = begin(&f);
     c->lease_now_us = run.lease_expires_at;
     EXPECT_EQ(sweep_list(c, &start, &ours), OK);
-    c = begin_reading(&o.node);
+    c = begin(&o.node);
     c->lease_now_us = run.lease_expires_at;
     EXPECT_EQ(sweep_list(c, &start, &theirs), OK);
     commit(&o.node);

@@ -89,11 +89,11 @@ TEST(a_thread_with_an_age_limit_is_left_alone_until_an_event_is_past_it)
     const struct sweep_position start = {0};
     struct sweep_list list;
     make_aged(&f, 60);
-    EXPECT_EQ(sweep_list(begin_reading(&f), &start, &list), OK);
+    EXPECT_EQ(sweep_list(begin(&f), &start, &list), OK);
     commit(&f);
     EXPECT_EQ(list.count, 0);
     EXPECT(!list.more);
-    struct context *c = begin_reading(&f);
+    struct context *c = begin(&f);
     c->now_us += 61000000;
     EXPECT_EQ(sweep_list(c, &start, &list), OK);
     commit(&f);

@@ -124,17 +124,87 @@ POSTGRES_ONLY(the_tail_takes_long_stretches_page_by_page_and_in_order)
     watcher_begin(&w);
     struct uuid thread = make_thread(&w.f);
     expect_nothing(&w);
-    for (int i = 0; i < 3; i++)
-        add_events(&w.f, thread, 1000);
+    add_events(&w.f, thread, TAIL_PAGE_MAX + 100);
+    EXPECT_EQ(pass_at(&w, 0), OK);
+    EXPECT(w.page.more);
     struct hub_delivery d = pass(&w);
     EXPECT_EQ(d.n_items, TAIL_PAGE_MAX);
     EXPECT_EQ(event_of(&d, TAIL_PAGE_MAX - 1)->seq, TAIL_PAGE_MAX + 1);
     hub_delivery_deinit(&d);
     EXPECT_EQ(w.tail.position, TAIL_PAGE_MAX + 1);
+    EXPECT_EQ(pass_at(&w, 0), OK);
+    EXPECT(!w.page.more);
     d = pass(&w);
-    EXPECT_EQ(d.n_items, 1000);
+    EXPECT_EQ(d.n_items, 100);
     EXPECT_EQ(event_of(&d, 0)->seq, TAIL_PAGE_MAX + 2);
+    EXPECT(!d.lost);
     hub_delivery_deinit(&d);
+    watcher_end(&w);
+}
+
+/* One pass that leaves events out and says so, and then one with the event that comes after. */
+static void expect_leap(struct watcher *w, struct uuid thread, int64_t horizon)
+{
+    struct hub_delivery d = pass(w);
+    EXPECT(d.lost);
+    EXPECT_EQ(d.n_items, 0);
+    hub_delivery_deinit(&d);
+    EXPECT_EQ(w->tail.position, horizon);
+    add_events(&w->f, thread, 1);
+    d = pass(w);
+    EXPECT(!d.lost);
+    EXPECT_EQ(d.n_items, 1);
+    hub_delivery_deinit(&d);
+}
+
+POSTGRES_ONLY(a_tail_that_is_far_behind_or_late_leaves_the_reading_to_its_listeners)
+{
+    struct watcher w;
+    watcher_begin(&w);
+    struct uuid thread = make_thread(&w.f);
+    expect_nothing(&w);
+    add_events(&w.f, thread, 9);
+    w.tail.position -= TAIL_MAX_BEHIND;
+    expect_leap(&w, thread, 10);
+    add_events(&w.f, thread, 1);
+    w.tail.told_us -= TAIL_LATE_US;
+    expect_leap(&w, thread, 12);
+    watcher_end(&w);
+}
+
+POSTGRES_ONLY(what_was_told_is_known_by_the_time_it_was_taken)
+{
+    struct watcher w;
+    watcher_begin(&w);
+    struct uuid thread = make_thread(&w.f);
+    expect_nothing(&w);
+    int64_t first_us = w.tail.probed_us;
+    add_events(&w.f, thread, TAIL_PAGE_MAX * 2);
+    struct hub_delivery d = pass(&w); /* knows of all of them, and tells the half */
+    hub_delivery_deinit(&d);
+    int64_t second_us = w.tail.probed_us;
+    EXPECT_EQ(w.tail.told_us, first_us);
+    EXPECT(second_us > first_us);
+    d = pass(&w);
+    hub_delivery_deinit(&d);
+    EXPECT_EQ(w.tail.told_us, second_us);
+    watcher_end(&w);
+}
+
+POSTGRES_ONLY(a_database_that_began_anew_may_have_gone_back)
+{
+    struct watcher w;
+    watcher_begin(&w);
+    struct uuid thread = make_thread(&w.f);
+    expect_nothing(&w);
+    /* As if this node had seen ids of another life of the database. */
+    w.tail.server_began_us--;
+    w.tail.position += 100;
+    struct context *c = begin_reading(&w.f);
+    EXPECT_EQ(tx_settled(c->tx, w.tail.server_began_us, 101), 101);
+    EXPECT_EQ(tx_settled(c->tx, w.tail.server_began_us, 50), 101);
+    commit(&w.f);
+    expect_leap(&w, thread, 1);
     watcher_end(&w);
 }
 
