@@ -7,7 +7,9 @@
 #   make fuzz     run the fuzzers; FUZZ_SECONDS=60 each
 #   make fresh    prove `make run` and `make test` inside a new Debian 12
 #   make format   clang-format every C file in place
-#   make install  DESTDIR=… PREFIX=/usr/local
+#   make install  DESTDIR=… PREFIX=/usr/local; make uninstall takes it away again
+#   make deb      Debian packages into build-deb/packages
+#   make try-deb  install, start, upgrade, remove and purge them in a new Debian 12
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -16,7 +18,7 @@ CHAOS_CYCLES ?= 100
 LISTEN ?= 127.0.0.1:7420
 DATA ?= ./data
 
-.PHONY: build run test quick chaos bench fuzz fresh format install clean
+.PHONY: build run test quick chaos bench fuzz fresh format install uninstall deb try-deb clean
 
 build:
 	@tools/deps build
@@ -56,6 +58,18 @@ format:
 install: build
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	meson install -C $(BUILD) $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+# What the last `make install` put there.
+uninstall:
+	ninja -C $(BUILD) uninstall
+
+deb:
+	@tools/deps build deb
+	@tools/deb
+
+try-deb:
+	@tools/deps build deb fresh
+	@tools/try_deb
 
 clean:
 	rm -rf build build-*

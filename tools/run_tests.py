@@ -20,12 +20,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "tests" / "api"
 
-# Under TSan everything takes several times as long. These are the tests on PostgreSQL in which many
-# threads meet; the rest differs from them in the SQL, which ASan has seen.
-TSAN_ON_POSTGRES = (
-    "crash", "events", "idempotency", "leases", "streams", "postgres-chaos", "postgres-leases",
+# Under TSan everything takes several times as long. These are the API tests in which many threads
+# meet; the rest differs from them in the SQL and in the command line, which ASan has seen.
+TSAN = (
+    "audit", "cli-backup", "cli-network", "cli-tail", "crash", "embed", "events", "idempotency",
+    "keys", "leases", "rate-limit", "runs", "streams", "postgres-chaos", "postgres-leases",
     "postgres-network", "postgres-nodes",
 )
+# The engine makes no difference to these: they run once a build, with the tests on SQLite.
+WITHOUT_ENGINE = ("cli-config", "cli-network", "cli-terminal", "cli-usage", "install", "options")
 BUILDS = {
     "plain": {"dir": "build-plain", "setup": [], "env": {}},
     "asan": {
@@ -44,11 +47,13 @@ BUILDS = {
             "CC": "clang",
             "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT}/tests/tsan.supp",
         },
-        "postgres": TSAN_ON_POSTGRES,
+        "only": TSAN,
     },
 }
 # Unit tests that run once more with CAIRN_TEST_ENGINE=postgres.
-UNITS_ON_POSTGRES = ("unit_model",)
+UNITS_ON_POSTGRES = ("unit_model", "unit_lib")
+PARTS_AT_ONCE = 2
+FILES_AT_ONCE = 3
 
 passed = failed = 0
 
@@ -151,39 +156,47 @@ def run_build(name):
     if directory is None:
         return
     env = {**BUILDS[name]["env"], "CAIRN_BIN": str(directory / "src" / "cli" / "cairn")}
-    for binary in sorted(directory.glob("tests/unit/*/unit_*")):
-        if binary.is_file() and os.access(binary, os.X_OK):
-            step(binary.name, [str(binary)], last_line_counts, env)
-    for binary in sorted(directory.glob("tests/fuzz/fuzz_*")):
-        if binary.is_file() and os.access(binary, os.X_OK):
-            corpus = ROOT / "tests" / "fuzz" / "corpus" / binary.name
-            step(binary.name, [str(binary), str(corpus)], one_test, env)
-    run_with_engines(directory, BUILDS[name].get("postgres"), env)
-
-
-def run_with_engines(directory, chosen, env):
-    """What runs on both engines, and PostgreSQL's own tests. They wait more than they work: two
-    parts at a time, the longest first."""
-    files = sorted(API.glob("*.test.mjs"))
-    own = [f for f in files if f.name.startswith("postgres-")]
-    every = [f for f in files if f not in own]
-    on_postgres = [f for f in files if not chosen or f.name.split(".")[0] in chosen]
-    assert not chosen or len(on_postgres) == len(chosen), "a chosen test is gone"
-    node = ["node", "--test", "--test-reporter=tap"]
-    units = [b for name in UNITS_ON_POSTGRES for b in directory.glob(f"tests/unit/*/{name}")]
-    parts = [
-        ("api, postgres's own", "postgres",
-         [*node, "--test-concurrency=3", *(f for f in own if f in on_postgres)]),
-        ("api, postgres", "postgres", [*node, *(f for f in every if f in on_postgres)]),
-        ("api, sqlite", "sqlite", [*node, *every]),
-        *((f"{unit.name}, postgres", "postgres", [unit]) for unit in units),
-    ]
-    with ThreadPoolExecutor(2) as pool:
+    parts = [*api_parts(BUILDS[name].get("only")), *unit_parts(directory), *fuzz_parts(directory)]
+    with ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
         started = [
-            (name, pool.submit(timed_run, command, {**env, "CAIRN_TEST_ENGINE": engine}))
-            for name, engine, command in parts]
-        for name, end in started:
-            judge(name, node_counts if name.startswith("api") else last_line_counts, *end.result())
+            (part, pool.submit(timed_run, command, {**env, "CAIRN_TEST_ENGINE": engine}))
+            for part, engine, command, _ in parts]
+        for (part, end), (_, _, _, counter) in zip(started, parts):
+            judge(part, counter, *end.result())
+
+
+def api_parts(only):
+    """The longest first. They wait more than they work, so each runs several files at once."""
+    files = sorted(API.glob("*.test.mjs"))
+    names = {f: f.name.split(".")[0] for f in files}
+    assert set(only or ()) <= set(names.values()), "a chosen test is gone"
+    files = [f for f in files if not only or names[f] in only]
+    own = [f for f in files if names[f].startswith("postgres-")]
+    every = [f for f in files if f not in own]
+    shared = [f for f in every if names[f] not in WITHOUT_ENGINE]
+    node = ["node", "--test", "--test-reporter=tap", f"--test-concurrency={FILES_AT_ONCE}"]
+    return [
+        ("api, postgres's own", "postgres", [*node, *own], node_counts),
+        ("api, postgres", "postgres", [*node, *shared], node_counts),
+        ("api, sqlite", "sqlite", [*node, *every], node_counts),
+    ]
+
+
+def programs(directory, pattern):
+    return [b for b in sorted(directory.glob(pattern)) if b.is_file() and os.access(b, os.X_OK)]
+
+
+def unit_parts(directory):
+    units = programs(directory, "tests/unit/*/unit_*")
+    again = [unit for unit in units if unit.name in UNITS_ON_POSTGRES]
+    return [*((u.name, "sqlite", [u], last_line_counts) for u in units),
+            *((f"{u.name}, postgres", "postgres", [u], last_line_counts) for u in again)]
+
+
+def fuzz_parts(directory):
+    corpora = ROOT / "tests" / "fuzz" / "corpus"
+    return [(f.name, "sqlite", [f, corpora / f.name], one_test)
+            for f in programs(directory, "tests/fuzz/fuzz_*")]
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 #include "api/front.h"
 
+#include "api/answer.h"
 #include "api/poll.h"
 #include "api/stream.h"
 #include "base/clock.h"
@@ -43,31 +44,14 @@ static struct visit *visit_of(struct call *call)
 
 /* --- Answering ------------------------------------------------------------------------------ */
 
-enum { MAX_HEADERS = CALL_MAX_HEADERS + 10 };
-
-struct header_list {
-    struct http_header items[MAX_HEADERS];
-    size_t count;
-};
-
-static void add(struct header_list *list, struct str name, struct str value)
-{
-    assert(list->count < MAX_HEADERS);
-    if (!str_is_none(value))
-        list->items[list->count++] = (struct http_header){name, value};
-}
-
 static void add_common(struct header_list *list, const struct visit *v)
 {
-    add(list, STR("X-Request-Id"), v->call.request_id);
-    add(list, STR("traceparent"), http_header(v->call.request, STR("traceparent")));
-    add(list, STR("Cache-Control"), STR("no-store"));
-    add(list, STR("X-Content-Type-Options"), STR("nosniff"));
+    header_add_common(list, &v->call);
     if (str_is_none(v->origin))
         return;
-    add(list, STR("Access-Control-Allow-Origin"), v->origin);
-    add(list, STR("Vary"), STR("Origin"));
-    add(list, STR("Access-Control-Expose-Headers"),
+    header_add(list, STR("Access-Control-Allow-Origin"), v->origin);
+    header_add(list, STR("Vary"), STR("Origin"));
+    header_add(list, STR("Access-Control-Expose-Headers"),
         STR("ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed"));
 }
 
@@ -111,10 +95,7 @@ static void answer(struct visit *v)
     struct call *call = &v->call;
     struct header_list list = {.count = 0};
     add_common(&list, v);
-    if (call->out.len > 0)
-        add(&list, STR("Content-Type"), call->content_type);
-    for (size_t i = 0; i < call->n_headers; i++)
-        add(&list, call->headers[i].name, call->headers[i].value);
+    header_add_of_call(&list, call);
     log_visit(v);
     http_reply(v->x, &(struct http_answer){.status = call->status,
                          .headers = list.items,
@@ -128,8 +109,8 @@ static void start_stream(struct visit *v)
     add_common(&list, v);
     bool sse = v->call.route->mode == ROUTE_SSE;
     if (sse) {
-        add(&list, STR("Content-Type"), STR("text/event-stream; charset=utf-8"));
-        add(&list, STR("X-Accel-Buffering"), STR("no"));
+        header_add(&list, STR("Content-Type"), STR("text/event-stream; charset=utf-8"));
+        header_add(&list, STR("X-Accel-Buffering"), STR("no"));
     }
     log_visit(v);
     if (sse && str_eq(v->call.request->method, STR("HEAD"))) {
@@ -151,18 +132,10 @@ static void start_stream(struct visit *v)
 static void prepare_poll(struct visit *v)
 {
     struct poll *p = &v->poll;
-    const struct call *call = &v->call;
-    p->watch.tenant_id = p->watch.topic = call->tenant_id;
-    p->key_id = call->key_id;
-    p->for_claim = call->route->mode == ROUTE_WRITE;
-    p->watch.by_time = p->for_claim && store_is_shared(call->api->store);
-    if (p->for_claim)
-        return;
-    const struct events_query *q = call->query;
-    p->filter =
-        (struct event_filter){.has_run_id = q->has_run_id, .run_id = q->run_id, .kind = q->kind};
-    if (!str_is_none(route_param_name(call->route, 0)))
-        p->watch.topic = call->params[0];
+    p->interest = interest_of(&v->call);
+    p->watch.tenant_id = p->interest.tenant_id;
+    p->watch.topic = p->interest.topic;
+    p->watch.by_time = p->interest.by_time;
 }
 
 /* Who waits and leaves is let go: a run must not be claimed for nobody. */
@@ -278,11 +251,11 @@ static void answer_preflight(struct visit *v)
 {
     struct header_list list = {.count = 0};
     add_common(&list, v);
-    add(&list, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
-    add(&list, STR("Access-Control-Allow-Headers"),
+    header_add(&list, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
+    header_add(&list, STR("Access-Control-Allow-Headers"),
         STR("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
             "Cairn-Fencing-Token, Cairn-Consistency, X-Request-Id, traceparent"));
-    add(&list, STR("Access-Control-Max-Age"), STR("600"));
+    header_add(&list, STR("Access-Control-Max-Age"), STR("600"));
     http_reply(
         v->x, &(struct http_answer){.status = 204, .headers = list.items, .n_headers = list.count});
 }
@@ -362,26 +335,9 @@ static void on_request(struct http_exchange *x, void *data)
         receive(v);
 }
 
-static enum error refusal_code(int status)
-{
-    switch (status) {
-    case 413:
-        return ERR_TOO_LARGE;
-    case 503:
-        return ERR_UNAVAILABLE;
-    default:
-        return ERR_BAD_REQUEST;
-    }
-}
-
 static struct str word_refusal(struct arena *arena, const struct http_refusal *refusal, void *data)
 {
-    struct problem problem;
-    problem_init(&problem, arena);
-    problem_set(&problem, refusal_code(refusal->status), "%s", refusal->rule);
-    char id[UUID_TEXT_LEN];
-    uuid_format(uuid_v7(), id);
-    return problem_document(arena, &problem, (struct str){id, sizeof id}, refusal->status);
+    return refusal_document(arena, refusal);
 }
 
 /* --- Life ----------------------------------------------------------------------------------- */
@@ -400,7 +356,7 @@ struct http_app front_app(struct front *f)
     return (struct http_app){.data = f,
         .on_request = on_request,
         .word_refusal = word_refusal,
-        .refusal_content_type = STR("application/problem+json")};
+        .refusal_content_type = REFUSAL_CONTENT_TYPE};
 }
 
 void front_attach(struct front *f, struct http_server *server)

@@ -27,9 +27,7 @@ static void give_up(struct poll *p)
 static void on_event(struct watch *w, struct frames *frames)
 {
     struct poll *p = poll_of(w);
-    const struct event *event = frames->event;
-    bool matters = p->for_claim ? event->frees_run : event_is_wanted(&p->filter, event);
-    if (matters || event->is_last)
+    if (interest_is_met(&p->interest, frames->event))
         run_again(p);
 }
 
@@ -42,15 +40,11 @@ static void on_access_ended(struct watch *w, struct uuid id)
 {
     struct poll *p = poll_of(w);
     /* The next run finds out whether it still may. Those of others are told again and again. */
-    if (uuid_eq(p->key_id, id) || uuid_eq(w->tenant_id, id))
+    if (interest_is_of(&p->interest, id))
         run_again(p);
 }
 
-/*
- * Where others claim too, a claim passes over a run that another holds at the moment, and nothing
- * tells when that one lets go of it without a change. So it looks again: each second, or more
- * rarely when many wait, so that those who find nothing cost little.
- */
+/* Each second, or more rarely when many wait, so that those who find nothing cost little. */
 static void on_tick(struct watch *w, uint64_t now_ms)
 {
     struct poll *p = poll_of(w);

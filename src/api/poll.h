@@ -2,6 +2,7 @@
 #ifndef API_POLL_H
 #define API_POLL_H
 
+#include "api/interest.h"
 #include "api/watch.h"
 
 struct poll {
@@ -12,10 +13,8 @@ struct poll {
     bool running;    /* the call is in the store; the owner clears it */
     bool again;      /* something happened while it was */
     bool finished;   /* no more waiting: the next answer is final */
-    bool for_claim;  /* only what may leave a run to claim matters; else what the filter takes */
     uint64_t due_ms; /* when one that acts by time runs again */
-    struct event_filter filter;
-    struct uuid key_id; /* nil without a key */
+    struct interest interest;
     void (*rerun)(struct poll *p);
     void (*closed)(struct poll *p); /* the timer is gone: the memory may go */
 };

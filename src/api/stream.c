@@ -6,17 +6,14 @@
  */
 #include "api/stream.h"
 
+#include "api/event_page.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "model/keys.h"
 
 enum {
-    PAGE_EVENTS = 256,
-    PAGE_BYTES = 128 * 1024,  /* what a subscriber that does not read holds besides its queue */
     REFILL_BYTES = 64 * 1024, /* history is sent while less than this is queued */
     HEARTBEAT_MS = 10000,
     SLOW_MS = 10000, /* that a subscriber with more to come may take nothing */
-    KIND_MAX = EVENT_KIND_MAX_BYTES,
 };
 
 struct page;
@@ -26,21 +23,12 @@ struct subscription {
     struct watchers *watchers;
     struct api *api;
     struct http_exchange *x; /* NULL once it has ended */
-    struct event_filter filter;
-    char kind[KIND_MAX];
+    struct subscriber reader;
     bool websocket;
-    bool memoria;
-    bool has_key;
-    struct uuid key_id;
-    bool has_expiry;
-    int64_t expires_at;
-    struct event_cursor cursor;
-    bool live;       /* everything up to the cursor is sent, and the next event comes by the hub */
-    bool reading;    /* a page is on its way from the store */
-    bool missed;     /* something was published since that page was asked for */
-    bool moved;      /* the client gave another cursor since: that page is not wanted */
-    bool by_id;      /* the new cursor is an event's id: Memoria's */
-    int64_t last_id; /* of the last event sent: Memoria's cursor */
+    bool live;    /* everything up to the cursor is sent, and the next event comes by the hub */
+    bool reading; /* a page is on its way from the store */
+    bool missed;  /* something was published since that page was asked for */
+    bool moved;   /* the client gave another cursor since: that page is not wanted */
     struct page *page; /* being sent */
     uint64_t last_sent_ms;
     uint64_t last_taken_ms; /* when the queue was last seen to shrink */
@@ -56,21 +44,9 @@ struct page {
     struct loop *loop;
     struct arena arena;
     struct problem problem;
-    struct uuid tenant_id;
-    bool has_key;
-    struct uuid key_id;
-    struct event_filter filter;
-    char kind[KIND_MAX];
-    int64_t from; /* the cursor of the subscription */
-    bool by_id;
-    int64_t position; /* the same as a position of this stream */
+    struct event_page log;
     enum error result;
-    bool deleted; /* the thread is gone: this is the last page */
-    struct event_bounds bounds;
-    struct event *events;
-    size_t n_events;
     size_t n_sent;
-    bool more;
 };
 
 static void advance(struct subscription *sub);
@@ -97,22 +73,8 @@ static void write_goodbye(struct buf *out, const char *reason, struct str cursor
     struct json_writer w;
     json_writer_init(&w, out);
     buf_append(out, STR("event: closed\ndata: "));
-    json_write_object(&w);
-    json_write_key(&w, STR("reason"));
-    json_write_string(&w, str_of(reason));
-    json_write_key(&w, STR("cursor"));
-    json_write_string(&w, cursor);
-    json_write_end(&w);
+    event_closed_write(&w, reason, cursor);
     buf_append(out, STR("\n\n"));
-}
-
-/* The cursor in the terms of the client. */
-static struct str cursor_text(const struct subscription *sub, struct arena *arena)
-{
-    struct event_cursor cursor = sub->cursor;
-    if (sub->memoria)
-        cursor = (struct event_cursor){.position = sub->last_id};
-    return event_cursor_text(arena, cursor);
 }
 
 /* Says why and where to go on, then ends. WebSocket codes: 1001 going away, 1008 policy, 1013
@@ -125,7 +87,7 @@ static void end(struct subscription *sub, const char *reason, uint16_t ws_code)
     struct buf out;
     arena_init(&arena, 4096);
     buf_init(&out, 1024);
-    struct str cursor = cursor_text(sub, &arena);
+    struct str cursor = subscriber_cursor_text(&sub->reader, &arena);
     watch_remove(sub->watchers, &sub->watch);
     if (sub->websocket) {
         buf_printf(&out, "%s cursor=%.*s", reason, STR_ARG(cursor));
@@ -151,8 +113,8 @@ static void on_exchange_end(struct http_exchange *x)
 static enum frame_kind frame_kind(const struct subscription *sub)
 {
     if (sub->websocket)
-        return sub->memoria ? FRAME_WS_MEMORIA : FRAME_WS;
-    return sub->filter.has_thread_id ? FRAME_SSE_THREAD : FRAME_SSE_TENANT;
+        return sub->reader.memoria ? FRAME_WS_MEMORIA : FRAME_WS;
+    return sub->reader.filter.has_thread_id ? FRAME_SSE_THREAD : FRAME_SSE_TENANT;
 }
 
 /* An event of the tenant-wide stream whose cursor still has to say which gap was told. */
@@ -162,7 +124,7 @@ static bool send_with_gap(struct subscription *sub, const struct event *event)
     struct buf out;
     arena_init(&arena, 4096);
     buf_init(&out, FRAME_MAX_BYTES);
-    struct event_cursor cursor = {event->id, sub->cursor.told_gap};
+    struct event_cursor cursor = {event->id, sub->reader.cursor.told_gap};
     sse_write_event(&out, event_cursor_text(&arena, cursor), event);
     bool sent = http_stream_send(sub->x, buf_str(&out));
     buf_deinit(&out);
@@ -174,14 +136,14 @@ static bool send_frames(struct subscription *sub, struct frames *frames)
 {
     enum frame_kind kind = frame_kind(sub);
     sub->last_sent_ms = loop_now_ms(http_exchange_loop(sub->x));
-    if (kind == FRAME_SSE_TENANT && sub->cursor.told_gap > frames->event->id)
+    if (kind == FRAME_SSE_TENANT && sub->reader.cursor.told_gap > frames->event->id)
         return send_with_gap(sub, frames->event);
     struct http_shared *shared = frames_get(frames, kind);
     return sub->websocket ? ws_send_shared(sub->x, shared)
                           : http_stream_send_shared(sub->x, shared);
 }
 
-static bool send_gap(struct subscription *sub, int64_t pruned)
+static bool send_gap(struct subscription *sub)
 {
     struct arena arena;
     struct buf out;
@@ -189,19 +151,10 @@ static bool send_gap(struct subscription *sub, int64_t pruned)
     buf_init(&out, 1024);
     struct json_writer w;
     json_writer_init(&w, &out);
-    struct str cursor = cursor_text(sub, &arena);
+    struct str cursor = subscriber_cursor_text(&sub->reader, &arena);
     if (!sub->websocket)
         buf_printf(&out, "id: %.*s\nevent: gap\ndata: ", STR_ARG(cursor));
-    json_write_object(&w);
-    json_write_key(&w, STR("kind"));
-    json_write_string(&w, STR("gap"));
-    if (!sub->memoria) {
-        json_write_key(&w, STR("pruned_through"));
-        json_write_i64(&w, pruned);
-    }
-    json_write_key(&w, STR("cursor"));
-    json_write_string(&w, cursor);
-    json_write_end(&w);
+    event_gap_write(&w, &sub->reader, cursor);
     if (!sub->websocket)
         buf_append(&out, STR("\n\n"));
     bool sent = sub->websocket ? ws_send_text(sub->x, buf_str(&out))
@@ -211,38 +164,7 @@ static bool send_gap(struct subscription *sub, int64_t pruned)
     return sent;
 }
 
-static int64_t position_of(const struct subscription *sub, const struct event *event)
-{
-    return sub->filter.has_thread_id ? event->seq : event->id;
-}
-
 /* --- History -------------------------------------------------------------------------------- */
-
-/* A notice that the key was revoked may have been sent before the stream was there to hear it, or
- * may have been lost with others. */
-static enum error check_key(const struct page *p, struct context *c)
-{
-    struct api_key key = {0};
-    bool any = false;
-    enum error e = p->has_key ? OK : key_any(c, &any);
-    context_enter(c, p->tenant_id);
-    if (p->has_key)
-        e = key_get(c, p->key_id, &key);
-    return e == OK && (key.is_revoked || any) ? ERR_UNAUTHENTICATED : e;
-}
-
-/* Where the page begins, and what is there to read. Of a deleted thread its last event is left. */
-static enum error find_page(struct page *p, struct context *c)
-{
-    enum error e = event_bounds(c, &p->filter, &p->bounds);
-    p->position = p->by_id ? 0 : p->from;
-    p->deleted = e == ERR_NOT_FOUND && p->filter.has_thread_id;
-    if (p->deleted)
-        return OK;
-    if (e == OK && p->by_id)
-        e = event_seq_at_id(c, p->filter.thread_id, p->from, &p->position);
-    return e == OK && p->position > p->bounds.newest ? ERR_BAD_CURSOR : e;
-}
 
 static enum error read_page(struct store_job *job, struct tx *tx)
 {
@@ -251,17 +173,7 @@ static enum error read_page(struct store_job *job, struct tx *tx)
     arena_clear(&p->arena);
     problem_init(&p->problem, &p->arena);
     context_init(&c, &p->arena, &p->problem, tx);
-    p->bounds = (struct event_bounds){0};
-    p->filter.through = 0;
-    p->events = ARENA_ARRAY(&p->arena, struct event, PAGE_EVENTS);
-    enum error e = check_key(p, &c);
-    if (e == OK)
-        e = find_page(p, &c);
-    if (e == OK)
-        e = event_scan_end(&c, &p->filter, p->position, p->bounds.last, &p->filter.through);
-    if (e == OK)
-        e = event_list(&c, &p->filter, p->position, PAGE_EVENTS, p->events, &p->n_events, &p->more);
-    return e;
+    return event_page_read(&p->log, &c);
 }
 
 static void page_arrived(struct loop_task *task);
@@ -283,16 +195,7 @@ static void read_more(struct subscription *sub)
     p->task.run = page_arrived;
     p->sub = sub;
     p->loop = http_exchange_loop(sub->x);
-    p->tenant_id = sub->watch.tenant_id;
-    p->has_key = sub->has_key;
-    p->key_id = sub->key_id;
-    p->filter = sub->filter;
-    if (!str_is_none(sub->filter.kind)) {
-        memcpy(p->kind, sub->kind, sizeof p->kind);
-        p->filter.kind.ptr = p->kind;
-    }
-    p->from = sub->cursor.position;
-    p->by_id = sub->by_id;
+    subscriber_copy(&p->log.reader, &sub->reader);
     sub->live = false;
     sub->reading = true;
     sub->missed = false;
@@ -303,48 +206,27 @@ static void read_more(struct subscription *sub)
 
 /* What retention took from under the cursor is told before anything after it. False when the word
  * did not fit into the queue: the cursor stays before the gap. */
-static bool tell_gap(struct subscription *sub, const struct event_bounds *bounds)
+static bool tell_gap(struct subscription *sub, const struct page *p)
 {
-    const struct event_cursor before = sub->cursor;
-    if (before.position >= bounds->pruned || before.told_gap >= bounds->pruned)
+    const struct event_cursor before = sub->reader.cursor;
+    if (!subscriber_meets_gap(&sub->reader, &p->log) || send_gap(sub))
         return true;
-    if (sub->filter.has_thread_id)
-        sub->cursor.position = bounds->pruned;
-    sub->cursor.told_gap = bounds->pruned;
-    if (send_gap(sub, bounds->pruned))
-        return true;
-    sub->cursor = before;
+    sub->reader.cursor = before;
     return false;
-}
-
-static void refuse_page(struct subscription *sub, enum error e)
-{
-    switch (e) {
-    case ERR_NOT_FOUND:
-        end(sub, "deleted", 1008);
-        break;
-    case ERR_UNAUTHENTICATED:
-        end(sub, "access_ended", 1008);
-        break;
-    case ERR_BAD_CURSOR:
-        end(sub, "cursor_ahead", 1008);
-        break;
-    default:
-        end(sub, "unavailable", 1013);
-        break;
-    }
 }
 
 static void accept_page(struct subscription *sub, struct page *p)
 {
     if (p->result != OK) {
-        refuse_page(sub, p->result);
+        bool later;
+        const char *reason = event_page_refusal(p->result, &later);
+        end(sub, reason, later ? 1013 : 1008);
         page_free(p);
         return;
     }
-    sub->cursor.position = p->position;
-    sub->by_id = false;
-    if (!tell_gap(sub, &p->bounds)) {
+    sub->reader.cursor.position = p->log.position;
+    sub->reader.by_id = false;
+    if (!tell_gap(sub, p)) {
         page_free(p); /* on_writable asks for it again */
         return;
     }
@@ -370,14 +252,13 @@ static void page_arrived(struct loop_task *task)
 
 static bool send_next_of_page(struct subscription *sub)
 {
-    const struct event *event = &sub->page->events[sub->page->n_sent];
+    const struct event *event = &sub->page->log.events[sub->page->n_sent];
     struct frames frames;
     frames_init(&frames, event);
     bool sent = send_frames(sub, &frames);
     frames_deinit(&frames);
     if (sent) {
-        sub->cursor.position = position_of(sub, event);
-        sub->last_id = event->id;
+        subscriber_advance(&sub->reader, event);
         sub->page->n_sent++;
     }
     return sent;
@@ -387,19 +268,19 @@ static bool send_next_of_page(struct subscription *sub)
 static void advance(struct subscription *sub)
 {
     struct page *p = sub->page;
-    while (p != NULL && p->n_sent < p->n_events) {
+    while (p != NULL && p->n_sent < p->log.n_events) {
         if (http_stream_queued(sub->x) >= REFILL_BYTES || !send_next_of_page(sub))
             return; /* on_writable goes on */
     }
     if (p == NULL)
         return;
-    int64_t looked = p->filter.through;
-    bool deleted = p->deleted;
-    bool more = p->more || sub->missed || looked < p->bounds.last;
+    int64_t looked = event_page_looked(&p->log);
+    bool deleted = p->log.deleted;
+    bool more = sub->missed || event_page_has_more(&p->log);
     /* What the filter left out at the end is passed too, or the next event would seem out of turn.
      */
-    if (!p->more && sub->cursor.position < looked)
-        sub->cursor.position = looked;
+    if (!p->log.more && sub->reader.cursor.position < looked)
+        sub->reader.cursor.position = looked;
     sub->page = NULL;
     page_free(p);
     if (deleted)
@@ -433,25 +314,24 @@ static void on_event(struct watch *w, struct frames *frames)
 {
     struct subscription *sub = sub_of(w);
     const struct event *event = frames->event;
-    int64_t position = position_of(sub, event);
+    int64_t position = subscriber_position_of(&sub->reader, event);
     if (!sub->live) {
         sub->missed = true;
         return;
     }
-    if (position <= sub->cursor.position)
+    if (position <= sub->reader.cursor.position)
         return;
     /* Within a thread the next event has the next number; anything else was missed. */
-    if (sub->filter.has_thread_id && position != sub->cursor.position + 1) {
+    if (sub->reader.filter.has_thread_id && position != sub->reader.cursor.position + 1) {
         read_more(sub);
         return;
     }
-    if (event_is_wanted(&sub->filter, event) && !send_frames(sub, frames)) {
+    if (event_is_wanted(&sub->reader.filter, event) && !send_frames(sub, frames)) {
         sub->live = false; /* on_writable goes on from the cursor */
         return;
     }
-    sub->cursor.position = position;
-    sub->last_id = event->id;
-    if (event->is_last && sub->filter.has_thread_id)
+    subscriber_advance(&sub->reader, event);
+    if (event->is_last && sub->reader.filter.has_thread_id)
         end(sub, "deleted", 1008);
 }
 
@@ -467,7 +347,7 @@ static void on_access_ended(struct watch *w, struct uuid id)
 {
     struct subscription *sub = sub_of(w);
     /* Those without a key have the nil id, and lose their right when the first key is made. */
-    if (uuid_eq(sub->key_id, id) || uuid_eq(sub->watch.tenant_id, id))
+    if (uuid_eq(sub->reader.key_id, id) || uuid_eq(sub->watch.tenant_id, id))
         end(sub, "access_ended", 1008);
 }
 
@@ -484,7 +364,7 @@ static bool is_stuck(struct subscription *sub, uint64_t now_ms)
 static void on_tick(struct watch *w, uint64_t now_ms)
 {
     struct subscription *sub = sub_of(w);
-    if (sub->has_expiry && clock_wall_us() >= sub->expires_at) {
+    if (sub->reader.has_expiry && clock_wall_us() >= sub->reader.expires_at) {
         end(sub, "key_expired", 1008);
         return;
     }
@@ -519,16 +399,16 @@ static bool read_move(struct subscription *sub, struct arena *arena, struct str 
     struct json_error unused;
     struct json value;
     struct event_cursor cursor;
-    struct str name = sub->memoria ? STR("cursor") : STR("after");
+    struct str name = sub->reader.memoria ? STR("cursor") : STR("after");
     if (!json_parse(arena, message, &doc, &unused) || json_type(json_root(&doc)) != JSON_OBJECT ||
         json_count(json_root(&doc)) != 1 || !json_get(json_root(&doc), name, &value))
         return false;
     struct str text = json_type(value) == JSON_STRING ? json_string(arena, value) : json_raw(value);
-    if (!event_cursor_parse(text, !sub->filter.has_thread_id, &cursor))
+    if (!event_cursor_parse(text, !sub->reader.filter.has_thread_id, &cursor))
         return false;
-    sub->cursor = cursor;
-    sub->by_id = sub->memoria;
-    sub->last_id = cursor.position;
+    sub->reader.cursor = cursor;
+    sub->reader.by_id = sub->reader.memoria;
+    sub->reader.last_id = cursor.position;
     return true;
 }
 
@@ -568,29 +448,17 @@ static const struct ws_hooks websocket_hooks = {
 static struct subscription *subscribe(
     struct watchers *ws, struct http_exchange *x, const struct call *call)
 {
-    const struct event_admission *a = call->admitted;
     struct subscription *sub = MEM_NEW(struct subscription);
     sub->watchers = ws;
     sub->api = call->api;
     sub->x = x;
-    sub->filter = a->filter;
-    sub->filter.page_bytes = PAGE_BYTES;
-    if (!str_is_none(a->filter.kind)) {
-        memcpy(sub->kind, a->filter.kind.ptr, a->filter.kind.len);
-        sub->filter.kind.ptr = sub->kind;
-    }
-    sub->cursor = a->cursor;
-    sub->memoria = a->memoria;
-    sub->last_id = a->cursor_id;
+    subscriber_init(&sub->reader, call);
     sub->websocket = call->route->mode == ROUTE_WEBSOCKET;
-    sub->has_key = call->has_key;
-    sub->key_id = call->key_id;
-    sub->has_expiry = call->has_expiry;
-    sub->expires_at = call->expires_at;
     sub->last_sent_ms = sub->last_taken_ms = loop_now_ms(http_exchange_loop(x));
     sub->refs = 1;
+    const struct event_filter *filter = &sub->reader.filter;
     sub->watch = (struct watch){.tenant_id = call->tenant_id,
-        .topic = a->filter.has_thread_id ? a->filter.thread_id : call->tenant_id,
+        .topic = filter->has_thread_id ? filter->thread_id : call->tenant_id,
         .ops = &ops};
     return sub;
 }

@@ -39,6 +39,7 @@
     X(ERR_INTERNAL,        "internal",               500, false, "Cairn failed") \
     X(ERR_UNAVAILABLE,     "unavailable",            503, true,  "Cairn cannot answer now") \
     X(ERR_OUTCOME_UNKNOWN, "outcome_unknown",        503, true,  "It is unknown what was done") \
+    X(ERR_CANCELLED,       "cancelled",              503, true,  "The work was called off") \
     X(ERR_STORAGE_FULL,    "storage_full",           507, true,  "The disk is full")
 
 enum error {

@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/clock.h"
@@ -16,6 +17,20 @@ static const char *const level_names[] = {
 };
 
 static atomic_int least_level = LOG_INFO;
+
+static struct {
+    pthread_mutex_t mutex;
+    void (*write)(void *data, enum log_level level, struct str line);
+    void *data;
+} sink = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void log_set_sink(void (*write)(void *data, enum log_level level, struct str line), void *data)
+{
+    pthread_mutex_lock(&sink.mutex);
+    sink.write = write;
+    sink.data = data;
+    pthread_mutex_unlock(&sink.mutex);
+}
 
 void log_set_level(enum log_level least)
 {
@@ -65,12 +80,23 @@ static void write_field(struct json_writer *w, const struct log_field *field)
 }
 
 /* A log that cannot be written has nobody to be told to. */
-static void write_out(struct str line)
+static void write_to_stderr(struct str line)
 {
     ssize_t n;
     do {
         n = write(STDERR_FILENO, line.ptr, line.len);
     } while (n < 0 && errno == EINTR);
+}
+
+static void write_out(enum log_level level, struct str line)
+{
+    pthread_mutex_lock(&sink.mutex);
+    bool has_sink = sink.write != NULL;
+    if (has_sink)
+        sink.write(sink.data, level, line);
+    pthread_mutex_unlock(&sink.mutex);
+    if (!has_sink)
+        write_to_stderr(line);
 }
 
 void log_write(enum log_level level, const char *message, const struct log_field *fields, size_t n)
@@ -93,5 +119,5 @@ void log_write(enum log_level level, const char *message, const struct log_field
         write_field(&w, &LOG_I64("fields_left_out", (int64_t)n));
         end_line(&w);
     }
-    write_out(buf_str(&line));
+    write_out(level, buf_str(&line));
 }

@@ -1,6 +1,7 @@
 /*
- * Structured log, one JSON object a line on standard error: time, level, message, then the fields
- * given. Only the boundary (server, cli) logs; libraries return errors. Never log a secret.
+ * Structured log, one JSON object a line on standard error or to a sink: time, level, message, then
+ * the fields given. Only the boundary (server, cli) logs; libraries return errors. Never log a
+ * secret.
  *   LOG(LOG_INFO, "listening", LOG_STR("address", a), LOG_I64("port", p));
  * Thread-safe: one line is one write.
  */
@@ -27,6 +28,10 @@ struct log_field {
     log_write((level), (message), (const struct log_field[]){__VA_ARGS__}, \
         sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
 
+/* Where lines go instead of standard error: each is a JSON object and ends in a line feed. NULL: to
+ * standard error. Once this returns, the sink before it is not called any more; a sink logs
+ * nothing itself. */
+void log_set_sink(void (*write)(void *data, enum log_level level, struct str line), void *data);
 /* Lines below this level are dropped; LOG_INFO at the start. */
 void log_set_level(enum log_level least);
 /* "debug", "info", "warn" or "error". */

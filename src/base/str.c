@@ -106,6 +106,14 @@ bool str_to_i64(struct str s, int64_t *out_value)
     return true;
 }
 
+int hex_digit(char byte)
+{
+    if (byte >= '0' && byte <= '9')
+        return byte - '0';
+    char letter = (char)(byte | 0x20);
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
 bool str_is_utf8(struct str s)
 {
     const unsigned char *p = (const unsigned char *)s.ptr;

@@ -42,6 +42,9 @@ bool str_next_part(struct str *rest, char separator, struct str *out_part);
 MUST_CHECK bool str_to_u64(struct str s, uint64_t *out_value);
 MUST_CHECK bool str_to_i64(struct str s, int64_t *out_value);
 
+/* The value of a hexadecimal digit in either case, or -1. */
+int hex_digit(char byte);
+
 /* Strict UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool str_is_utf8(struct str s);
 

@@ -77,14 +77,6 @@ static bool is_dash_place(size_t i)
     return i == 8 || i == 13 || i == 18 || i == 23;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    char letter = (char)(c | 0x20);
-    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
-}
-
 bool uuid_parse(struct str text, struct uuid *out_id)
 {
     if (text.len != UUID_TEXT_LEN)

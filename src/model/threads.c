@@ -119,6 +119,22 @@ static bool can_be_indexed(struct str text)
 }
 
 /* Strings are kept decoded, numbers, true, false and null as written. */
+bool thread_metadata_next(
+    struct arena *arena, struct json_iter *members, struct str *out_key, struct str *out_value)
+{
+    struct json key, value;
+    while (json_next(members, &key, &value)) {
+        enum json_type type = json_type(value);
+        if (type == JSON_OBJECT || type == JSON_ARRAY)
+            continue;
+        *out_value = type == JSON_STRING ? json_string(arena, value) : json_raw(value);
+        *out_key = json_string(arena, key);
+        if (can_be_indexed(*out_key) && can_be_indexed(*out_value))
+            return true;
+    }
+    return false;
+}
+
 static enum error index_metadata(struct context *c, struct uuid thread_id, struct str metadata)
 {
     struct json_doc doc;
@@ -128,18 +144,11 @@ static enum error index_metadata(struct context *c, struct uuid thread_id, struc
     if (json_count(json_root(&doc)) > THREAD_METADATA_MEMBERS)
         return problem_fault(
             c->problem, STR("/metadata"), "must have at most %d members", THREAD_METADATA_MEMBERS);
-    struct json_iter it = json_iter(json_root(&doc));
-    struct json key, value;
+    struct json_iter members = json_iter(json_root(&doc));
+    struct str key, value;
     enum error e = OK;
-    while (e == OK && json_next(&it, &key, &value)) {
-        enum json_type type = json_type(value);
-        if (type == JSON_OBJECT || type == JSON_ARRAY)
-            continue;
-        struct str text = type == JSON_STRING ? json_string(c->arena, value) : json_raw(value);
-        struct str name = json_string(c->arena, key);
-        if (can_be_indexed(name) && can_be_indexed(text))
-            e = add_metadata(c, thread_id, name, text);
-    }
+    while (e == OK && thread_metadata_next(c->arena, &members, &key, &value))
+        e = add_metadata(c, thread_id, key, value);
     return e;
 }
 

@@ -6,6 +6,7 @@
 #ifndef MODEL_THREADS_H
 #define MODEL_THREADS_H
 
+#include "base/json.h"
 #include "model/context.h"
 
 enum {
@@ -46,6 +47,10 @@ struct thread {
     int64_t updated_at;
     int64_t version;
 };
+
+/* The next member of the metadata that can be filtered by: thread_metadata has exactly these. */
+bool thread_metadata_next(
+    struct arena *arena, struct json_iter *members, struct str *out_key, struct str *out_value);
 
 /* Fills in what the client left out. */
 void thread_defaults(struct thread *thread);

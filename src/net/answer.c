@@ -38,14 +38,11 @@ static bool is_the_layers(struct str name)
            str_eq_nocase(name, STR("transfer-encoding")) || str_eq_nocase(name, STR("connection"));
 }
 
-/* A value may stem from a client; a control byte in it must not become a line end. */
 static void append_value(struct buf *out, struct str value)
 {
     size_t start = out->len;
     buf_append(out, value);
-    for (size_t i = start; i < out->len; i++)
-        if ((unsigned char)out->ptr[i] < ' ' || out->ptr[i] == 0x7f)
-            out->ptr[i] = ' ';
+    http_clean_value(out->ptr + start, out->len - start);
 }
 
 static void append_headers(struct buf *out, const struct http_header *headers, size_t n)

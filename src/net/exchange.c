@@ -2,13 +2,10 @@
 
 #include "base/memory.h"
 
-/* What a request may take besides its body, and a multiple of the body for what is made of it. */
-enum { ARENA_BASE_BYTES = 16 << 20, ARENA_BODY_FACTOR = 16 };
-
 struct http_exchange *exchange_create(void)
 {
     struct http_exchange *x = MEM_NEW(struct http_exchange);
-    arena_init(&x->arena, ARENA_BASE_BYTES);
+    arena_init(&x->arena, http_arena_budget(0));
     buf_init(&x->body, 0);
     x->refs = 1;
     return x;
@@ -190,9 +187,8 @@ void http_read_body(struct http_exchange *x, size_t limit_bytes,
     if (x->ended)
         return;
     x->on_body = on_body;
-    assert(limit_bytes < SIZE_MAX / (2 * ARENA_BODY_FACTOR));
     buf_init(&x->body, limit_bytes);
-    x->arena.budget_bytes = ARENA_BASE_BYTES + ARENA_BODY_FACTOR * limit_bytes;
+    x->arena.budget_bytes = http_arena_budget(limit_bytes);
     start_body(x, limit_bytes, BODY_COLLECT);
 }
 

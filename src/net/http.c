@@ -57,6 +57,16 @@ struct str http_header(const struct http_request *r, struct str name)
     return STR_NONE;
 }
 
+const struct http_limits http_default_limits = {
+    .head_bytes = 32 * 1024, .target_bytes = 8 * 1024, .headers = 100, .body_bytes = 16 << 20};
+
+size_t http_arena_budget(size_t body_limit_bytes)
+{
+    enum { BASE_BYTES = 16 << 20, BODY_FACTOR = 16 };
+    assert(body_limit_bytes < SIZE_MAX / (2 * BODY_FACTOR));
+    return BASE_BYTES + BODY_FACTOR * body_limit_bytes;
+}
+
 size_t http_header_count(const struct http_request *r, struct str name)
 {
     size_t count = 0;
@@ -76,6 +86,13 @@ bool http_header_lists(const struct http_request *r, struct str name, struct str
                 return true;
     }
     return false;
+}
+
+void http_clean_value(char *value, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)value[i] < ' ' || value[i] == 0x7f)
+            value[i] = ' ';
 }
 
 const char *http_reason(int status)

@@ -22,6 +22,13 @@ struct http_limits {
     size_t body_bytes;   /* the largest that any route may ask for */
 };
 
+/* Of the server, unless it is told otherwise, and of requests that come without a socket. */
+extern const struct http_limits http_default_limits;
+
+/* What the memory of one request may come to: a share of its own, and a multiple of what its body
+ * may take, for what is made of it. */
+size_t http_arena_budget(size_t body_limit_bytes);
+
 struct http_request {
     struct str method;
     struct str target;
@@ -77,6 +84,9 @@ void http_body_init(struct http_body *b, const struct http_request *r, uint64_t 
  */
 enum http_parsed http_body_feed(struct http_body *b, struct str bytes, struct str *out_run,
     size_t *out_used, struct http_refusal *out_refusal);
+
+/* A value may stem from a client: a control byte in it becomes a blank, never a line end. */
+void http_clean_value(char *value, size_t len);
 
 /* Standard reason phrase, "" for an unknown status. */
 const char *http_reason(int status);

@@ -15,10 +15,7 @@ void http_server_config_init(struct http_server_config *config)
     *config = (struct http_server_config){
         .host = STR("127.0.0.1"),
         .loops = 1,
-        .limits = {.head_bytes = 32 * 1024,
-            .target_bytes = 8 * 1024,
-            .headers = 100,
-            .body_bytes = 16 << 20},
+        .limits = http_default_limits,
         .max_connections = 16384,
         .head_timeout_ms = 10000,
         .idle_timeout_ms = 75000,

@@ -4,16 +4,11 @@
  * read_ahead stays off, so OpenSSL never holds bytes that poll() cannot see; every receive offers
  * room for a whole record, so none is left over inside.
  */
-#include <errno.h>
 #include <openssl/err.h>
-#include <sys/socket.h>
 
 #include "base/memory.h"
 #include "net/conn.h"
-
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0
-#endif
+#include "net/tls_socket.h"
 
 enum { RECORD_BYTES = 16384 };
 
@@ -21,36 +16,6 @@ struct tls {
     SSL_CTX *context;
     BIO_METHOD *socket;
 };
-
-/* --- The BIO -------------------------------------------------------------------------------- */
-
-static int fd_of(BIO *bio)
-{
-    return (int)(intptr_t)BIO_get_data(bio);
-}
-
-static int socket_write(BIO *bio, const char *bytes, int len)
-{
-    BIO_clear_retry_flags(bio);
-    ssize_t sent = send(fd_of(bio), bytes, (size_t)len, MSG_NOSIGNAL);
-    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
-        BIO_set_retry_write(bio);
-    return (int)sent;
-}
-
-static int socket_read(BIO *bio, char *place, int room)
-{
-    BIO_clear_retry_flags(bio);
-    ssize_t got = recv(fd_of(bio), place, (size_t)room, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
-        BIO_set_retry_read(bio);
-    return (int)got;
-}
-
-static long socket_ctrl(BIO *bio, int command, long number, void *ptr)
-{
-    return command == BIO_CTRL_FLUSH;
-}
 
 /* --- The context ---------------------------------------------------------------------------- */
 
@@ -111,12 +76,9 @@ struct tls *tls_create(
 {
     struct tls *t = MEM_NEW(struct tls);
     t->context = SSL_CTX_new(TLS_server_method());
-    t->socket = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "cairn socket");
-    if (t->context == NULL || t->socket == NULL)
+    t->socket = tls_socket_method();
+    if (t->context == NULL)
         mem_exhausted(sizeof *t);
-    BIO_meth_set_write(t->socket, socket_write);
-    BIO_meth_set_read(t->socket, socket_read);
-    BIO_meth_set_ctrl(t->socket, socket_ctrl);
     configure(t->context);
     if (!load(t, certificate, key, arena, out_why)) {
         tls_destroy(t);
@@ -139,11 +101,9 @@ void tls_destroy(struct tls *t)
 SSL *tls_accept(struct tls *t, int fd)
 {
     SSL *ssl = SSL_new(t->context);
-    BIO *bio = BIO_new(t->socket);
-    if (ssl == NULL || bio == NULL)
+    if (ssl == NULL)
         mem_exhausted(sizeof(void *));
-    BIO_set_data(bio, (void *)(intptr_t)fd);
-    BIO_set_init(bio, 1);
+    BIO *bio = tls_socket_bio(t->socket, fd);
     SSL_set_bio(ssl, bio, bio);
     SSL_set_accept_state(ssl);
     return ssl;

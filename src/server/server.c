@@ -7,15 +7,9 @@
 
 #include "api/front.h"
 #include "api/metrics.h"
-#include "api/openapi.h"
-#include "base/clock.h"
 #include "base/memory.h"
-#include "model/keys.h"
-#include "model/statements.h"
-#include "model/sweep.h"
-#include "server/errand.h"
-#include "server/sweeper.h"
-#include "server/tail.h"
+#include "lib/instance.h"
+#include "net/notify.h"
 
 enum {
     EXIT_FATAL = 70,
@@ -28,13 +22,10 @@ enum {
 struct server {
     const struct server_config *config;
     bool loopback;
-    struct store *store;
-    struct api api;
+    struct instance instance;
+    bool is_open; /* the instance */
     struct front *front;
     struct http_server *http;
-    struct sweeper *sweeper;
-    struct tail_thread *tail; /* NULL where nobody else writes */
-    int64_t started_us;
     struct str hosts[SERVER_MAX_NAMES + 4];
     size_t n_hosts;
 };
@@ -55,18 +46,6 @@ void server_config_init(struct server_config *config)
         .log_level = LOG_INFO};
 }
 
-/* --- The store ------------------------------------------------------------------------------ */
-
-static enum error prepare(struct context *c, void *unused)
-{
-    return model_prepare(c);
-}
-
-static enum error read_any_key(struct context *c, void *out_any)
-{
-    return key_any(c, out_any);
-}
-
 static void on_fatal(const char *what)
 {
     LOG(LOG_ERROR, "stopping: nothing can be acknowledged any more", LOG_STR("why", str_of(what)));
@@ -78,26 +57,11 @@ static void on_fatal(const char *what)
 static void write_metrics(struct buf *out, void *data)
 {
     struct server *s = data;
-    struct store_stats st = store_stats(s->store);
     struct http_server_stats h = http_server_stats(s->http);
     const struct {
         const char *name, *type, *help;
         double value;
     } rows[] = {
-        {"cairn_store_commits_total", "counter", "Commits of the writer.", (double)st.commits},
-        {"cairn_store_writes_total", "counter", "Write jobs.", (double)st.writes},
-        {"cairn_store_reads_total", "counter", "Read jobs.", (double)st.reads},
-        {"cairn_store_rollbacks_total", "counter", "Write jobs that failed.", (double)st.rollbacks},
-        {"cairn_store_checkpoints_total", "counter", "WAL checkpoints.", (double)st.checkpoints},
-        {"cairn_store_queued", "gauge", "Jobs that wait.", (double)st.queued},
-        {"cairn_store_retries_total", "counter", "Transactions that ran again.",
-            (double)st.retries},
-        {"cairn_store_reconnects_total", "counter", "Connections made after the start.",
-            (double)st.reconnects},
-        {"cairn_store_connected", "gauge", "Whether the database can be reached.",
-            st.connected ? 1 : 0},
-        {"cairn_store_commit_seconds_total", "counter", "Time spent in COMMIT.",
-            (double)st.commit_us / 1e6},
         {"cairn_http_connections", "gauge", "Open connections.", (double)h.connections_open},
         {"cairn_http_connections_total", "counter", "Accepted connections.",
             (double)h.connections_total},
@@ -107,8 +71,6 @@ static void write_metrics(struct buf *out, void *data)
         {"cairn_http_sent_bytes_total", "counter", "Bytes sent.", (double)h.bytes_out},
         {"cairn_subscribers", "gauge", "Streams and long polls.",
             (double)front_subscribers(s->front)},
-        {"cairn_uptime_seconds", "gauge", "Time since the start.",
-            (double)(clock_steady_us() - s->started_us) / 1e6},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         metrics_write_one(out, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
@@ -143,41 +105,28 @@ static void list_hosts(struct server *s, struct arena *arena)
         s->hosts[s->n_hosts++] = c->allow_hosts[i];
 }
 
-static struct store_config store_config(const struct server_config *c)
+static enum error open_instance(struct server *s, struct problem *problem)
 {
-    return (struct store_config){.engine = str_is_none(c->db_url) ? ENGINE_SQLITE : ENGINE_POSTGRES,
-        .data_dir = c->data_dir,
-        .url = c->db_url,
-        .replica_url = c->db_replica_url,
-        .schema = c->db_schema,
-        .writers = c->db_writers,
+    const struct server_config *c = s->config;
+    const struct instance_config config = {.data_dir = c->data_dir,
+        .db_url = c->db_url,
+        .db_replica_url = c->db_replica_url,
+        .db_schema = c->db_schema,
+        .db_writers = c->db_writers,
         .readers = c->readers,
-        .statements = sql_statements,
-        .n_statements = SQL_STATEMENT_COUNT,
-        .free_memo = key_memo_free,
+        .may_be_open = s->loopback,
         .on_fatal = on_fatal};
-}
-
-static enum error open_store(struct server *s, struct problem *problem)
-{
-    const struct store_config config = store_config(s->config);
-    bool any_key = false;
-    enum error e = store_open(&config, problem, &s->store);
+    enum error e = instance_open(&s->instance, &config, problem);
     if (e != OK)
         return e;
-    e = errand_run(s->store, STORE_WRITE, prepare, NULL);
-    if (e != OK)
-        return problem_set(problem, e, "the database could not be prepared");
-    e = errand_run(s->store, STORE_READ, read_any_key, &any_key);
-    if (e != OK)
-        return problem_set(problem, e, "the database could not be read");
-    if (any_key)
+    s->is_open = true;
+    if (s->instance.has_key)
         return OK;
     if (!s->loopback)
         return problem_set(problem, ERR_FORBIDDEN,
             "no API key exists: start on 127.0.0.1, create one with POST /v1/keys, then listen on "
             "%.*s",
-            STR_ARG(s->config->listen_host));
+            STR_ARG(c->listen_host));
     LOG(LOG_WARN, "open: no API key exists, so everybody on this machine has every right");
     return OK;
 }
@@ -197,13 +146,7 @@ static enum error open_listener(struct server *s, struct arena *arena, struct pr
     config.ws_message_bytes = WS_MESSAGE_MAX_BYTES;
     config.ws_ping_ms = HEARTBEAT_MS;
     list_hosts(s, arena);
-    s->api = (struct api){.store = s->store,
-        .may_be_open = s->loopback,
-        .rate_limiter = rate_limiter_create(),
-        .metrics = metrics_create()};
-    buf_init(&s->api.openapi, CALL_ANSWER_MAX_BYTES);
-    openapi_write(&s->api.openapi);
-    s->front = front_create(&(struct front_config){.api = &s->api,
+    s->front = front_create(&(struct front_config){.api = &s->instance.api,
         .hosts = s->hosts,
         .n_hosts = s->n_hosts,
         .origins = s->config->allow_origins,
@@ -212,46 +155,27 @@ static enum error open_listener(struct server *s, struct arena *arena, struct pr
     if (!http_server_create(&config, &app, arena, &s->http, &why))
         return problem_set(problem, ERR_UNAVAILABLE, "%.*s", STR_ARG(why));
     front_attach(s->front, s->http);
-    metrics_add_source(s->api.metrics, (struct metrics_source){s, write_metrics});
+    metrics_add_source(s->instance.api.metrics, (struct metrics_source){s, write_metrics});
     return OK;
-}
-
-static enum error start_threads(struct server *s, struct problem *problem)
-{
-    if (store_is_shared(s->store) && tail_thread_start(s->store, &s->tail) != OK)
-        return problem_set(problem, ERR_UNAVAILABLE, "the database could not be read");
-    s->sweeper = sweeper_start(s->store);
-    return OK;
-}
-
-static void stop_threads(struct server *s)
-{
-    if (s->sweeper != NULL)
-        sweeper_stop(s->sweeper);
-    if (s->tail != NULL)
-        tail_thread_stop(s->tail);
 }
 
 static void close_all(struct server *s)
 {
-    stop_threads(s);
+    if (!s->is_open)
+        return;
+    instance_stop(&s->instance);
     if (s->http != NULL) {
         front_drain(s->front);
         http_server_drain(s->http, s->config->drain_ms);
         front_detach(s->front);
     }
-    tail_thread_destroy(s->tail);
-    sweeper_destroy(s->sweeper);
     /* Jobs that still run post their ends to the loops, so the loops outlive the store. */
-    store_close(s->store);
+    instance_close(&s->instance);
     if (s->http != NULL)
         http_server_destroy(s->http);
-    if (s->front == NULL)
-        return;
-    front_destroy(s->front);
-    rate_limiter_destroy(s->api.rate_limiter);
-    metrics_destroy(s->api.metrics);
-    buf_deinit(&s->api.openapi);
+    if (s->front != NULL)
+        front_destroy(s->front);
+    instance_deinit(&s->instance);
 }
 
 static void raise_file_limit(void)
@@ -277,9 +201,7 @@ int server_run(const struct server_config *config)
     sigset_t signals;
     struct arena arena;
     struct problem problem;
-    struct server s = {.config = config,
-        .loopback = is_loopback(config->listen_host),
-        .started_us = clock_steady_us()};
+    struct server s = {.config = config, .loopback = is_loopback(config->listen_host)};
     log_set_level(config->log_level);
     raise_file_limit();
     umask(077); /* what Cairn writes is nobody else's to read */
@@ -291,19 +213,19 @@ int server_run(const struct server_config *config)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     arena_init(&arena, ARENA_BYTES);
     problem_init(&problem, &arena);
-    enum error e = open_store(&s, &problem);
+    enum error e = open_instance(&s, &problem);
     /* The listener last: once it is there, the loops run, and can be ended. */
-    if (e == OK)
-        e = start_threads(&s, &problem);
     if (e == OK)
         e = open_listener(&s, &arena, &problem);
     if (e == OK) {
         int received;
         http_server_start(s.http);
         announce(&s);
+        notify_send(STR("READY=1"));
         sigwait(&signals, &received);
+        notify_send(STR("STOPPING=1"));
         LOG(LOG_INFO, "draining");
-        store_drain(s.store);
+        store_drain(s.instance.store);
         /* A second signal ends the process at once; nothing acknowledged is lost by it. */
         pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
     } else {

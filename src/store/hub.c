@@ -57,7 +57,7 @@ void hub_destroy(struct hub *hub)
 
 void hub_listener_init(struct hub_listener *l, void (*wake)(struct hub_listener *listener))
 {
-    *l = (struct hub_listener){.wake = wake};
+    *l = (struct hub_listener){.wake = wake, .max_bytes = HUB_BOX_MAX_BYTES};
     atomic_init(&l->interest, 0);
     pthread_mutex_init(&l->mutex, NULL);
 }
@@ -154,7 +154,7 @@ static void drop_all(struct hub_listener *l)
 
 static void put(struct hub_listener *l, struct hub_item *item)
 {
-    if (l->bytes + item->size_bytes > HUB_BOX_MAX_BYTES) {
+    if (l->bytes + item->size_bytes > l->max_bytes) {
         /* The loop is far behind. Its subscribers will read from the store instead. */
         drop_all(l);
         l->lost = true;

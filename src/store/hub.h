@@ -44,6 +44,7 @@ struct hub_listener {
     size_t n_items;
     size_t cap;
     size_t bytes;
+    size_t max_bytes; /* HUB_BOX_MAX_BYTES unless it is changed before hub_add_listener */
     bool lost;
     bool woken; /* and has not collected yet */
     struct hub_listener *next;

@@ -195,7 +195,9 @@ bool pg_wait_input(struct pg_connection *c, int64_t deadline_us)
 static PGresult *next_result(struct pg_connection *c)
 {
     int64_t now_us = clock_steady_us();
-    int64_t last_us = now_us + POSTGRES_ANSWER_MAX_US, deadline_us = now_us + c->patience_us;
+    int64_t deadline_us = now_us + c->patience_us, last_us = now_us + POSTGRES_ANSWER_MAX_US;
+    if (last_us < deadline_us)
+        last_us = deadline_us;
     while (PQisBusy(c->conn)) {
         bool came;
         if (!wait_input(c, deadline_us < last_us ? deadline_us : last_us, &came))

@@ -30,6 +30,9 @@
 #include "store/engine.h"
 #include "store/job_queue.h"
 
+/* Where one inspects, and a statement may read a whole table: only a lost connection ends it. */
+#define POSTGRES_INSPECTION_TIMEOUT_US (24 * INT64_C(3600000000))
+
 enum {
     POSTGRES_MIN_VERSION = 130000,
     POSTGRES_BATCH_MAX_JOBS = 128,
@@ -132,7 +135,7 @@ struct pg_readers {
     struct job_queue queue;
     struct pg_connection *connections;
     pthread_t *threads;
-    unsigned count;
+    unsigned count; /* that were started */
 };
 
 /* Where the primary's log was at the newest pulses. */
@@ -151,6 +154,7 @@ struct pg_store {
     char *channel;
     char node[UUID_TEXT_LEN + 1];
     struct pg_lane *lanes;
+    unsigned n_lanes; /* that were started */
     struct pg_readers reads;
     struct pg_readers ahead; /* one, for the tail */
     struct pg_readers stale; /* count 0: no replica */
@@ -235,12 +239,20 @@ bool pg_begin(struct pg_connection *c, enum pg_own begin);
 /* --- The rest ------------------------------------------------------------------------------- */
 
 MUST_CHECK enum error pg_migrate(struct pg_connection *c, struct problem *problem);
+/* 0: there is no schema yet. */
+MUST_CHECK enum error pg_schema_version(
+    struct pg_connection *c, int64_t *out_version, struct problem *problem);
+/* Whether the role may do what a server must; the problem says what it lacks. */
+MUST_CHECK enum error pg_check_rights(struct pg_connection *c, struct problem *problem);
 
-void pg_lane_start(struct pg_lane *lane, struct pg_store *s);
+MUST_CHECK enum error pg_lane_start(
+    struct pg_lane *lane, struct pg_store *s, struct problem *problem);
 void pg_lane_stop(struct pg_lane *lane);
 
-void pg_readers_start(
-    struct pg_readers *r, struct pg_store *s, const struct pg_target *target, unsigned count);
+/* On failure some may have been started: they are stopped as ever. */
+MUST_CHECK enum error pg_readers_start(struct pg_readers *r, struct pg_store *s,
+    const struct pg_target *target, unsigned count, struct problem *problem);
+/* Also those that were never started. */
 void pg_readers_stop(struct pg_readers *r);
 
 MUST_CHECK enum error pg_pulse_start(struct pg_store *s, struct problem *problem);

@@ -222,18 +222,26 @@ void pg_connection_deinit(struct pg_connection *c)
 
 /* --- Setting up ----------------------------------------------------------------------------- */
 
-/* One statement that makes every setting, for the session or for the transaction. */
-static const char SETTINGS[] =
-    "SELECT set_config('search_path', $1, $2::boolean),"
-    " set_config('statement_timeout', '10000', $2::boolean),"
-    " set_config('lock_timeout', '250', $2::boolean),"
-    " set_config('idle_in_transaction_session_timeout', '5000', $2::boolean),"
-    " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
-    "   WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END,"
-    "   $2::boolean)";
+/* One statement that makes every setting, for the session or for the transaction. Who inspects a
+ * database holds no lock that others wait for, and reads as long as it takes. */
+#define SETTINGS_WITH(statement_timeout, idle_timeout)                                          \
+    "SELECT set_config('search_path', $1, $2::boolean),"                                        \
+    " set_config('statement_timeout', '" statement_timeout "', $2::boolean),"                   \
+    " set_config('lock_timeout', '250', $2::boolean),"                                          \
+    " set_config('idle_in_transaction_session_timeout', '" idle_timeout "', $2::boolean),"      \
+    " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"              \
+    "   WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit')" \
+    "   END, $2::boolean)"
+static const char SETTINGS[] = SETTINGS_WITH("10000", "5000");
+static const char PATIENT_SETTINGS[] = SETTINGS_WITH("0", "0");
 _Static_assert(POSTGRES_STATEMENT_TIMEOUT_MS == 10000 && POSTGRES_LOCK_TIMEOUT_MS == 250 &&
                    POSTGRES_IDLE_TIMEOUT_MS == 5000,
     "SETTINGS says the same");
+
+static const char *settings_of(const struct pg_connection *c)
+{
+    return c->store->base.config.inspects ? PATIENT_SETTINGS : SETTINGS;
+}
 
 /* Through the pipeline, whose answers have a deadline. A pooler makes up the number of the server
  * process that it tells its clients. */
@@ -246,7 +254,8 @@ static bool set_up(struct pg_connection *c)
     if (!pg_ask(c, "SELECT pg_backend_pid()", &pid, 1))
         return false;
     c->pooled = pid != PQbackendPID(c->conn);
-    return c->pooled || (pg_send_text(c, SETTINGS, c->store->schema, "false") && pg_catch_up(c));
+    return c->pooled ||
+           (pg_send_text(c, settings_of(c), c->store->schema, "false") && pg_catch_up(c));
 }
 
 bool pg_begin(struct pg_connection *c, enum pg_own begin)
@@ -256,7 +265,7 @@ bool pg_begin(struct pg_connection *c, enum pg_own begin)
         return false;
     if (!pg_send_own(c, begin, NULL, NULL))
         return false;
-    return !c->pooled || pg_send_text(c, SETTINGS, c->store->schema, "true");
+    return !c->pooled || pg_send_text(c, settings_of(c), c->store->schema, "true");
 }
 
 /* --- Connecting ----------------------------------------------------------------------------- */
@@ -354,7 +363,8 @@ static bool try_address(struct pg_connection *c, size_t n, const char *address)
     bool good = PQstatus(c->conn) != CONNECTION_BAD &&
                 finish_connecting(c, clock_steady_us() + patience_us) && is_supported(c) &&
                 set_up(c);
-    c->patience_us = POSTGRES_ANSWER_TIMEOUT_US;
+    c->patience_us = c->store->base.config.inspects ? POSTGRES_INSPECTION_TIMEOUT_US
+                                                    : POSTGRES_ANSWER_TIMEOUT_US;
     return good;
 }
 

@@ -56,8 +56,7 @@ static enum error ask(struct pg_connection *c, const char *sql, int n, const cha
     return e;
 }
 
-static enum error schema_version(
-    struct pg_connection *c, int64_t *out_version, struct problem *problem)
+enum error pg_schema_version(struct pg_connection *c, int64_t *out_version, struct problem *problem)
 {
     const char *schema = c->store->schema;
     int64_t exists = 0;
@@ -129,7 +128,7 @@ static enum error apply_missing(struct pg_connection *c, struct problem *problem
     if (e == OK)
         e = exec(c, "SET LOCAL lock_timeout = '1s'", problem);
     if (e == OK)
-        e = schema_version(c, &version, problem);
+        e = pg_schema_version(c, &version, problem);
     if (e == OK)
         e = check_version(version, problem);
     if (e == OK && version < (int64_t)store_migration_count)
@@ -152,7 +151,7 @@ static enum error check_encoding(struct pg_connection *c, struct problem *proble
         encoding != NULL ? encoding : "unknown");
 }
 
-static enum error check_rights(struct pg_connection *c, struct problem *problem)
+enum error pg_check_rights(struct pg_connection *c, struct problem *problem)
 {
     const char *schema = c->store->schema;
     int64_t missing = 0, read_only = 0;
@@ -189,7 +188,7 @@ enum error pg_migrate(struct pg_connection *c, struct problem *problem)
     int64_t version = 0;
     enum error e = check_encoding(c, problem);
     if (e == OK)
-        e = schema_version(c, &version, problem);
+        e = pg_schema_version(c, &version, problem);
     if (e == OK)
         e = check_version(version, problem);
     for (int i = 0; e == OK && version < (int64_t)store_migration_count; i++) {
@@ -202,5 +201,5 @@ enum error pg_migrate(struct pg_connection *c, struct problem *problem)
         e = OK; /* nodes that serve had the tables: after a moment, once more */
         poll(NULL, 0, 500);
     }
-    return e == OK ? check_rights(c, problem) : e;
+    return e == OK ? pg_check_rights(c, problem) : e;
 }

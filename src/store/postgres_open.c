@@ -1,7 +1,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/migrate.h"
 #include "store/postgres.h"
+#include "store/transfer_mark.h"
 
 /* --- Jobs ----------------------------------------------------------------------------------- */
 
@@ -76,6 +78,21 @@ static void warn(struct pg_connection *c)
     }
 }
 
+/* Exactly the one that the statements are written for. */
+static enum error expect_schema(struct pg_connection *c, struct problem *problem)
+{
+    int64_t version = 0;
+    enum error e = pg_schema_version(c, &version, problem);
+    if (e != OK || version == (int64_t)store_migration_count)
+        return e;
+    if (version == 0)
+        return problem_set(problem, ERR_NOT_FOUND, "the database has no schema \"%s\" of Cairn's",
+            c->store->schema);
+    return problem_set(problem, ERR_INVALID,
+        "the schema \"%s\" has version %lld, this cairn (" CAIRN_VERSION ") reads version %zu",
+        c->store->schema, (long long)version, store_migration_count);
+}
+
 /* On a connection of its own, without the pipeline. */
 static enum error prepare_schema(struct pg_store *s, struct problem *problem)
 {
@@ -85,8 +102,10 @@ static enum error prepare_schema(struct pg_store *s, struct problem *problem)
     if (e == OK && (PQexitPipelineMode(c.conn) != 1 || PQsetnonblocking(c.conn, 0) != 0))
         e = problem_set(problem, ERR_UNAVAILABLE, "the database was lost while Cairn started");
     if (e == OK)
-        e = pg_migrate(&c, problem);
+        e = transfer_check_postgres(c.conn, s->schema, problem);
     if (e == OK)
+        e = s->base.config.inspects ? expect_schema(&c, problem) : pg_migrate(&c, problem);
+    if (e == OK && !s->base.config.inspects)
         warn(&c);
     pg_connection_deinit(&c);
     return e;
@@ -116,16 +135,23 @@ static enum error open_all(struct pg_store *s, struct problem *problem)
     return e == OK ? pg_pulse_start(s, problem) : e;
 }
 
-static void start_threads(struct pg_store *s)
+/* On failure pg_close ends those that were started. */
+static enum error start_threads(struct pg_store *s, struct problem *problem)
 {
     const struct store_config *config = &s->base.config;
+    enum error e = OK;
     s->lanes = mem_zalloc(config->writers * sizeof(struct pg_lane));
-    for (unsigned i = 0; i < config->writers; i++)
-        pg_lane_start(&s->lanes[i], s);
-    pg_readers_start(&s->reads, s, &s->primary, config->readers);
-    pg_readers_start(&s->ahead, s, &s->primary, 1);
-    if (!str_is_none(config->replica_url))
-        pg_readers_start(&s->stale, s, &s->replica, config->readers);
+    while (e == OK && s->n_lanes < config->writers) {
+        e = pg_lane_start(&s->lanes[s->n_lanes], s, problem);
+        s->n_lanes += e == OK;
+    }
+    if (e == OK)
+        e = pg_readers_start(&s->reads, s, &s->primary, config->readers, problem);
+    if (e == OK)
+        e = pg_readers_start(&s->ahead, s, &s->primary, 1, problem);
+    if (e == OK && !str_is_none(config->replica_url))
+        e = pg_readers_start(&s->stale, s, &s->replica, config->readers, problem);
+    return e;
 }
 
 static char *word(const char *before, struct str name)
@@ -174,7 +200,11 @@ enum error postgres_store_open(
         destroy(s);
         return e;
     }
-    start_threads(s);
+    e = start_threads(s, problem);
+    if (e != OK) {
+        pg_close(&s->base);
+        return e;
+    }
     *out_store = &s->base;
     return OK;
 }
@@ -189,11 +219,10 @@ void pg_close(struct store *store)
 {
     struct pg_store *s = CONTAINER_OF(store, struct pg_store, base);
     atomic_store(&s->closing, true);
-    if (s->stale.count > 0)
-        pg_readers_stop(&s->stale);
+    pg_readers_stop(&s->stale);
     pg_readers_stop(&s->reads);
     pg_readers_stop(&s->ahead);
-    for (unsigned i = 0; i < s->base.config.writers; i++)
+    for (unsigned i = 0; i < s->n_lanes; i++)
         pg_lane_stop(&s->lanes[i]);
     destroy(s);
 }

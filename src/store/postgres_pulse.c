@@ -2,13 +2,15 @@
  * The pulse of the database: a connection of its own that listens for what other nodes commit, asks
  * once a second what time it is there and how far its log has come, and ends what stands still.
  */
+#include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
+#include "base/thread.h"
 #include "store/postgres.h"
+#include "store/transfer_mark.h"
 
 /* --- Changes -------------------------------------------------------------------------------- */
 
@@ -139,6 +141,36 @@ static bool listen_to_others(struct pg_connection *c)
     return c->pooled || (pg_send(c, sql) && pg_send(c, "SET synchronous_commit = off"));
 }
 
+/* Shared by all who serve the schema, so that cairn migrate, which wants it alone, sees them.
+ * Behind a pooler nothing can be held beyond a transaction. */
+static bool share_schema(struct pg_connection *c, bool *out_shared)
+{
+    static const char SHARE[] =
+        "SELECT pg_try_advisory_lock_shared(1667328367, hashtext('%s'))::int";
+    char sql[sizeof SHARE + POSTGRES_NAME_MAX_BYTES];
+    int64_t shared = 1;
+    bool good = true;
+    if (!c->pooled && !c->store->base.config.inspects) {
+        snprintf(sql, sizeof sql, SHARE, c->store->schema);
+        good = pg_ask(c, sql, &shared, 1);
+    }
+    *out_shared = good && shared != 0;
+    return good;
+}
+_Static_assert(TRANSFER_LOCK == 1667328367, "share_schema says the same");
+
+/* After the connection was lost cairn migrate may have come in between: as long as it is there, the
+ * node counts as cut off. */
+static bool come_back(struct pg_connection *c)
+{
+    bool is_shared;
+    if (!listen_to_others(c) || !share_schema(c, &is_shared))
+        return false;
+    if (!is_shared)
+        LOG(LOG_ERROR, "cairn migrate is using the schema: this server must be stopped");
+    return is_shared;
+}
+
 static void notify_others(struct pg_connection *c)
 {
     eventfd_t count;
@@ -217,7 +249,7 @@ static void *pulse_main(void *data)
             rest(s, next_us);
             continue;
         }
-        bool good = (!fresh || listen_to_others(c)) && take_pulse(c, &samples) && end_silent(c);
+        bool good = (!fresh || come_back(c)) && take_pulse(c, &samples) && end_silent(c);
         if (good) {
             note_connected(s, true);
             if (fresh)
@@ -237,17 +269,27 @@ static void *pulse_main(void *data)
 enum error pg_pulse_start(struct pg_store *s, struct problem *problem)
 {
     pg_connection_init(&s->pulse, s, &s->primary);
+    bool is_shared = false;
     enum error e = pg_connect(&s->pulse, problem);
-    if (e == OK && !(listen_to_others(&s->pulse) && take_pulse(&s->pulse, &s->samples)))
+    if (e == OK && !(listen_to_others(&s->pulse) && share_schema(&s->pulse, &is_shared) &&
+                       take_pulse(&s->pulse, &s->samples)))
         e = problem_set(problem, ERR_UNAVAILABLE, "the database was lost while Cairn started");
+    if (e == OK && !is_shared)
+        e = problem_set(problem, ERR_UNAVAILABLE,
+            "cairn migrate is using the schema \"%s\"; wait until it has ended", s->schema);
     if (e != OK)
         return e;
     s->pulse.was_connected = true;
     atomic_store(&s->is_connected, true);
     s->pulse_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (s->pulse_fd < 0 || pthread_create(&s->pulse_thread, NULL, pulse_main, s) != 0)
-        mem_exhausted(0);
-    return OK;
+    if (s->pulse_fd < 0)
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot make an eventfd: %s", strerror(errno));
+    e = thread_start(&s->pulse_thread, pulse_main, s, problem);
+    if (e != OK) {
+        close(s->pulse_fd);
+        s->pulse_fd = -1;
+    }
+    return e;
 }
 
 void pg_pulse_stop(struct pg_store *s)

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "store/postgres.h"
 
 /* False when the connection was lost on the way: the job may be run again. */
@@ -86,24 +87,38 @@ static void *reader_main(void *data)
     return NULL;
 }
 
-void pg_readers_start(
-    struct pg_readers *r, struct pg_store *s, const struct pg_target *target, unsigned count)
+static enum error start_one(struct pg_readers *r, struct pg_store *s,
+    const struct pg_target *target, struct problem *problem)
 {
+    struct reader *reader = MEM_NEW(struct reader);
+    *reader = (struct reader){r, r->count};
+    pg_connection_init(&r->connections[r->count], s, target);
+    enum error e = thread_start(&r->threads[r->count], reader_main, reader, problem);
+    if (e != OK) {
+        pg_connection_deinit(&r->connections[r->count]);
+        mem_free(reader);
+        return e;
+    }
+    r->count++;
+    return OK;
+}
+
+enum error pg_readers_start(struct pg_readers *r, struct pg_store *s,
+    const struct pg_target *target, unsigned count, struct problem *problem)
+{
+    enum error e = OK;
     job_queue_init(&r->queue);
-    r->count = count;
     r->connections = mem_zalloc(count * sizeof(struct pg_connection));
     r->threads = mem_zalloc(count * sizeof(pthread_t));
-    for (unsigned i = 0; i < count; i++) {
-        struct reader *reader = MEM_NEW(struct reader);
-        *reader = (struct reader){r, i};
-        pg_connection_init(&r->connections[i], s, target);
-        if (pthread_create(&r->threads[i], NULL, reader_main, reader) != 0)
-            mem_exhausted(0);
-    }
+    while (e == OK && r->count < count)
+        e = start_one(r, s, target, problem);
+    return e;
 }
 
 void pg_readers_stop(struct pg_readers *r)
 {
+    if (r->connections == NULL)
+        return;
     job_queue_close(&r->queue);
     for (unsigned i = 0; i < r->count; i++) {
         pthread_join(r->threads[i], NULL);

@@ -1,5 +1,5 @@
 #include "base/clock.h"
-#include "base/memory.h"
+#include "base/thread.h"
 #include "store/postgres.h"
 
 enum outcome {
@@ -317,12 +317,16 @@ static void *lane_main(void *data)
     return NULL;
 }
 
-void pg_lane_start(struct pg_lane *lane, struct pg_store *s)
+enum error pg_lane_start(struct pg_lane *lane, struct pg_store *s, struct problem *problem)
 {
     job_queue_init(&lane->queue);
     pg_connection_init(&lane->connection, s, &s->primary);
-    if (pthread_create(&lane->thread, NULL, lane_main, lane) != 0)
-        mem_exhausted(0);
+    enum error e = thread_start(&lane->thread, lane_main, lane, problem);
+    if (e != OK) {
+        pg_connection_deinit(&lane->connection);
+        job_queue_deinit(&lane->queue);
+    }
+    return e;
 }
 
 void pg_lane_stop(struct pg_lane *lane)

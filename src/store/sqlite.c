@@ -1,7 +1,15 @@
 #include "store/sqlite.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
+
+enum error sqlite_give_up(struct sqlite_store *s, const char *why)
+{
+    if (!atomic_exchange(&s->is_broken, true))
+        s->base.config.on_fatal(why);
+    return ERR_OUTCOME_UNKNOWN;
+}
 
 enum error sqlite_error(struct sqlite_connection *c, int rc)
 {
@@ -25,14 +33,13 @@ enum error sqlite_error(struct sqlite_connection *c, int rc)
             return ERR_UNAVAILABLE;
         /* After a failed fsync the kernel may have dropped the pages: what is on the disk is
          * unknown, and asking again would lie. */
-        c->store->base.config.on_fatal("an fsync of the database failed");
-        abort();
+        return sqlite_give_up(c->store, "an fsync of the database failed");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        c->store->base.config.on_fatal("the database file is damaged");
-        abort();
+        return sqlite_give_up(c->store, "the database file is damaged");
     default:
-        fprintf(stderr, "sqlite: %s\n", sqlite3_errmsg(c->db));
+        LOG(LOG_ERROR, "sqlite refused a statement",
+            LOG_STR("error", str_of(sqlite3_errmsg(c->db))));
         return ERR_INTERNAL;
     }
 }
@@ -48,6 +55,9 @@ void sqlite_disconnect(struct sqlite_connection *c)
         for (size_t i = 0; i < c->store->base.config.n_statements; i++)
             sqlite3_finalize(c->statements[i]);
     mem_free(c->statements);
+    /* What the disk holds of the WAL is unknown: the next start recovers from it. */
+    if (c->store != NULL && atomic_load(&c->store->is_broken))
+        sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(c->db);
     *c = (struct sqlite_connection){0};
 }

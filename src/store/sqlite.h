@@ -23,9 +23,11 @@
 enum {
     SQLITE_BATCH_MAX_JOBS = 512,
     SQLITE_READ_DEADLINE_US = 10 * 1000 * 1000,
-    SQLITE_CHECKPOINT_PAGES = 1000,       /* checkpoint when idle */
-    SQLITE_CHECKPOINT_BUSY_PAGES = 8000,  /* checkpoint also under load */
-    SQLITE_CHECKPOINT_RESET_PAGES = 65536 /* wait for readers and start the WAL over */
+    SQLITE_CHECKPOINT_PAGES = 1000,        /* checkpoint when idle */
+    SQLITE_CHECKPOINT_BUSY_PAGES = 8000,   /* checkpoint also under load */
+    SQLITE_CHECKPOINT_RESET_PAGES = 65536, /* wait for readers and start the WAL over */
+    SQLITE_CHECKPOINT_WAIT_MS = 100,
+    SQLITE_BUSY_MS = 5000,
 };
 
 struct sqlite_connection {
@@ -64,25 +66,35 @@ struct sqlite_store {
     struct job_queue writes;
     struct job_queue reads;
     pthread_t writer_thread;
+    bool has_writer_thread;
     pthread_t *reader_threads;
+    unsigned n_reader_threads;
     struct sequence_cache sequences;
-    int wal_pages; /* in the WAL, and of those moved to the database; writer thread only */
-    int wal_pages_moved;
+    atomic_bool is_broken;
+    int wal_pages; /* in the WAL, now and when it was last checkpointed; writer thread only */
+    int wal_pages_tried;
     atomic_ullong n_commits, n_writes, n_reads, n_rollbacks, n_checkpoints, commit_us;
 };
 
 extern const struct engine_ops sqlite_ops;
 
-/* Turns a result code into an error; stops the process when nothing may be acknowledged after it.
- */
+/* Turns a result code into an error; gives up when nothing may be acknowledged after it. */
 enum error sqlite_error(struct sqlite_connection *c, int rc);
+/* From here on every job fails (config.on_fatal). Of a commit under way it is unknown what the disk
+ * holds of it: that is the error returned. */
+enum error sqlite_give_up(struct sqlite_store *s, const char *why);
 MUST_CHECK enum error sqlite_exec(struct sqlite_connection *c, const char *sql);
 
+/* Makes the data directory where there is none, and locks it against every other process that
+ * writes there. Also after a failure the caller closes what is not -1. */
+MUST_CHECK enum error sqlite_take_directory(
+    const char *dir, struct problem *problem, int *out_directory_fd, int *out_lock_fd);
 MUST_CHECK enum error sqlite_connect(
     struct sqlite_store *s, struct sqlite_connection *c, bool writer, struct problem *problem);
 void sqlite_disconnect(struct sqlite_connection *c);
 
-void sqlite_threads_start(struct sqlite_store *s);
+/* On failure none is left. */
+MUST_CHECK enum error sqlite_threads_start(struct sqlite_store *s, struct problem *problem);
 /* Finishes what is queued and joins the threads. */
 void sqlite_threads_stop(struct sqlite_store *s);
 void sqlite_submit(struct store *store, struct store_job *job);

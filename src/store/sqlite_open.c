@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "store/migrate.h"
 #include "store/sqlite.h"
+#include "store/transfer_mark.h"
 
 /* --- The data directory --------------------------------------------------------------------- */
 
@@ -36,7 +37,43 @@ static enum error sync_parent(const char *dir, struct problem *problem)
     return e;
 }
 
-static enum error open_directory(struct sqlite_store *s, const char *dir, struct problem *problem)
+/* Whoever may write to the directory could have put something else in the place of the lock. */
+static bool is_lock(int fd, const struct stat *directory)
+{
+    struct stat info;
+    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
+           (info.st_uid == geteuid() || info.st_uid == directory->st_uid);
+}
+
+/* A lock that root makes belongs to the owner of the directory, who is to serve it later. One that
+ * was there stays as it is. */
+static enum error open_lock(const char *dir, int directory_fd, struct problem *problem, int *out_fd)
+{
+    static const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    struct stat directory;
+    if (fstat(directory_fd, &directory) != 0)
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot look at the data directory %s: %s",
+            dir, strerror(errno));
+    int fd = openat(directory_fd, "cairn.lock", flags | O_CREAT | O_EXCL, 0600);
+    bool is_new = fd >= 0;
+    if (!is_new && errno == EEXIST)
+        fd = openat(directory_fd, "cairn.lock", flags);
+    *out_fd = fd;
+    if (fd < 0 && errno != ELOOP)
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot write to the data directory %s: %s",
+            dir, strerror(errno));
+    if (fd < 0 || !is_lock(fd, &directory))
+        return problem_set(problem, ERR_UNAVAILABLE,
+            "%s/cairn.lock is not a plain file of the directory's owner: remove it", dir);
+    if (is_new && geteuid() == 0 && fchown(fd, directory.st_uid, directory.st_gid) != 0 &&
+        errno != EPERM) /* a root that may not serves it alone */
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot change the owner of %s/cairn.lock: %s",
+            dir, strerror(errno));
+    return OK;
+}
+
+enum error sqlite_take_directory(
+    const char *dir, struct problem *problem, int *out_directory_fd, int *out_lock_fd)
 {
     if (mkdir(dir, 0700) == 0) {
         enum error e = sync_parent(dir, problem);
@@ -46,18 +83,15 @@ static enum error open_directory(struct sqlite_store *s, const char *dir, struct
         return problem_set(problem, ERR_UNAVAILABLE, "cannot create the data directory %s: %s", dir,
             strerror(errno));
     }
-    s->directory_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (s->directory_fd < 0)
+    *out_directory_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*out_directory_fd < 0)
         return problem_set(problem, ERR_UNAVAILABLE, "cannot open the data directory %s: %s", dir,
             strerror(errno));
-    s->lock_fd = openat(s->directory_fd, "cairn.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (s->lock_fd < 0)
-        return problem_set(problem, ERR_UNAVAILABLE, "cannot write to the data directory %s: %s",
-            dir, strerror(errno));
-    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) != 0)
+    enum error e = open_lock(dir, *out_directory_fd, problem, out_lock_fd);
+    if (e == OK && flock(*out_lock_fd, LOCK_EX | LOCK_NB) != 0)
         return problem_set(
             problem, ERR_UNAVAILABLE, "another cairn process is using the data directory %s", dir);
-    return OK;
+    return e;
 }
 
 /* --- Connections ---------------------------------------------------------------------------- */
@@ -78,7 +112,7 @@ static enum error use_wal(struct sqlite_connection *c)
 static enum error configure(struct sqlite_connection *c, bool writer)
 {
     sqlite3_extended_result_codes(c->db, 1);
-    sqlite3_busy_timeout(c->db, 5000);
+    sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     enum error e = OK;
@@ -180,13 +214,15 @@ static enum error migrate(struct sqlite_connection *c, struct problem *problem)
 static enum error open_all(struct sqlite_store *s, struct problem *problem)
 {
     const char *dir = arena_cstr(problem->arena, s->base.config.data_dir);
-    enum error e = open_directory(s, dir, problem);
+    enum error e = sqlite_take_directory(dir, problem, &s->directory_fd, &s->lock_fd);
     if (e != OK)
         return e;
     size_t size = s->base.config.data_dir.len + sizeof "/cairn.db";
     s->path = mem_alloc(size);
     snprintf(s->path, size, "%s/cairn.db", dir);
     e = sqlite_connect(s, &s->writer, true, problem);
+    if (e == OK)
+        e = transfer_check_sqlite(s->writer.db, problem);
     if (e == OK)
         e = migrate(&s->writer, problem);
     for (unsigned i = 0; e == OK && i < s->base.config.readers; i++)
@@ -204,8 +240,10 @@ static void close_all(struct sqlite_store *s)
             sqlite_disconnect(&s->readers[i]);
     if (s->writer.store != NULL)
         sqlite_disconnect(&s->writer);
-    if (s->lock_fd >= 0)
+    if (s->lock_fd >= 0) {
+        flock(s->lock_fd, LOCK_UN); /* a child of this process may have the descriptor too */
         close(s->lock_fd);
+    }
     if (s->directory_fd >= 0)
         close(s->directory_fd);
     sequence_cache_deinit(&s->sequences);
@@ -227,11 +265,12 @@ enum error sqlite_store_open(
     s->readers = mem_zalloc(config->readers * sizeof(struct sqlite_connection));
     sequence_cache_init(&s->sequences);
     enum error e = open_all(s, problem);
+    if (e == OK)
+        e = sqlite_threads_start(s, problem);
     if (e != OK) {
         close_all(s);
         return e;
     }
-    sqlite_threads_start(s);
     *out_store = &s->base;
     return OK;
 }

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "store/sqlite.h"
 
 /* --- Group commit --------------------------------------------------------------------------- */
@@ -40,8 +41,12 @@ static enum error run_jobs(struct sqlite_store *s, struct store_job *batch, stru
 {
     bool alone = batch->next == NULL;
     enum error e = sqlite_exec(&s->writer, "BEGIN IMMEDIATE");
-    for (struct store_job *job = batch; e == OK && job != NULL; job = job->next)
+    for (struct store_job *job = batch; e == OK && job != NULL; job = job->next) {
         e = run_job(s, job, tx, alone);
+        /* Nothing more is written into a file that is damaged. */
+        if (e == OK && atomic_load(&s->is_broken))
+            e = ERR_UNAVAILABLE;
+    }
     return e;
 }
 
@@ -62,14 +67,17 @@ static void run_batch(struct sqlite_store *s, struct store_job *batch)
         job->result = OK;
     struct tx tx;
     tx_init(&tx, &s->base, &s->writer, true);
-    enum error e = run_jobs(s, batch, &tx);
+    enum error e = atomic_load(&s->is_broken) ? ERR_UNAVAILABLE : run_jobs(s, batch, &tx);
     tx_drop_memo(&tx);
     /* A job that was alone and failed has left nothing to commit. */
     if (e == OK && !sqlite3_get_autocommit(s->writer.db))
         e = commit(s);
+    /* Another connection may have found the database damaged meanwhile. */
+    if (e == OK && atomic_load(&s->is_broken))
+        e = ERR_OUTCOME_UNKNOWN;
     if (e != OK) {
         if (!sqlite3_get_autocommit(s->writer.db) && sqlite_exec(&s->writer, "ROLLBACK") != OK)
-            s->base.config.on_fatal("a failed transaction could not be rolled back");
+            e = sqlite_give_up(s, "a failed transaction could not be rolled back");
         tx_unpublish_from(&tx, &tx.published);
         sequence_cache_clear(&s->sequences);
         fail_all(batch, e);
@@ -93,22 +101,25 @@ static int note_wal_pages(void *data, sqlite3 *db, const char *name, int pages)
 }
 
 /* Moves the WAL into the database file: when idle, under load only once it has grown, and when
- * readers have kept it from starting over for long, by waiting for them. */
+ * readers have kept it from starting over for long, by waiting for them. A backup reads for longer
+ * than anybody can wait: until it ends the WAL grows, and is tried again only as it does. */
 static void checkpoint_if_due(struct sqlite_store *s)
 {
     int due =
         job_queue_count(&s->writes) == 0 ? SQLITE_CHECKPOINT_PAGES : SQLITE_CHECKPOINT_BUSY_PAGES;
-    if (s->wal_pages < s->wal_pages_moved)
-        s->wal_pages_moved = 0; /* the WAL has started over */
-    if (s->wal_pages - s->wal_pages_moved < due)
+    if (s->wal_pages < s->wal_pages_tried)
+        s->wal_pages_tried = 0; /* the WAL has started over */
+    if (s->wal_pages - s->wal_pages_tried < due)
         return;
     int mode = s->wal_pages < SQLITE_CHECKPOINT_RESET_PAGES ? SQLITE_CHECKPOINT_PASSIVE
                                                             : SQLITE_CHECKPOINT_RESTART;
     int in_wal = 0, moved = 0;
+    sqlite3_busy_timeout(s->writer.db, SQLITE_CHECKPOINT_WAIT_MS);
     int rc = sqlite3_wal_checkpoint_v2(s->writer.db, NULL, mode, &in_wal, &moved);
+    sqlite3_busy_timeout(s->writer.db, SQLITE_BUSY_MS);
     if (rc != SQLITE_BUSY && sqlite_error(&s->writer, rc) != OK)
         return; /* the disk is full or a read failed: the WAL keeps everything, try again later */
-    s->wal_pages_moved = moved;
+    s->wal_pages_tried = in_wal;
     atomic_fetch_add(&s->n_checkpoints, 1);
 }
 
@@ -118,7 +129,8 @@ static void *writer_main(void *data)
     struct store_job *batch;
     while ((batch = job_queue_take(&s->writes, SQLITE_BATCH_MAX_JOBS)) != NULL) {
         run_batch(s, batch);
-        checkpoint_if_due(s);
+        if (!atomic_load(&s->is_broken))
+            checkpoint_if_due(s);
     }
     return NULL;
 }
@@ -136,7 +148,7 @@ static void run_read(struct sqlite_connection *c, struct store_job *job)
     struct tx tx;
     tx_init(&tx, &c->store->base, c, false);
     c->read_deadline_us = clock_steady_us() + SQLITE_READ_DEADLINE_US;
-    enum error e = sqlite_exec(c, "BEGIN");
+    enum error e = atomic_load(&c->store->is_broken) ? ERR_UNAVAILABLE : sqlite_exec(c, "BEGIN");
     if (e == OK)
         e = job_run_whole(job, &tx);
     tx_drop_memo(&tx);
@@ -160,30 +172,32 @@ static void *reader_main(void *data)
 
 /* --- Threads -------------------------------------------------------------------------------- */
 
-static void start_thread(pthread_t *thread, void *(*start)(void *data), void *data)
-{
-    if (pthread_create(thread, NULL, start, data) != 0)
-        mem_exhausted(0);
-}
-
-void sqlite_threads_start(struct sqlite_store *s)
+enum error sqlite_threads_start(struct sqlite_store *s, struct problem *problem)
 {
     job_queue_init(&s->writes);
     job_queue_init(&s->reads);
     sqlite3_wal_hook(s->writer.db, note_wal_pages, s);
-    start_thread(&s->writer_thread, writer_main, s);
     s->reader_threads = mem_zalloc(s->base.config.readers * sizeof(pthread_t));
-    for (unsigned i = 0; i < s->base.config.readers; i++)
-        start_thread(&s->reader_threads[i], reader_main, &s->readers[i]);
+    enum error e = thread_start(&s->writer_thread, writer_main, s, problem);
+    s->has_writer_thread = e == OK;
+    while (e == OK && s->n_reader_threads < s->base.config.readers) {
+        unsigned i = s->n_reader_threads;
+        e = thread_start(&s->reader_threads[i], reader_main, &s->readers[i], problem);
+        s->n_reader_threads += e == OK;
+    }
+    if (e != OK)
+        sqlite_threads_stop(s);
+    return e;
 }
 
 void sqlite_threads_stop(struct sqlite_store *s)
 {
     job_queue_close(&s->reads);
-    for (unsigned i = 0; i < s->base.config.readers; i++)
+    for (unsigned i = 0; i < s->n_reader_threads; i++)
         pthread_join(s->reader_threads[i], NULL);
     job_queue_close(&s->writes);
-    pthread_join(s->writer_thread, NULL);
+    if (s->has_writer_thread)
+        pthread_join(s->writer_thread, NULL);
     mem_free(s->reader_threads);
     job_queue_deinit(&s->reads);
     job_queue_deinit(&s->writes);

@@ -17,6 +17,16 @@ enum error store_open(
     return problem_set(problem, ERR_BAD_REQUEST, "this build has no such storage engine");
 }
 
+bool store_is_schema_name(struct str name)
+{
+    if (name.len == 0 || name.len > 63 || (name.ptr[0] >= '0' && name.ptr[0] <= '9'))
+        return false;
+    for (size_t i = 0; i < name.len; i++)
+        if (!str_has_byte(STR("abcdefghijklmnopqrstuvwxyz0123456789_"), name.ptr[i]))
+            return false;
+    return true;
+}
+
 void store_drain(struct store *store)
 {
     if (store_is_shared(store))

@@ -53,16 +53,20 @@ struct store_config {
     struct str url;      /* PostgreSQL, from here on: what libpq understands */
     struct str replica_url;
     struct str schema;
+    bool inspects; /* PostgreSQL: reads what is there, and neither makes nor migrates a schema */
     unsigned writers;
     unsigned readers;
     const struct sql_statement *const *statements;
     size_t n_statements;
     void (*free_memo)(void *memo); /* see tx_memo */
     /* A failure after which nothing may be acknowledged (an fsync error, a corrupt database). It is
-     * called on a store thread and must not return. */
+     * called on a store thread and ends the process; or it returns, and from then on every job
+     * fails, also those under way, until the store is closed. */
     void (*on_fatal)(const char *what);
 };
 
+/* Whether a schema may be called so: a name that never needs to be quoted. */
+bool store_is_schema_name(struct str name);
 /* On failure the problem's detail says what to do about it. */
 MUST_CHECK enum error store_open(
     const struct store_config *config, struct problem *problem, struct store **out_store);

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startServer } from './lib/server.mjs';
+import { BINARY, startServer } from './lib/server.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DOCS = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
@@ -26,7 +26,8 @@ async function runShell(scripts, address) {
   const script = ['set -eu', ...scripts.map((s) => `${s}\necho; echo "${mark}"`)]
     .join('\n')
     .replaceAll(DOCUMENTED_ADDRESS, address);
-  const shell = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, PATH: `${dirname(BINARY)}:${process.env.PATH}` };
+  const shell = spawn('bash', ['-c', script], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let err = '';
   shell.stdout.on('data', (bytes) => (out += bytes));

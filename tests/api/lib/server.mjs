@@ -11,7 +11,8 @@
 //
 // startServer(t, {args})   a server on 127.0.0.1, any free port, with a data directory or a schema
 //                          of its own; {db: url} names another database than the shared one,
-//                          {schema} a schema that is there, {viaEnvironment} CAIRN_DB
+//                          {schema} a schema that is there, {viaEnvironment} CAIRN_DB,
+//                          {engine} another engine than the tests', {dataDir} a directory of SQLite
 //   .open                  a client without a key: the owner of all while no key exists
 //   .client(secret)        a client with a key
 //   .stop() .kill()        SIGTERM, SIGKILL; both wait for the end of the process
@@ -48,7 +49,7 @@ import { newSchema, psql, sharedDatabase } from './postgres.mjs';
 import { postgresRows, sqliteRows } from './sql.mjs';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
-const BINARY = resolve(process.env.CAIRN_BIN ?? join(HERE, '../../build/src/cli/cairn'));
+export const BINARY = resolve(process.env.CAIRN_BIN ?? join(HERE, '../../build/src/cli/cairn'));
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 60_000;
 const SANITIZER = /(Address|Leak|Thread|UndefinedBehavior|Memory)Sanitizer|runtime error:/;
@@ -95,10 +96,13 @@ export async function expectNoStart(db, rules, args = []) {
   return end.stderr;
 }
 
-export async function startServer(t, { args = [], env = {}, db, schema, viaEnvironment } = {}) {
-  const server = new Server(args, env);
+export async function startServer(
+  t,
+  { args = [], env = {}, engine = ENGINE, dataDir, db, schema, viaEnvironment } = {},
+) {
+  const server = new Server(args, env, dataDir);
   atEnd(t, () => server.close());
-  if (ENGINE === 'postgres') {
+  if (engine === 'postgres') {
     server.viaEnvironment = viaEnvironment === true;
     server.db = db ?? (await sharedDatabase());
     server.schema = schema ?? newSchema();
@@ -116,10 +120,10 @@ class Server {
   #clients = new Set();
   #nodes = [];
 
-  constructor(args, env) {
+  constructor(args, env, dataDir = mkdtempSync(join(tmpdir(), 'cairn-test-'))) {
     this.#args = args;
     this.#env = env;
-    this.dataDir = mkdtempSync(join(tmpdir(), 'cairn-test-'));
+    this.dataDir = dataDir;
     this.port = 0;
     this.stderr = '';
     this.db = null;
@@ -140,7 +144,7 @@ class Server {
 
   /** Rows of the database beside the server, as objects. */
   rows(statement, ...params) {
-    return ENGINE === 'postgres'
+    return this.db !== null
       ? postgresRows({ url: this.db, schema: this.schema }, statement, params)
       : sqliteRows(this.database, statement, params);
   }
@@ -151,7 +155,7 @@ class Server {
   }
 
   idLiteral(id) {
-    return ENGINE === 'postgres' ? `'${id}'` : `x'${id.replaceAll('-', '')}'`;
+    return this.db !== null ? `'${id}'` : `x'${id.replaceAll('-', '')}'`;
   }
 
   get url() {

@@ -4,7 +4,8 @@
 
 #include <libpq-fe.h>
 
-#include "fixture.h"
+#include "base/arena.h"
+#include "test.h"
 
 const char *plain_url(void);
 /* A name that no other test has. */

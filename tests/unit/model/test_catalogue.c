@@ -1,4 +1,5 @@
 /* What PostgreSQL's catalogue says of the schema, and that it takes every statement. */
+#include "fixture.h"
 #include "postgres.h"
 
 static const Oid TYPE_OIDS[] = {[SQL_UUID] = 2950,

@@ -1,6 +1,7 @@
 /* Two nodes on one database: what one does while the other is in the middle of something. */
 #include <pthread.h>
 
+#include "fixture.h"
 #include "postgres.h"
 
 static const struct timespec A_MOMENT = {.tv_nsec = 100000000};

@@ -1,5 +1,6 @@
 #include "model/tail.h"
 
+#include "fixture.h"
 #include "postgres.h"
 
 struct watcher {

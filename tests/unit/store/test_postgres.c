@@ -71,7 +71,9 @@ static void on_fatal(const char *what)
 static struct store_config config_of(struct nodes *n)
 {
     return (struct store_config){.engine = ENGINE_POSTGRES,
-        .url = str_of(getenv("CAIRN_TEST_POSTGRES")),
+        /* Known by the name of its schema: the server is shared with other tests. */
+        .url = arena_printf(
+            &n->arena, "%s?application_name=%s", getenv("CAIRN_TEST_POSTGRES"), n->schema),
         .replica_url = STR_NONE,
         .schema = str_of(n->schema),
         .writers = 2,
@@ -532,8 +534,11 @@ POSTGRES_TEST(a_row_that_stays_taken_ends_in_unavailable_not_in_waiting)
 
 static void cut_connections(struct nodes *n)
 {
-    beside(n, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-              " WHERE pid <> pg_backend_pid() AND usename = current_user");
+    struct str sql = arena_printf(&n->arena,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+        " WHERE application_name = '%s'",
+        n->schema);
+    beside(n, arena_cstr(&n->arena, sql));
 }
 
 POSTGRES_TEST(a_connection_that_is_cut_costs_nobody_anything)

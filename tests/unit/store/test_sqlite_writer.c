@@ -1,8 +1,10 @@
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "faults.h"
 #include "fixture.h"
 #include "store/sqlite.h"
+#include "store/sqlite_file.h"
 
 /* --- Group commit --------------------------------------------------------------------------- */
 
@@ -295,6 +297,46 @@ TEST(a_batch_that_fails_whole_publishes_nothing)
     fixture_end(&f);
 }
 
+/* --- Damage --------------------------------------------------------------------------------- */
+
+static atomic_int fatals;
+
+static void count_fatal(const char *what)
+{
+    atomic_fetch_add(&fatals, 1);
+}
+
+static enum error meet_damage(struct step *step, struct tx *tx)
+{
+    return sqlite_error(tx->connection, SQLITE_CORRUPT_INDEX);
+}
+
+TEST(nothing_of_a_batch_in_which_a_job_met_damage_is_written)
+{
+    struct fixture f;
+    struct gate gate = {0};
+    struct step before = {0}, damaged = {0}, after = {0};
+    fixture_init(&f);
+    f.config.on_fatal = count_fatal;
+    atomic_store(&fatals, 0);
+    fixture_open(&f);
+    gate_shut(&f, &gate);
+    step_submit(&f, &before, STORE_WRITE, add_note);
+    step_submit(&f, &damaged, STORE_WRITE, meet_damage);
+    step_submit(&f, &after, STORE_WRITE, add_note);
+    gate_open(&gate);
+    EXPECT_EQ(step_wait(&gate.step), OK);
+    EXPECT_EQ(step_wait(&before), ERR_UNAVAILABLE);
+    EXPECT(step_wait(&damaged) != OK);
+    EXPECT_EQ(step_wait(&after), ERR_UNAVAILABLE);
+    EXPECT_EQ(after.number, 0); /* it was not even begun */
+    EXPECT_EQ(atomic_load(&fatals), 1);
+    fixture_close(&f);
+    fixture_open(&f);
+    EXPECT_EQ(fixture_count(&f), 0);
+    fixture_end(&f);
+}
+
 /* --- Readers -------------------------------------------------------------------------------- */
 
 struct snapshot {
@@ -401,5 +443,33 @@ TEST(a_log_that_has_grown_is_moved_into_the_database_and_started_over)
     fixture_close(&f);
     EXPECT_STR(scratch_text(&f.scratch, "PRAGMA integrity_check"), STR("ok"));
     EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(*) FROM notes"), ROUNDS * 5);
+    fixture_end(&f);
+}
+
+/* As a backup does. The log passes the size at which it is waited for readers. */
+TEST(a_reader_that_stays_lets_the_log_grow_and_holds_no_writer_up)
+{
+    enum { MEGABYTES = 280, WRITES = 40 };
+    struct fixture f;
+    struct gate gate = {0};
+    sqlite3 *reader = NULL;
+    static struct step steps[MEGABYTES];
+    memset(steps, 0, sizeof steps);
+    fixture_begin(&f);
+    EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
+    EXPECT_EQ(sqlite_file_open_live(f.scratch.database, &f.problem, &reader), OK);
+    gate_shut(&f, &gate);
+    for (size_t i = 0; i < MEGABYTES; i++)
+        step_submit(&f, &steps[i], STORE_WRITE, add_megabyte);
+    gate_open(&gate);
+    for (size_t i = 0; i < MEGABYTES; i++)
+        EXPECT_EQ(step_wait(&steps[i]), OK);
+    int64_t start_us = clock_steady_us();
+    for (int i = 0; i < WRITES; i++)
+        EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
+    EXPECT(clock_steady_us() - start_us < 4 * 1000 * 1000);
+    sqlite_file_close(&reader);
+    expect_gapless(&f, UUID_NIL, 1 + WRITES);
+    EXPECT_EQ(step_wait(&gate.step), OK);
     fixture_end(&f);
 }

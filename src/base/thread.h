@@ -1,0 +1,12 @@
+/* Starting a thread, which a machine may refuse at any time: an ordinary error, told in words. */
+#ifndef BASE_THREAD_H
+#define BASE_THREAD_H
+
+#include <pthread.h>
+
+#include "base/problem.h"
+
+MUST_CHECK enum error thread_start(
+    pthread_t *out_thread, void *(*run)(void *data), void *data, struct problem *problem);
+
+#endif

@@ -1,0 +1,61 @@
+#include "store/backup.h"
+
+#include "cli/contents.h"
+#include "cli/settings.h"
+
+static int run(struct cli *cli);
+
+static const struct cli_option options[] = {
+    {.name = "data",
+        .argument = "DIR",
+        .help = "the data directory",
+        .fallback = "./data",
+        .variable = "CAIRN_DATA"},
+    {.name = "config",
+        .argument = "FILE",
+        .help = "the server's configuration",
+        .fallback = "/etc/cairn/cairn.toml when it is there",
+        .variable = "CAIRN_CONFIG"},
+    {.name = "yes", .letter = 'y', .help = "replace FILE when it is there"},
+};
+
+const struct command command_backup = {
+    .noun = "backup",
+    .arguments = "FILE",
+    .summary = "copy the database to a file, also while it is served",
+    .details =
+        "Copies the SQLite database of a data directory as it is at one moment: every write that "
+        "was acknowledged before is in the copy, whole. The server goes on meanwhile. The copy is "
+        "checked and on the disk before it gets its name; FILE.sha256 holds its hash, and "
+        "sha256sum -c checks it.\n"
+        "PostgreSQL has its own: pg_dump.",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .flags = COMMAND_OUTPUT,
+    .run = run,
+};
+
+static int run(struct cli *cli)
+{
+    struct settings settings;
+    struct problem problem;
+    struct backup_report report;
+    struct str file = cli_argument(cli, 0);
+    int refused = settings_load(cli, &settings);
+    if (refused != EXIT_SUCCESS)
+        return refused;
+    if (!str_is_none(settings.config.db_url))
+        return cli_fail(cli, "the configured database is PostgreSQL: back it up with pg_dump (see "
+                             "docs/postgresql.md), or name a data directory by --data");
+    problem_init(&problem, cli_arena(cli));
+    struct str data_dir = settings.config.data_dir;
+    bool replaces = cli_flag(cli, "yes");
+    enum error e = backup_create(data_dir, file, replaces, cli_progress(cli), &problem, &report);
+    if (e == ERR_CONFLICT && !replaces && access(arena_cstr(cli_arena(cli), file), F_OK) == 0 &&
+        cli_confirm(cli, "Replace %.*s?", STR_ARG(file)))
+        e = backup_create(data_dir, file, true, cli_progress(cli), &problem, &report);
+    if (e != OK)
+        return cli_fail_problem(cli, &problem);
+    contents_print_report(cli, file, data_dir, &report);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,147 @@
+#include "server/check.h"
+
+#include "cli/contents.h"
+#include "cli/settings.h"
+
+static int run(struct cli *cli);
+
+static const struct cli_option options[] = {
+    {.name = "quick", .help = "leave out indexes, documents, the content of events and the digest"},
+    {.name = "data",
+        .argument = "DIR",
+        .help = "the data directory of SQLite",
+        .fallback = "./data",
+        .variable = "CAIRN_DATA"},
+    {.name = "db",
+        .argument = "URL",
+        .help = "PostgreSQL instead, postgres://…",
+        .variable = "CAIRN_DB"},
+    {.name = "db-schema",
+        .argument = "NAME",
+        .help = "the schema in that database",
+        .fallback = "cairn",
+        .variable = "CAIRN_DB_SCHEMA"},
+    {.name = "config",
+        .argument = "FILE",
+        .help = "the server's configuration",
+        .fallback = "/etc/cairn/cairn.toml when it is there",
+        .variable = "CAIRN_CONFIG"},
+};
+
+const struct command command_check = {
+    .noun = "check",
+    .summary = "look for damage and for what breaks a rule in the database",
+    .details =
+        "Reads the whole database at one moment, also while it is served, and changes nothing. Of "
+        "SQLite the structure of the file, its indexes and references are checked; of both engines "
+        "the rules of Cairn, such as that the events of a thread have no gap and that the audit "
+        "log is what was recorded.\n"
+        "Each line is a finding: the rule, the object and what is wrong. Exits with 1 when there "
+        "are any. Ends with the number of rows, and on SQLite with a SHA-256 of all of them, which "
+        "is that of a backup of the same moment.",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .flags = COMMAND_OUTPUT,
+    .run = run,
+};
+
+static const struct cli_column columns[] = {
+    {"RULE", "/rule", COLUMN_TEXT},
+    {"OBJECT", "/object", COLUMN_ID},
+    {"FINDING", "/finding", COLUMN_TEXT},
+};
+
+static void write_finding(struct json_writer *w, const struct check_finding *finding)
+{
+    json_write_object(w);
+    json_write_key(w, STR("rule"));
+    json_write_string(w, finding->rule);
+    json_write_key(w, STR("object"));
+    json_write_string(w, finding->object);
+    json_write_key(w, STR("finding"));
+    json_write_string(w, finding->detail);
+    json_write_end(w);
+}
+
+static void print_document(struct cli *cli, const struct check *check)
+{
+    struct json_text text;
+    json_text_init(&text, SIZE_MAX);
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("ok"));
+    json_write_bool(&text.w, check->n_findings == 0);
+    json_write_key(&text.w, STR("quick"));
+    json_write_bool(&text.w, check->quick);
+    json_write_key(&text.w, STR("findings"));
+    json_write_array(&text.w);
+    for (size_t i = 0; i < check->n_findings; i++)
+        write_finding(&text.w, &check->findings[i]);
+    json_write_end(&text.w);
+    json_write_key(&text.w, STR("findings_untold"));
+    json_write_u64(&text.w, check->n_untold);
+    contents_write(&text.w, &check->contents, cli_arena(cli));
+    json_write_end(&text.w);
+    cli_print_object(cli, NULL, 0, cli_document(cli, &text));
+}
+
+static void print_lines(struct cli *cli, const struct check *check)
+{
+    for (size_t i = 0; i < check->n_findings; i++) {
+        struct json_text text;
+        json_text_init(&text, SIZE_MAX);
+        write_finding(&text.w, &check->findings[i]);
+        cli_print_row(cli, columns, COUNT_OF(columns), cli_document(cli, &text));
+    }
+    if (check->n_findings > 0)
+        cli_print_end(cli, columns, COUNT_OF(columns));
+}
+
+static uint64_t rows_of(const struct contents *contents, struct str table)
+{
+    for (size_t i = 0; i < contents->n_tables; i++)
+        if (str_eq(contents->tables[i].name, table))
+            return contents->tables[i].rows;
+    return 0;
+}
+
+static void conclude(struct cli *cli, const struct check *check)
+{
+    const struct contents *c = &check->contents;
+    if (c->n_tables > 0)
+        cli_note(cli, "%llu rows: threads %llu, runs %llu, events %llu",
+            (unsigned long long)c->rows, (unsigned long long)rows_of(c, STR("threads")),
+            (unsigned long long)rows_of(c, STR("runs")),
+            (unsigned long long)rows_of(c, STR("events")));
+    if (c->has_digest) {
+        struct str digest = contents_hex(cli_arena(cli), &c->digest);
+        cli_note(cli, "content SHA-256 %.*s", STR_ARG(digest));
+    }
+    size_t n = check->n_findings + check->n_untold;
+    if (n == 0)
+        cli_note(cli, "nothing is wrong");
+    else
+        cli_note(cli, "%zu finding%s, %zu of them shown", n, n == 1 ? "" : "s", check->n_findings);
+}
+
+static int run(struct cli *cli)
+{
+    struct settings settings;
+    struct problem problem;
+    int refused = settings_load(cli, &settings);
+    if (refused != EXIT_SUCCESS)
+        return refused;
+    problem_init(&problem, cli_arena(cli));
+    struct check *check = ARENA_NEW(cli_arena(cli), struct check);
+    check->arena = cli_arena(cli);
+    check->quick = cli_flag(cli, "quick");
+    check->progress = cli_progress(cli);
+    enum error e = server_check(&settings.config, check, &problem);
+    if (e != OK)
+        return cli_fail_problem(cli, &problem);
+    if (cli_flag(cli, "json"))
+        print_document(cli, check);
+    else
+        print_lines(cli, check);
+    conclude(cli, check);
+    return check->n_findings == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

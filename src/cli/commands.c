@@ -1,0 +1,190 @@
+#include "cli/commands.h"
+
+#include "cli/suggest.h"
+
+/* A row a command; the verbs of a noun stand together. Each is defined in its noun's file. */
+#define COMMANDS(X)  \
+    X(serve)         \
+    X(thread_list)   \
+    X(thread_get)    \
+    X(thread_create) \
+    X(thread_delete) \
+    X(run_list)      \
+    X(run_get)       \
+    X(run_start)     \
+    X(run_input)     \
+    X(run_pause)     \
+    X(run_resume)    \
+    X(run_cancel)    \
+    X(run_tail)      \
+    X(run_wait)      \
+    X(run_claim)     \
+    X(event_list)    \
+    X(event_append)  \
+    X(event_tail)    \
+    X(key_create)    \
+    X(key_list)      \
+    X(key_revoke)    \
+    X(tenant_create) \
+    X(tenant_list)   \
+    X(audit_list)    \
+    X(audit_verify)  \
+    X(backup)        \
+    X(restore)       \
+    X(check)         \
+    X(migrate)       \
+    X(doctor)        \
+    X(api)           \
+    X(completion)    \
+    X(help)
+
+#define DECLARE(name) extern const struct command command_##name;
+#define ROW(name) &command_##name,
+
+COMMANDS(DECLARE)
+const struct command *const commands[] = {COMMANDS(ROW)};
+const size_t command_count = COUNT_OF(commands);
+
+/* --- Options that many commands share ------------------------------------------------------- */
+
+static const char *const colour_choices[] = {"auto", "always", "never", NULL};
+
+static const struct cli_option paged_options[] = {
+    {.name = "limit", .argument = "N", .help = "how many at the most", .fallback = "100"},
+    {.name = "all", .help = "all of them, however many there are"},
+};
+static const struct cli_option destroy_options[] = {
+    {.name = "yes", .letter = 'y', .help = "do not ask"},
+    {.name = "dry-run", .letter = 'n', .help = "say what would be done, and change nothing"},
+};
+static const struct cli_option output_options[] = {
+    {.name = "json", .help = "print one JSON document"},
+    {.name = "jsonl", .help = "print one JSON object a line"},
+    {.name = "color",
+        .argument = "WHEN",
+        .choices = colour_choices,
+        .help = "colours: auto, always or never; NO_COLOR turns them off",
+        .fallback = "auto"},
+};
+static const struct cli_option remote_options[] = {
+    {.name = "url",
+        .argument = "URL",
+        .help = "the server",
+        .fallback = "http://127.0.0.1:7420",
+        .variable = "CAIRN_URL"},
+    {.name = "api-key-file",
+        .argument = "FILE",
+        .help = "holds the API key; CAIRN_API_KEY gives the key itself",
+        .variable = "CAIRN_API_KEY_FILE"},
+    {.name = "profile",
+        .argument = "NAME",
+        .help = "a profile of the configuration",
+        .variable = "CAIRN_PROFILE"},
+    {.name = "ca-file",
+        .argument = "FILE",
+        .help = "certificates to trust (PEM) instead of the system's",
+        .variable = "CAIRN_CA_FILE"},
+    {.name = "config",
+        .argument = "FILE",
+        .help = "the configuration",
+        .fallback = "~/.config/cairn/config.toml",
+        .variable = "CAIRN_CONFIG"},
+};
+static const struct cli_option server_options[] = {
+    {.name = "config",
+        .argument = "FILE",
+        .help = "the configuration",
+        .fallback = "/etc/cairn/cairn.toml when it is there",
+        .variable = "CAIRN_CONFIG"},
+    {.name = "print-config", .help = "show what is in force and where it comes from, and end"},
+};
+static const struct cli_option help_options[] = {
+    {.name = "help", .letter = 'h', .help = "show this help"},
+};
+
+const struct option_group option_groups[] = {
+    {COMMAND_SERVER, "The server", server_options, COUNT_OF(server_options)},
+    {COMMAND_PAGED, "Commands that list", paged_options, COUNT_OF(paged_options)},
+    {COMMAND_DESTROYS, "Commands that destroy", destroy_options, COUNT_OF(destroy_options)},
+    {COMMAND_OUTPUT, "Commands that print data", output_options, COUNT_OF(output_options)},
+    {COMMAND_REMOTE, "Commands that ask a server", remote_options, COUNT_OF(remote_options)},
+    {0, "All commands", help_options, COUNT_OF(help_options)},
+};
+const size_t option_group_count = COUNT_OF(option_groups);
+
+static bool has_group(const struct command *command, size_t group)
+{
+    return option_groups[group].flag == 0 || (command->flags & option_groups[group].flag) != 0;
+}
+
+size_t command_option_count(const struct command *command)
+{
+    size_t count = command->n_options;
+    for (size_t i = 0; i < option_group_count; i++)
+        count += has_group(command, i) ? option_groups[i].count : 0;
+    return count;
+}
+
+const struct cli_option *command_option(const struct command *command, size_t index)
+{
+    assert(index < command_option_count(command));
+    if (index < command->n_options)
+        return &command->options[index];
+    index -= command->n_options;
+    for (size_t i = 0; i < option_group_count; i++) {
+        if (!has_group(command, i))
+            continue;
+        if (index < option_groups[i].count)
+            return &option_groups[i].options[index];
+        index -= option_groups[i].count;
+    }
+    return NULL;
+}
+
+/* --- Names ---------------------------------------------------------------------------------- */
+
+const struct command *command_find(struct str noun, struct str verb)
+{
+    for (size_t i = 0; i < command_count; i++)
+        if (str_eq(str_of(commands[i]->noun), noun) &&
+            (commands[i]->verb == NULL ? str_is_none(verb)
+                                       : str_eq(str_of(commands[i]->verb), verb)))
+            return commands[i];
+    return NULL;
+}
+
+bool command_noun_has_verbs(struct str noun)
+{
+    for (size_t i = 0; i < command_count; i++)
+        if (commands[i]->verb != NULL && str_eq(str_of(commands[i]->noun), noun))
+            return true;
+    return false;
+}
+
+struct str command_suggest_noun(struct str mistyped)
+{
+    struct suggestion s;
+    suggestion_init(&s, mistyped);
+    for (size_t i = 0; i < command_count; i++)
+        suggestion_offer(&s, str_of(commands[i]->noun));
+    return s.best;
+}
+
+struct str command_suggest_verb(struct str noun, struct str mistyped)
+{
+    struct suggestion s;
+    suggestion_init(&s, mistyped);
+    for (size_t i = 0; i < command_count; i++)
+        if (commands[i]->verb != NULL && str_eq(str_of(commands[i]->noun), noun))
+            suggestion_offer(&s, str_of(commands[i]->verb));
+    return s.best;
+}
+
+struct str command_suggest_option(const struct command *command, struct str mistyped)
+{
+    struct suggestion s;
+    suggestion_init(&s, mistyped);
+    for (size_t i = 0; i < command_option_count(command); i++)
+        suggestion_offer(&s, str_of(command_option(command, i)->name));
+    return s.best;
+}

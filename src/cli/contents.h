@@ -1,0 +1,17 @@
+/* How backup, restore and check show what a database holds. */
+#ifndef CLI_CONTENTS_H
+#define CLI_CONTENTS_H
+
+#include "base/json_write.h"
+#include "cli/cli.h"
+#include "store/backup.h"
+
+/* Members of an object that is being written: schema_version, rows, tables, content_sha256. */
+void contents_write(struct json_writer *w, const struct contents *contents, struct arena *arena);
+/* Prints the report of a backup or restore as one object. */
+void contents_print_report(
+    struct cli *cli, struct str file, struct str data_dir, const struct backup_report *report);
+/* SHA-256 in hexadecimal. */
+struct str contents_hex(struct arena *arena, const struct sha256 *hash);
+
+#endif

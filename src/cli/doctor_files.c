@@ -1,0 +1,135 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/stat.h>
+
+#include "cli/doctor.h"
+
+static struct str user_name(struct doctor *d, uid_t uid)
+{
+    const struct passwd *user = getpwuid(uid);
+    return user != NULL ? arena_str(d->arena, str_of(user->pw_name))
+                        : arena_printf(d->arena, "%u", (unsigned)uid);
+}
+
+/* --- Secrets -------------------------------------------------------------------------------- */
+
+/* A file that holds one must be readable for who uses it, and for nobody that has no part in it. */
+static void check_secret(struct doctor *d, const char *what, struct str path)
+{
+    struct stat st;
+    const char *file = arena_cstr(d->arena, path);
+    if (stat(file, &st) != 0 || faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) != 0)
+        doctor_fail(d, "secrets", arena_printf(d->arena, "ls -l %s", file), "%s %s: %s", what, file,
+            strerror(errno));
+    else if (st.st_mode & S_IRWXO)
+        doctor_warn(d, "secrets", arena_printf(d->arena, "chmod o= %s", file),
+            "%s %s (mode %04o) is open to everybody on this machine", what, file,
+            (unsigned)st.st_mode & 07777);
+    else
+        doctor_ok(d, "secrets", "%s %s has mode %04o", what, file, (unsigned)st.st_mode & 07777);
+}
+
+/* Whether the file says it, with a password in it. */
+static bool file_has_password(struct doctor *d, size_t setting)
+{
+    const struct setting_value *v = &d->settings.values[setting];
+    if (v->level != LEVEL_FILE || strcmp(settings_options[setting].argument, "URL") != 0)
+        return false;
+    return !str_eq(settings_mask_url(d->arena, v->values[0]), v->values[0]);
+}
+
+void doctor_check_key_file(struct doctor *d)
+{
+    struct str path = cli_value(d->cli, "api-key-file");
+    if (str_is_none(path))
+        path = str_of(getenv("CAIRN_API_KEY_FILE"));
+    if (path.len > 0)
+        check_secret(d, "the API key", path);
+}
+
+void doctor_check_secrets(struct doctor *d)
+{
+    bool has_password = false;
+    for (size_t i = 0; i < SETTINGS_COUNT; i++)
+        has_password = has_password || file_has_password(d, i);
+    if (has_password)
+        check_secret(d, "the configuration with a password", d->settings.file);
+    if (!str_is_none(d->settings.config.tls_key))
+        check_secret(d, "the TLS key", d->settings.config.tls_key);
+}
+
+/* --- The data directory --------------------------------------------------------------------- */
+
+/* Made by somebody else, usually root, they cannot be opened by the server. */
+static bool check_owners(struct doctor *d, const char *dir, uid_t owner)
+{
+    static const char *const names[] = {"cairn.db", "cairn.db-wal", "cairn.db-shm", "cairn.lock"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct stat st;
+        const char *file = arena_cstr(d->arena, arena_printf(d->arena, "%s/%s", dir, names[i]));
+        if (stat(file, &st) != 0 || st.st_uid == owner)
+            continue;
+        struct str name = user_name(d, owner);
+        doctor_fail(d, "data directory",
+            arena_printf(d->arena, "chown -R %.*s: %s", STR_ARG(name), dir),
+            "%s belongs to %.*s, its directory to %.*s", file, STR_ARG(user_name(d, st.st_uid)),
+            STR_ARG(name));
+        return false;
+    }
+    return true;
+}
+
+static bool check_access(struct doctor *d, const char *dir, uid_t owner)
+{
+    struct str name = user_name(d, owner);
+    if (geteuid() != 0 && geteuid() != owner) {
+        doctor_fail(d, "data directory",
+            arena_printf(d->arena, "sudo -u %.*s cairn doctor", STR_ARG(name)),
+            "%s belongs to %.*s, and this is %.*s", dir, STR_ARG(name),
+            STR_ARG(user_name(d, geteuid())));
+        return false;
+    }
+    if (faccessat(AT_FDCWD, dir, R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
+        doctor_fail(d, "data directory",
+            errno == EROFS ? STR("mount -o remount,rw, after a look at dmesg")
+                           : arena_printf(d->arena, "chmod u+rwx %s", dir),
+            "%s cannot be written: %s", dir, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static void check_missing(struct doctor *d, const char *dir, int why)
+{
+    if (why == ENOENT)
+        doctor_warn(d, "data directory",
+            arena_printf(d->arena, "cairn serve --data %s makes it", dir), "%s is not there", dir);
+    else
+        doctor_fail(d, "data directory", arena_printf(d->arena, "ls -ld %s", dir), "%s: %s", dir,
+            strerror(why));
+}
+
+void doctor_check_data_dir(struct doctor *d)
+{
+    const char *dir = arena_cstr(d->arena, d->settings.config.data_dir);
+    struct stat st;
+    if (stat(dir, &st) != 0) {
+        check_missing(d, dir, errno);
+        return;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        doctor_fail(
+            d, "data directory", STR("cairn serve --data DIR"), "%s is not a directory", dir);
+        return;
+    }
+    if (!check_access(d, dir, st.st_uid) || !check_owners(d, dir, st.st_uid))
+        return;
+    if (st.st_mode & (S_IRWXG | S_IRWXO))
+        doctor_warn(d, "data directory", arena_printf(d->arena, "chmod 0700 %s", dir),
+            "%s has mode %04o: others on this machine may enter it", dir,
+            (unsigned)st.st_mode & 07777);
+    else
+        doctor_ok(d, "data directory", "%s belongs to %.*s, mode %04o", dir,
+            STR_ARG(user_name(d, st.st_uid)), (unsigned)st.st_mode & 07777);
+}

@@ -1,0 +1,127 @@
+#include "cli/doctor.h"
+#include "cli/remote.h"
+
+#define NAME_SERVER STR("cairn serve, or systemctl start cairn; --url names another server")
+
+/* The server that the settings describe is asked, unless another one was named. */
+static void prefer_own_address(struct doctor *d)
+{
+    const struct server_config *c = &d->settings.config;
+    struct endpoint endpoint = {.url = STR_NONE};
+    if (c->listen_port == 0 || endpoint_choose(d->cli, &endpoint) != EXIT_SUCCESS ||
+        !str_eq(endpoint.url, STR(ENDPOINT_USUAL_URL)) || !str_is_none(cli_value(d->cli, "url")) ||
+        str_of(getenv("CAIRN_URL")).len > 0)
+        return;
+    struct str host = c->listen_host;
+    if (str_eq(host, STR("0.0.0.0")))
+        host = STR("127.0.0.1");
+    else if (str_eq(host, STR("::")))
+        host = STR("::1");
+    bool v6 = str_has_byte(host, ':');
+    struct str url = arena_printf(d->arena, "%s://%s%.*s%s:%u",
+        str_is_none(c->tls_certificate) ? "http" : "https", v6 ? "[" : "", STR_ARG(host),
+        v6 ? "]" : "", (unsigned)c->listen_port);
+    setenv("CAIRN_URL", arena_cstr(d->arena, url), 1);
+}
+
+/* The client warns of a key that others may read: "warning: others may …; chmod 600 …". */
+static void check_exposed_key(struct doctor *d, struct str warning)
+{
+    struct str words;
+    if (!str_next_part(&warning, ';', &words))
+        return;
+    if (str_starts_with(words, STR("warning: ")))
+        words = str_slice(words, strlen("warning: "), words.len);
+    doctor_warn(d, "secrets", str_trim_blanks(warning), "%.*s", STR_ARG(words));
+}
+
+static bool open_remote(struct doctor *d, struct remote **out_remote)
+{
+    struct str words = STR_NONE;
+    cli_catch_words(d->cli, &words);
+    if (d->has_settings)
+        prefer_own_address(d);
+    int refused = remote_open(d->cli, out_remote);
+    cli_catch_words(d->cli, NULL);
+    if (refused != EXIT_SUCCESS)
+        doctor_fail(d, "configuration", STR("correct what is named"), "%.*s", STR_ARG(words));
+    else
+        check_exposed_key(d, words);
+    return refused == EXIT_SUCCESS;
+}
+
+static enum client_result ask(struct remote *r, const char *path, struct remote_answer *out)
+{
+    struct remote_request request = {.method = "GET", .path = str_of(path), .body = STR_NONE};
+    return remote_send(r, &request, out);
+}
+
+/* False when there is no server to ask further. */
+static bool check_health(struct doctor *d, struct remote *r)
+{
+    struct remote_answer answer;
+    struct str url = remote_endpoint(r)->url;
+    enum client_result result = ask(r, "/healthz", &answer);
+    if (result != CLIENT_OK) {
+        struct str why = http_client_why(remote_client(r));
+        doctor_fail(d, "server", NAME_SERVER, "%.*s", STR_ARG(why));
+        return false;
+    }
+    struct str version =
+        answer.has_json ? remote_string(d->arena, answer.json, STR("/version")) : STR_NONE;
+    if (answer.head.status != 200 || str_is_none(version)) {
+        doctor_fail(d, "server", STR("--url, CAIRN_URL or a profile names the server"),
+            "what answers at %.*s is not Cairn", STR_ARG(url));
+        return false;
+    }
+    doctor_ok(d, "server", "cairn %.*s answers at %.*s", STR_ARG(version), STR_ARG(url));
+    if (!str_eq(version, STR(CAIRN_VERSION)))
+        doctor_warn(d, "version", STR("install the same version, or systemctl restart cairn"),
+            "the server is %.*s, this program is " CAIRN_VERSION, STR_ARG(version));
+    else
+        doctor_ok(d, "version", "server and program are both " CAIRN_VERSION);
+    return true;
+}
+
+static void check_readiness(struct doctor *d, struct remote *r)
+{
+    struct remote_answer answer;
+    enum client_result result = ask(r, "/readyz", &answer);
+    if (result == CLIENT_OK && answer.head.status == 200)
+        doctor_ok(d, "readiness", "the server's database answers");
+    else
+        doctor_fail(d, "readiness", STR("journalctl -u cairn, and the findings about the database"),
+            "the server is not ready: its database does not answer");
+}
+
+static void check_key(struct doctor *d, struct remote *r)
+{
+    struct remote_answer answer;
+    bool has_key = !str_is_none(remote_endpoint(r)->api_key);
+    enum client_result result = ask(r, "/v1/whoami", &answer);
+    struct str actor = result == CLIENT_OK && answer.has_json
+                           ? remote_string(d->arena, answer.json, STR("/actor"))
+                           : STR_NONE;
+    if (str_eq(actor, STR("key")))
+        doctor_ok(d, "key", "the API key is accepted");
+    else if (str_eq(actor, STR("open")))
+        doctor_ok(d, "key", "none exists yet: the server is open to this machine");
+    else if (result == CLIENT_OK && has_key)
+        doctor_fail(d, "key", STR("cairn key create, with a key that is valid"),
+            "the API key is refused (%d)", answer.head.status);
+    else if (result == CLIENT_OK)
+        doctor_fail(d, "key", STR("give one with CAIRN_API_KEY, --api-key-file or a profile"),
+            "no API key was given, and the server wants one (%d)", answer.head.status);
+    else
+        doctor_fail(d, "key", NAME_SERVER, "the key cannot be tried: %.*s",
+            STR_ARG(http_client_why(remote_client(r))));
+}
+
+void doctor_check_server(struct doctor *d)
+{
+    struct remote *r CLEANUP(remote_closep) = NULL;
+    if (!open_remote(d, &r) || !check_health(d, r))
+        return;
+    check_readiness(d, r);
+    check_key(d, r);
+}

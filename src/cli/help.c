@@ -1,0 +1,269 @@
+#include "cli/help.h"
+
+#include "cli/commands.h"
+#include "cli/state.h"
+
+enum { ARENA_BYTES = 1024 * 1024, TEXT_COLUMNS = 80, NAME_COLUMNS = 26 };
+
+static int run(struct cli *cli);
+
+static const struct cli_option options[] = {
+    {.name = "man", .help = "write the man page, as roff, instead"},
+};
+const struct command command_help = {.noun = "help",
+    .arguments = "[NOUN [VERB]]",
+    .summary = "show what a command does and takes",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .run = run};
+
+static const struct {
+    int code;
+    const char *meaning;
+} exit_codes[] = {
+    {EXIT_SUCCESS, "done"},
+    {EXIT_FAILURE, "it failed: refused, not found, unreachable"},
+    {EXIT_USAGE, "the command line or the configuration is wrong"},
+    {EXIT_AUTH, "the API key is missing, unknown or lacks the scope"},
+    {EXIT_RUN_FAILED, "the run that was waited for failed or was cancelled"},
+    {EXIT_INTERRUPTED, "interrupted"},
+};
+
+/* --- Parts ---------------------------------------------------------------------------------- */
+
+/* Counts code points: help is ours, and has no wide characters. */
+static size_t columns_of(struct str s)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < s.len; i++)
+        columns += ((unsigned char)s.ptr[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+/* Words, each line after the first indented; `at` is the column that the first one starts in. */
+static void print_wrapped(FILE *out, struct str text, size_t indent, size_t at)
+{
+    struct str word;
+    bool first = true;
+    while (str_next_part(&text, ' ', &word)) {
+        size_t columns = columns_of(word);
+        if (!first && at + 1 + columns > TEXT_COLUMNS) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            fputc(' ', out);
+            at++;
+        }
+        fprintf(out, "%.*s", STR_ARG(word));
+        at += columns;
+        first = false;
+    }
+    fputc('\n', out);
+}
+
+static void print_entry(FILE *out, struct str name, struct str text)
+{
+    size_t used = 2 + columns_of(name);
+    fprintf(out, "  %.*s", STR_ARG(name));
+    if (used + 2 > NAME_COLUMNS)
+        fprintf(out, "\n%*s", NAME_COLUMNS, "");
+    else
+        fprintf(out, "%*s", (int)(NAME_COLUMNS - used), "");
+    print_wrapped(out, text, NAME_COLUMNS, NAME_COLUMNS);
+}
+
+struct str help_option_form(struct arena *arena, const struct cli_option *o)
+{
+    struct str letter = o->letter == 0 ? STR("") : arena_printf(arena, "-%c, ", o->letter);
+    return arena_printf(arena, "%.*s--%s%s%s%s", STR_ARG(letter), o->name,
+        o->argument == NULL ? "" : " ", o->argument == NULL ? "" : o->argument,
+        o->repeats ? " …" : "");
+}
+
+/* What the option is for, what holds without it, and what stands for it. */
+static struct str option_text(struct arena *arena, const struct cli_option *o)
+{
+    struct str text = str_of(o->help);
+    if (o->fallback != NULL)
+        text = arena_printf(arena, "%.*s (%s)", STR_ARG(text), o->fallback);
+    if (o->required)
+        text = arena_printf(arena, "%.*s; needed", STR_ARG(text));
+    if (o->variable != NULL)
+        text = arena_printf(arena, "%.*s [%s]", STR_ARG(text), o->variable);
+    return text;
+}
+
+static struct str usage_of(struct arena *arena, const struct command *c)
+{
+    struct str name = cli_name(arena, c);
+    return arena_printf(arena, "cairn %.*s%s%s [OPTION]…", STR_ARG(name),
+        c->arguments == NULL ? "" : " ", c->arguments == NULL ? "" : c->arguments);
+}
+
+static bool is_first_of_noun(size_t index)
+{
+    return index == 0 || strcmp(commands[index]->noun, commands[index - 1]->noun) != 0;
+}
+
+/* "list, get, create, delete" */
+static struct str verbs_of(struct arena *arena, struct str noun)
+{
+    struct str list = STR("");
+    for (size_t i = 0; i < command_count; i++)
+        if (str_eq(str_of(commands[i]->noun), noun) && commands[i]->verb != NULL)
+            list = arena_printf(
+                arena, "%.*s%s%s", STR_ARG(list), list.len > 0 ? ", " : "", commands[i]->verb);
+    return list;
+}
+
+/* --- On the terminal ------------------------------------------------------------------------ */
+
+void help_print_program(FILE *out)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, ARENA_BYTES);
+    fputs("cairn: durable runtime state for AI agents\n\n"
+          "usage: cairn COMMAND [OPTION]…\n\ncommands:\n",
+        out);
+    for (size_t i = 0; i < command_count; i++) {
+        if (!is_first_of_noun(i))
+            continue;
+        struct str verbs = verbs_of(&arena, str_of(commands[i]->noun));
+        struct str text = verbs.len > 0 ? verbs : str_of(commands[i]->summary);
+        print_entry(out, str_of(commands[i]->noun), text);
+    }
+    fputs("\nexit codes:\n", out);
+    for (size_t i = 0; i < COUNT_OF(exit_codes); i++)
+        print_entry(
+            out, arena_printf(&arena, "%d", exit_codes[i].code), str_of(exit_codes[i].meaning));
+    fputs("\ncairn NOUN --help lists its verbs, cairn NOUN VERB --help what it takes;\n"
+          "cairn --version prints the version.\n",
+        out);
+}
+
+void help_print_noun(FILE *out, struct str noun)
+{
+    fprintf(out, "usage: cairn %.*s VERB [OPTION]…\n\nverbs:\n", STR_ARG(noun));
+    for (size_t i = 0; i < command_count; i++)
+        if (str_eq(str_of(commands[i]->noun), noun))
+            print_entry(out, str_of(commands[i]->verb), str_of(commands[i]->summary));
+    fprintf(out, "\ncairn %.*s VERB --help says what it takes.\n", STR_ARG(noun));
+}
+
+void help_print_command(FILE *out, const struct command *c)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, ARENA_BYTES);
+    struct str usage = usage_of(&arena, c), summary = str_of(c->summary);
+    fprintf(out, "usage: %.*s\n\n%c%.*s.\n", STR_ARG(usage), summary.ptr[0] - 'a' + 'A',
+        STR_ARG(str_slice(summary, 1, summary.len)));
+    struct str details = str_of(c->details), paragraph;
+    while (str_next_part(&details, '\n', &paragraph)) {
+        fputc('\n', out);
+        print_wrapped(out, paragraph, 0, 0);
+    }
+    fputs("\noptions:\n", out);
+    for (size_t i = 0; i < command_option_count(c); i++) {
+        const struct cli_option *o = command_option(c, i);
+        print_entry(out, help_option_form(&arena, o), option_text(&arena, o));
+    }
+}
+
+/* --- roff ----------------------------------------------------------------------------------- */
+
+/* A line of text; what roff would read as its own is escaped. */
+static void roff_text(FILE *out, struct str text)
+{
+    if (text.len > 0 && (text.ptr[0] == '.' || text.ptr[0] == '\''))
+        fputs("\\&", out);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '\\')
+            fputs("\\e", out);
+        else if (text.ptr[i] == '-')
+            fputs("\\-", out);
+        else
+            fputc(text.ptr[i], out);
+    }
+    fputc('\n', out);
+}
+
+static void roff_entry(FILE *out, struct str name, struct str text)
+{
+    fputs(".TP\n.B ", out);
+    roff_text(out, name);
+    roff_text(out, text);
+}
+
+static void roff_command(FILE *out, struct arena *arena, const struct command *c)
+{
+    struct str details = str_of(c->details), paragraph;
+    fputs(".SS ", out);
+    roff_text(out, usage_of(arena, c));
+    roff_text(out, arena_printf(arena, "%c%s.", c->summary[0] - 'a' + 'A', c->summary + 1));
+    while (str_next_part(&details, '\n', &paragraph)) {
+        fputs(".PP\n", out);
+        roff_text(out, paragraph);
+    }
+    for (size_t i = 0; i < c->n_options; i++)
+        roff_entry(
+            out, help_option_form(arena, &c->options[i]), option_text(arena, &c->options[i]));
+}
+
+/* What comes with a flag is told once, for all commands that have it. */
+static void roff_shared(FILE *out, struct arena *arena)
+{
+    for (size_t i = 0; i < option_group_count; i++) {
+        const struct option_group *group = &option_groups[i];
+        fprintf(out, ".SS %s\n", group->title);
+        for (size_t k = 0; k < group->count; k++)
+            roff_entry(out, help_option_form(arena, &group->options[k]),
+                option_text(arena, &group->options[k]));
+    }
+}
+
+void help_print_man(FILE *out)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, ARENA_BYTES);
+    fputs(".TH CAIRN 1 \"\" \"cairn " CAIRN_VERSION "\" \"User Commands\"\n"
+          ".SH NAME\ncairn \\- durable runtime state for AI agents\n"
+          ".SH SYNOPSIS\n.B cairn\n\\fICOMMAND\\fR [\\fIOPTION\\fR]…\n.SH COMMANDS\n",
+        out);
+    for (size_t i = 0; i < command_count; i++)
+        roff_command(out, &arena, commands[i]);
+    fputs(".SH SHARED OPTIONS\n", out);
+    roff_shared(out, &arena);
+    fputs(".SH EXIT STATUS\n", out);
+    for (size_t i = 0; i < COUNT_OF(exit_codes); i++)
+        roff_entry(
+            out, arena_printf(&arena, "%d", exit_codes[i].code), str_of(exit_codes[i].meaning));
+    fputs(".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/cairn/config.toml\nprofiles of servers: "
+          "\\fBdefault_profile\\fR, and for each \\fB[profiles.NAME]\\fR its \\fBurl\\fR, "
+          "\\fBapi_key\\fR, \\fBapi_key_file\\fR and \\fBca_file\\fR\n"
+          ".TP\n.I /etc/cairn/cairn.toml\nsettings of the server, in \\fB[serve]\\fR\n",
+        out);
+}
+
+/* --- The command ---------------------------------------------------------------------------- */
+
+static int run(struct cli *cli)
+{
+    struct str noun = cli_argument(cli, 0), verb = cli_argument(cli, 1);
+    if (cli_flag(cli, "man")) {
+        help_print_man(stdout);
+        return EXIT_SUCCESS;
+    }
+    if (str_is_none(noun)) {
+        help_print_program(stdout);
+        return EXIT_SUCCESS;
+    }
+    const struct command *command = command_find(noun, verb);
+    if (command != NULL)
+        help_print_command(stdout, command);
+    else if (str_is_none(verb) && command_noun_has_verbs(noun))
+        help_print_noun(stdout, noun);
+    else
+        return cli_usage(cli, "there is no command \"%.*s%s%.*s\"", STR_ARG(noun),
+            str_is_none(verb) ? "" : " ", STR_ARG(verb));
+    return EXIT_SUCCESS;
+}

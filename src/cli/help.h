@@ -1,0 +1,17 @@
+/* Help and the man page, from the one table of commands. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include "cli/cli.h"
+
+void help_print_program(FILE *out);
+/* The verbs of a noun. */
+void help_print_noun(FILE *out, struct str noun);
+void help_print_command(FILE *out, const struct command *command);
+/* cairn(1) as roff. */
+void help_print_man(FILE *out);
+
+/* "-f, --follow" or "    --status STATUS" */
+struct str help_option_form(struct arena *arena, const struct cli_option *option);
+
+#endif

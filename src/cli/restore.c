@@ -1,0 +1,67 @@
+#include "cli/contents.h"
+#include "cli/settings.h"
+
+static int run(struct cli *cli);
+
+static const struct cli_option options[] = {
+    {.name = "data",
+        .argument = "DIR",
+        .help = "the data directory to fill",
+        .fallback = "./data",
+        .variable = "CAIRN_DATA"},
+    {.name = "sha256", .argument = "HEX", .help = "the hash of FILE, instead of FILE.sha256"},
+    {.name = "config",
+        .argument = "FILE",
+        .help = "the server's configuration",
+        .fallback = "/etc/cairn/cairn.toml when it is there",
+        .variable = "CAIRN_CONFIG"},
+};
+
+const struct command command_restore = {
+    .noun = "restore",
+    .arguments = "FILE",
+    .summary = "put a backup in the place of the database",
+    .details =
+        "Checks the hash of FILE, copies it into the data directory, checks the copy, and puts it "
+        "in place at once: a crash leaves the old database or the new one. No server may run "
+        "there.\n"
+        "A database that is there already is replaced only with --yes, or after a question. It is "
+        "kept beside the new one as cairn.db.before-restore-TIME. --dry-run checks everything and "
+        "changes nothing. A backup of an older version is migrated at the next start of the "
+        "server.",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .flags = COMMAND_OUTPUT | COMMAND_DESTROYS,
+    .run = run,
+};
+
+static int run(struct cli *cli)
+{
+    struct settings settings;
+    struct problem problem;
+    struct backup_report report;
+    int refused = settings_load(cli, &settings);
+    if (refused != EXIT_SUCCESS)
+        return refused;
+    if (!str_is_none(settings.config.db_url))
+        return cli_fail(cli,
+            "the configured database is PostgreSQL: restore it with pg_restore or psql (see "
+            "docs/postgresql.md), or name a data directory by --data");
+    problem_init(&problem, cli_arena(cli));
+    struct restore restore = {.file = cli_argument(cli, 0),
+        .sha256 = cli_value(cli, "sha256"),
+        .data_dir = settings.config.data_dir,
+        .replaces = cli_flag(cli, "yes")};
+    bool is_dry = cli_is_dry_run(cli);
+    if (!is_dry && !restore.replaces && restore_finds_database(restore.data_dir))
+        restore.replaces = cli_confirm(
+            cli, "Replace the database in %.*s? It is kept aside.", STR_ARG(restore.data_dir));
+    enum error e = is_dry ? restore_try(&restore, cli_progress(cli), &problem, &report)
+                          : restore_run(&restore, cli_progress(cli), &problem, &report);
+    if (e != OK)
+        return cli_fail_problem(cli, &problem);
+    contents_print_report(cli, restore.file, restore.data_dir, &report);
+    if (is_dry)
+        cli_note(cli, "%.*s can be restored; nothing was changed", STR_ARG(restore.file));
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,438 @@
+#include "cli/settings.h"
+
+#include "base/json_write.h"
+#include "cli/config.h"
+#include "cli/suggest.h"
+#include "store/store.h"
+
+/* --- Each value's rule ---------------------------------------------------------------------- */
+
+/* Each returns NULL, or the rule that the value breaks. */
+static const char *set_listen(struct server_config *c, struct str value)
+{
+    size_t colon = value.len;
+    while (colon > 0 && value.ptr[colon - 1] != ':')
+        colon--;
+    uint64_t port;
+    if (colon < 2 || !str_to_u64(str_slice(value, colon, value.len), &port) || port > UINT16_MAX)
+        return "must be HOST:PORT, such as 127.0.0.1:7420 or [::1]:7420";
+    struct str host = str_slice(value, 0, colon - 1);
+    if (host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']')
+        host = str_slice(host, 1, host.len - 1);
+    c->listen_host = host;
+    c->listen_port = (uint16_t)port;
+    return NULL;
+}
+
+static const char *set_data(struct server_config *c, struct str value)
+{
+    c->data_dir = value;
+    return value.len > 0 ? NULL : "must name a directory";
+}
+
+static bool is_db_url(struct str value)
+{
+    return str_starts_with(value, STR("postgres://")) ||
+           str_starts_with(value, STR("postgresql://"));
+}
+
+static const char *set_db(struct server_config *c, struct str value)
+{
+    c->db_url = value;
+    return is_db_url(value) ? NULL : "must be a URL that begins with postgres:// or postgresql://";
+}
+
+static const char *set_db_replica(struct server_config *c, struct str value)
+{
+    c->db_replica_url = value;
+    return is_db_url(value) ? NULL : "must be a URL that begins with postgres:// or postgresql://";
+}
+
+static const char *set_db_schema(struct server_config *c, struct str value)
+{
+    c->db_schema = value;
+    return store_is_schema_name(value)
+               ? NULL
+               : "must be a lower-case letter or _, then up to 62 of a-z, 0-9 and _";
+}
+
+static const char *read_count(
+    struct str value, uint64_t min, uint64_t max, const char *rule, uint64_t *out)
+{
+    return str_to_u64(value, out) && *out >= min && *out <= max ? NULL : rule;
+}
+
+static const char *set_loops(struct server_config *c, struct str value)
+{
+    uint64_t n = 0;
+    const char *rule = read_count(value, 1, 64, "must be 1 to 64", &n);
+    c->loops = (unsigned)n;
+    return rule;
+}
+
+static const char *set_db_writers(struct server_config *c, struct str value)
+{
+    uint64_t n = 0;
+    const char *rule = read_count(value, 1, 64, "must be 1 to 64", &n);
+    c->db_writers = (unsigned)n;
+    return rule;
+}
+
+static const char *set_readers(struct server_config *c, struct str value)
+{
+    uint64_t n = 0;
+    const char *rule = read_count(value, 1, 64, "must be 1 to 64", &n);
+    c->readers = (unsigned)n;
+    return rule;
+}
+
+static const char *set_connections(struct server_config *c, struct str value)
+{
+    uint64_t n = 0;
+    const char *rule = read_count(value, 1, 1000000, "must be 1 to 1000000", &n);
+    c->max_connections = n;
+    return rule;
+}
+
+static const char *set_drain(struct server_config *c, struct str value)
+{
+    uint64_t n = 0;
+    const char *rule = read_count(value, 0, 3600, "must be 0 to 3600 seconds", &n);
+    c->drain_ms = (uint32_t)n * 1000;
+    return rule;
+}
+
+static const char *set_certificate(struct server_config *c, struct str value)
+{
+    c->tls_certificate = value;
+    return NULL;
+}
+
+static const char *set_key(struct server_config *c, struct str value)
+{
+    c->tls_key = value;
+    return NULL;
+}
+
+static const char *add_host(struct server_config *c, struct str value)
+{
+    if (c->n_allow_hosts == SERVER_MAX_NAMES)
+        return "can be given 32 times";
+    c->allow_hosts[c->n_allow_hosts++] = value;
+    return NULL;
+}
+
+static const char *add_origin(struct server_config *c, struct str value)
+{
+    if (c->n_allow_origins == SERVER_MAX_NAMES)
+        return "can be given 32 times";
+    c->allow_origins[c->n_allow_origins++] = value;
+    return NULL;
+}
+
+static const char *set_log_level(struct server_config *c, struct str value)
+{
+    return log_level_parse(value, &c->log_level) ? NULL : "must be debug, info, warn or error";
+}
+
+/* --- The table ------------------------------------------------------------------------------ */
+
+static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
+
+/* clang-format off */
+/*    flag               variable                 argument     default
+ *        setter, whether it repeats, choices, help */
+#define SETTINGS(X) \
+    X("listen",          "CAIRN_LISTEN",          "HOST:PORT", "127.0.0.1:7420", \
+        set_listen, false, NULL, "where to listen; port 0 is any free one") \
+    X("data",            "CAIRN_DATA",            "DIR",       "./data", \
+        set_data, false, NULL, "the data directory of SQLite") \
+    X("db",              "CAIRN_DB",              "URL",       NULL, \
+        set_db, false, NULL, "PostgreSQL instead, postgres://…") \
+    X("db-schema",       "CAIRN_DB_SCHEMA",       "NAME",      "cairn", \
+        set_db_schema, false, NULL, "the schema in that database") \
+    X("db-replica",      "CAIRN_DB_REPLICA",      "URL",       NULL, \
+        set_db_replica, false, NULL, "a replica for reads that may lag behind") \
+    X("db-writers",      "CAIRN_DB_WRITERS",      "N",         "4", \
+        set_db_writers, false, NULL, "connections that write to it") \
+    X("loops",           "CAIRN_LOOPS",           "N",         "1", \
+        set_loops, false, NULL, "threads that own sockets") \
+    X("readers",         "CAIRN_READERS",         "N",         "2", \
+        set_readers, false, NULL, "threads that read the database") \
+    X("max-connections", "CAIRN_MAX_CONNECTIONS", "N",         "16384", \
+        set_connections, false, NULL, "connections at once") \
+    X("drain-seconds",   "CAIRN_DRAIN_SECONDS",   "N",         "10", \
+        set_drain, false, NULL, "how long running requests may take at the end") \
+    X("tls-cert",        "CAIRN_TLS_CERT",        "FILE",      NULL, \
+        set_certificate, false, NULL, "certificate chain, PEM; with --tls-key") \
+    X("tls-key",         "CAIRN_TLS_KEY",         "FILE",      NULL, \
+        set_key, false, NULL, "private key, PEM") \
+    X("allow-host",      "CAIRN_ALLOW_HOST",      "NAME",      NULL, \
+        add_host, true, NULL, "a name that a Host header may have") \
+    X("allow-origin",    "CAIRN_ALLOW_ORIGIN",    "ORIGIN",    NULL, \
+        add_origin, true, NULL, "an origin that browsers may come from") \
+    X("log-level",       "CAIRN_LOG_LEVEL",       "LEVEL",     "info", \
+        set_log_level, false, log_levels, "debug, info, warn or error")
+/* clang-format on */
+
+#define OPTION_ROW(flag, env, arg, standard, set, many, choice, text) \
+    {.name = flag,                                                    \
+        .variable = env,                                              \
+        .argument = arg,                                              \
+        .fallback = standard,                                         \
+        .repeats = many,                                              \
+        .choices = choice,                                            \
+        .help = text},
+#define SETTER_ROW(flag, env, arg, standard, set, many, choice, text) set,
+
+const struct cli_option settings_options[] = {SETTINGS(OPTION_ROW)};
+static const char *(*const setters[])(struct server_config *c, struct str value) = {
+    SETTINGS(SETTER_ROW)};
+static_assert(COUNT_OF(settings_options) == SETTINGS_COUNT, "SETTINGS_COUNT counts the rows");
+
+/* Which row has the name. */
+static size_t find(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(settings_options[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* "db-schema" is db_schema in the file. */
+static struct str file_key(struct arena *arena, size_t index)
+{
+    struct str name = str_of(settings_options[index].name);
+    char *key = arena_alloc(arena, name.len);
+    for (size_t i = 0; i < name.len; i++)
+        key[i] = name.ptr[i] == '-' ? '_' : name.ptr[i];
+    return (struct str){key, name.len};
+}
+
+bool settings_know(struct arena *arena, struct str key, struct str *out_near)
+{
+    struct suggestion s;
+    suggestion_init(&s, key);
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        struct str known = file_key(arena, i);
+        if (str_eq(known, key))
+            return true;
+        suggestion_offer(&s, known);
+    }
+    *out_near = s.best;
+    return false;
+}
+
+/* --- Where each value comes from ------------------------------------------------------------ */
+
+static bool take_flag(struct cli *cli, size_t index, struct setting_value *v)
+{
+    const char *name = settings_options[index].name;
+    v->n_values = cli_count(cli, name);
+    if (v->n_values == 0)
+        return false;
+    v->level = LEVEL_FLAG;
+    v->source = arena_printf(cli_arena(cli), "--%s", name);
+    v->values = ARENA_ARRAY(cli_arena(cli), struct str, v->n_values);
+    for (size_t i = 0; i < v->n_values; i++)
+        v->values[i] = cli_value_at(cli, name, i);
+    return true;
+}
+
+/* The environment, unlike the command line, is not shown to everybody on the machine. */
+static bool take_variable(struct cli *cli, size_t index, struct setting_value *v)
+{
+    const struct cli_option *o = &settings_options[index];
+    struct str text = str_of(getenv(o->variable)), part;
+    if (text.len == 0)
+        return false;
+    v->level = LEVEL_ENVIRONMENT;
+    v->source = str_of(o->variable);
+    v->values = ARENA_ARRAY(cli_arena(cli), struct str, text.len + 1);
+    if (!o->repeats) {
+        v->values[v->n_values++] = text;
+        return true;
+    }
+    while (str_next_part(&text, ',', &part))
+        v->values[v->n_values++] = str_trim_blanks(part);
+    return true;
+}
+
+static int take_file(
+    struct cli *cli, const struct config *config, size_t index, struct setting_value *v)
+{
+    struct str key = file_key(cli_arena(cli), index);
+    const struct toml_entry *e = config_find(config, (struct str[]){STR("serve"), key}, 2);
+    if (e == NULL)
+        return EXIT_SUCCESS;
+    v->level = LEVEL_FILE;
+    v->source = arena_printf(cli_arena(cli), "%.*s:%u", STR_ARG(config->path), e->line);
+    bool list = e->kind == TOML_STRINGS;
+    if (e->kind == TOML_BOOLEAN || list != settings_options[index].repeats) {
+        cli_fail(cli, "%.*s: %.*s must be %s", STR_ARG(v->source), STR_ARG(key),
+            settings_options[index].repeats ? "an array of strings" : "a string or a number");
+        return EXIT_USAGE;
+    }
+    v->n_values = list ? e->n_items : 1;
+    v->values = ARENA_ARRAY(cli_arena(cli), struct str, v->n_values + 1);
+    for (size_t i = 0; i < v->n_values; i++)
+        v->values[i] = list ? e->items[i] : e->text;
+    return EXIT_SUCCESS;
+}
+
+static int apply(struct cli *cli, size_t index, struct settings *s)
+{
+    const struct setting_value *v = &s->values[index];
+    for (size_t i = 0; i < v->n_values; i++) {
+        const char *rule = setters[index](&s->config, v->values[i]);
+        if (rule == NULL)
+            continue;
+        if (v->level != LEVEL_FILE)
+            return cli_usage(cli, "%.*s %s", STR_ARG(v->source), rule);
+        struct str key = file_key(cli_arena(cli), index);
+        cli_fail(cli, "%.*s: %.*s %s", STR_ARG(v->source), STR_ARG(key), rule);
+        return EXIT_USAGE;
+    }
+    return EXIT_SUCCESS;
+}
+
+/* --- What goes together --------------------------------------------------------------------- */
+
+static void forget(struct settings *s, size_t index)
+{
+    s->values[index] = (struct setting_value){.source = STR("default")};
+}
+
+/* Both name the store: the higher place wins, and one place cannot name two. */
+static int choose_store(struct cli *cli, struct settings *s)
+{
+    size_t data = find("data"), db = find("db"), replica = find("db-replica");
+    enum setting_level data_level = s->values[data].level, db_level = s->values[db].level;
+    if (data_level == LEVEL_DEFAULT || db_level == LEVEL_DEFAULT)
+        return EXIT_SUCCESS;
+    if (data_level == db_level)
+        return cli_usage(cli, "%.*s and %.*s exclude each other", STR_ARG(s->values[data].source),
+            STR_ARG(s->values[db].source));
+    if (data_level < db_level) {
+        forget(s, data);
+        return EXIT_SUCCESS;
+    }
+    forget(s, db);
+    s->config.db_url = STR_NONE;
+    if (s->values[replica].level < data_level) {
+        forget(s, replica);
+        s->config.db_replica_url = STR_NONE;
+    }
+    return EXIT_SUCCESS;
+}
+
+static int check_together(struct cli *cli, struct settings *s)
+{
+    const struct server_config *c = &s->config;
+    int refused = choose_store(cli, s);
+    if (refused != EXIT_SUCCESS)
+        return refused;
+    if (str_is_none(c->tls_certificate) != str_is_none(c->tls_key))
+        return cli_usage(cli, "--tls-cert and --tls-key go together");
+    if (!str_is_none(c->db_replica_url) && str_is_none(c->db_url))
+        return cli_usage(cli, "--db-replica needs --db");
+    return EXIT_SUCCESS;
+}
+
+int settings_load(struct cli *cli, struct settings *out_settings)
+{
+    struct config config;
+    struct settings *s = out_settings;
+    *s = (struct settings){.file = STR_NONE};
+    server_config_init(&s->config);
+    int refused = config_load(cli, STR(SETTINGS_USUAL_FILE), &config);
+    if (refused != EXIT_SUCCESS)
+        return refused;
+    s->file = config.path;
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        struct setting_value *v = &s->values[i];
+        v->source = STR("default");
+        if (!take_flag(cli, i, v) && !take_variable(cli, i, v))
+            refused = take_file(cli, &config, i, v);
+        if (refused == EXIT_SUCCESS)
+            refused = apply(cli, i, s);
+        if (refused != EXIT_SUCCESS)
+            return refused;
+    }
+    return check_together(cli, s);
+}
+
+/* --- What is in force ----------------------------------------------------------------------- */
+
+static size_t find_text(struct str s, struct str part)
+{
+    for (size_t i = 0; i + part.len <= s.len; i++)
+        if (str_starts_with(str_slice(s, i, s.len), part))
+            return i;
+    return s.len;
+}
+
+static struct str mask(struct arena *arena, struct str s, size_t from, size_t to)
+{
+    return arena_printf(
+        arena, "%.*s***%.*s", STR_ARG(str_slice(s, 0, from)), STR_ARG(str_slice(s, to, s.len)));
+}
+
+/* The password may follow the user's name, or be a parameter. */
+struct str settings_mask_url(struct arena *arena, struct str url)
+{
+    size_t start = find_text(url, STR("://"));
+    size_t host = start;
+    for (size_t i = start; i < url.len && url.ptr[i] != '?'; i++)
+        host = url.ptr[i] == '@' ? i : host;
+    size_t colon = start + 3 + str_find(str_slice(url, start + 3, host), ':');
+    if (colon < host)
+        url = mask(arena, url, colon + 1, host);
+    size_t parameter = find_text(url, STR("password="));
+    if (parameter == url.len)
+        return url;
+    size_t value = parameter + strlen("password=");
+    return mask(arena, url, value, value + str_find(str_slice(url, value, url.len), '&'));
+}
+
+static struct str shown_value(struct arena *arena, size_t index, const struct setting_value *v)
+{
+    const struct cli_option *o = &settings_options[index];
+    struct str text = v->level == LEVEL_DEFAULT ? str_of(o->fallback) : STR("");
+    for (size_t i = 0; i < v->n_values; i++) {
+        struct str value = v->values[i];
+        if (strcmp(o->argument, "URL") == 0)
+            value = settings_mask_url(arena, value);
+        text = arena_printf(arena, "%.*s%s%.*s", STR_ARG(text), i > 0 ? "," : "", STR_ARG(value));
+    }
+    return text;
+}
+
+static const struct cli_column columns[] = {
+    {"SETTING", "/setting", COLUMN_ID},
+    {"VALUE", "/value", COLUMN_TEXT},
+    {"FROM", "/from", COLUMN_TEXT},
+};
+
+void settings_print(struct cli *cli, const struct settings *settings)
+{
+    struct arena *arena = cli_arena(cli);
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        const struct setting_value *v = &settings->values[i];
+        struct json_text text;
+        struct json_doc doc;
+        struct json_error error;
+        json_text_init(&text, SIZE_MAX);
+        json_write_object(&text.w);
+        json_write_key(&text.w, STR("setting"));
+        json_write_string(&text.w, str_of(settings_options[i].name));
+        json_write_key(&text.w, STR("value"));
+        json_write_string(&text.w, shown_value(arena, i, v));
+        json_write_key(&text.w, STR("from"));
+        json_write_string(&text.w, v->source);
+        json_write_end(&text.w);
+        if (json_parse(arena, json_text_take(&text, arena), &doc, &error))
+            cli_print_row(cli, columns, COUNT_OF(columns), json_root(&doc));
+    }
+    cli_print_end(cli, columns, COUNT_OF(columns));
+}

@@ -1,0 +1,29 @@
+#include "lib/errand.h"
+
+enum { ARENA_BYTES = 1024 * 1024 };
+
+struct errand {
+    enum error (*run)(struct context *c, void *data);
+    void *data;
+};
+
+static enum error run_errand(void *data, struct tx *tx)
+{
+    const struct errand *errand = data;
+    struct arena arena;
+    struct problem problem;
+    struct context c;
+    arena_init(&arena, ARENA_BYTES);
+    problem_init(&problem, &arena);
+    context_init(&c, &arena, &problem, tx);
+    enum error e = errand->run(&c, errand->data);
+    arena_deinit(&arena);
+    return e;
+}
+
+enum error errand_run(struct store *store, enum store_mode mode,
+    enum error (*run)(struct context *c, void *data), void *data)
+{
+    struct errand errand = {run, data};
+    return store_call(store, mode, run_errand, &errand);
+}

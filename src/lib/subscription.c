@@ -1,0 +1,286 @@
+/*
+ * A subscription of the program. It reads the log a page at a time from its cursor on, and between
+ * two pages it waits for the bell, which was registered before the first page was read. What it
+ * gives comes from the store alone, so nothing is missed and nothing is given twice.
+ */
+#include "api/event_page.h"
+#include "api/memoria.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "lib/visit.h"
+
+enum { TEXT_MAX_BYTES = 1024 * 1024 };
+
+struct cairn_subscription {
+    cairn *cairn;
+    struct bell bell;
+    atomic_bool is_cancelled;
+    struct subscriber reader;
+    bool is_stale; /* there may be something after the cursor */
+    bool has_page;
+    bool has_ended;
+    struct event_page page;
+    size_t n_given; /* of the page */
+    struct arena page_arena;
+    struct arena arena; /* of the event that was given */
+    struct buf data;
+    struct cairn_event event;
+};
+
+/* --- What is given -------------------------------------------------------------------------- */
+
+static int give(cairn_subscription *s, int kind)
+{
+    buf_append_byte(&s->data, '\0');
+    assert(!s->data.failed);
+    s->event = (struct cairn_event){
+        .cursor = arena_cstr(&s->arena, subscriber_cursor_text(&s->reader, &s->arena)),
+        .data = s->data.ptr,
+        .data_len = s->data.len - 1};
+    return kind;
+}
+
+static struct json_writer begin_data(cairn_subscription *s)
+{
+    struct json_writer w;
+    arena_clear(&s->arena);
+    buf_reset(&s->data);
+    json_writer_init(&w, &s->data);
+    return w;
+}
+
+static int give_event(cairn_subscription *s, const struct event *event)
+{
+    struct json_writer w = begin_data(s);
+    if (s->reader.memoria)
+        memoria_event_write(&w, event);
+    else
+        event_write(&w, event);
+    subscriber_advance(&s->reader, event);
+    return give(s, CAIRN_EVENT);
+}
+
+static int give_gap(cairn_subscription *s)
+{
+    struct json_writer w = begin_data(s);
+    event_gap_write(&w, &s->reader, subscriber_cursor_text(&s->reader, &s->arena));
+    return give(s, CAIRN_GAP);
+}
+
+static void end(cairn_subscription *s, const char *reason)
+{
+    if (s->has_ended)
+        return;
+    struct json_writer w = begin_data(s);
+    s->has_ended = true;
+    event_closed_write(&w, reason, subscriber_cursor_text(&s->reader, &s->arena));
+    give(s, CAIRN_ENDED);
+}
+
+/* --- Pages ---------------------------------------------------------------------------------- */
+
+static enum error read_page(void *data, struct tx *tx)
+{
+    cairn_subscription *s = data;
+    struct problem problem;
+    struct context c;
+    arena_clear(&s->page_arena);
+    problem_init(&problem, &s->page_arena);
+    context_init(&c, &s->page_arena, &problem, tx);
+    subscriber_copy(&s->page.reader, &s->reader);
+    return event_page_read(&s->page, &c);
+}
+
+/* True when the page begins behind a gap, which is to be told first. */
+static bool turn_page(cairn_subscription *s)
+{
+    bool later;
+    s->is_stale = false;
+    enum error e = store_call(s->cairn->instance.store, STORE_READ, read_page, s);
+    if (e != OK) {
+        end(s, event_page_refusal(e, &later));
+        return false;
+    }
+    s->has_page = true;
+    s->n_given = 0;
+    s->reader.cursor.position = s->page.position;
+    s->reader.by_id = false;
+    return subscriber_meets_gap(&s->reader, &s->page);
+}
+
+static void finish_page(cairn_subscription *s)
+{
+    int64_t looked = event_page_looked(&s->page);
+    s->has_page = false;
+    s->is_stale = s->is_stale || event_page_has_more(&s->page);
+    /* What the filter left out at the end is passed too. */
+    if (!s->page.more && s->reader.cursor.position < looked)
+        s->reader.cursor.position = looked;
+    if (s->page.deleted)
+        end(s, "deleted");
+}
+
+/* --- Waiting -------------------------------------------------------------------------------- */
+
+/* By the steady clock. */
+static int64_t expiry_us(const cairn_subscription *s)
+{
+    if (!s->reader.has_expiry)
+        return BELL_FOREVER;
+    int64_t left_us = s->reader.expires_at - clock_wall_us();
+    return left_us > 0 ? clock_steady_us() + left_us : 0;
+}
+
+/* As a stream over HTTP does: so the cursor is behind what is pruned later, and there is no gap to
+ * tell. What is read already, or must be read anyhow, is passed with its page. */
+static void pass_over(struct bell *bell, const struct event *event)
+{
+    cairn_subscription *s = CONTAINER_OF(bell, cairn_subscription, bell);
+    int64_t position = subscriber_position_of(&s->reader, event);
+    int64_t cursor = s->reader.cursor.position;
+    bool is_next = !s->reader.filter.has_thread_id || position == cursor + 1;
+    if (s->has_page || s->is_stale || (position > cursor && !is_next))
+        s->is_stale = true;
+    else if (position > cursor)
+        subscriber_advance(&s->reader, event);
+}
+
+static void listen_until(cairn_subscription *s, int64_t until_us)
+{
+    int64_t expiry = expiry_us(s);
+    enum bell_news news = bell_wait(&s->bell, until_us < expiry ? until_us : expiry);
+    s->is_stale = s->is_stale || news == BELL_RANG;
+    if (news == BELL_ACCESS_ENDED)
+        end(s, "access_ended");
+    else if (s->reader.has_expiry && clock_wall_us() >= s->reader.expires_at)
+        end(s, "key_expired");
+    else if (bell_is_stopped(&s->bell))
+        end(s, atomic_load(&s->is_cancelled) ? "cancelled" : "shutting_down");
+}
+
+/* Who lost the right, or was told to stop, gets nothing more of a page that was read already. */
+static int next(cairn_subscription *s, int64_t until_us)
+{
+    for (;;) {
+        listen_until(s, 0);
+        if (s->has_ended)
+            return CAIRN_ENDED;
+        if (s->has_page && s->n_given < s->page.n_events)
+            return give_event(s, &s->page.events[s->n_given++]);
+        if (s->has_page)
+            finish_page(s);
+        else if (s->is_stale && turn_page(s))
+            return give_gap(s);
+        else if (!s->has_page && !s->is_stale && !s->has_ended) {
+            if (clock_steady_us() >= until_us)
+                return CAIRN_TIMEOUT;
+            listen_until(s, until_us);
+        }
+    }
+}
+
+int cairn_next(cairn_subscription *s, long timeout_ms, const struct cairn_event **out_event)
+{
+    int64_t until_us = timeout_ms < 0 || timeout_ms > INT64_MAX / 2000
+                           ? BELL_FOREVER
+                           : clock_steady_us() + (int64_t)timeout_ms * 1000;
+    int kind = CAIRN_ENDED;
+    if (handle_enter(s->cairn)) {
+        kind = next(s, until_us);
+        handle_leave(s->cairn);
+    } else {
+        end(s, "shutting_down");
+    }
+    *out_event = kind == CAIRN_TIMEOUT ? NULL : &s->event;
+    return kind;
+}
+
+/* --- Life ----------------------------------------------------------------------------------- */
+
+static bool is_admitted(const struct call *call)
+{
+    return call->status == call->route->status && call->admitted != NULL;
+}
+
+static cairn_subscription *subscription_create(cairn *c, const struct call *call)
+{
+    cairn_subscription *s = MEM_NEW(cairn_subscription);
+    s->cairn = c;
+    atomic_init(&s->is_cancelled, false);
+    subscriber_init(&s->reader, call);
+    s->is_stale = true;
+    arena_init(&s->page_arena, SIZE_MAX);
+    arena_init(&s->arena, SIZE_MAX);
+    buf_init(&s->data, TEXT_MAX_BYTES);
+    const struct event_filter *filter = &s->reader.filter;
+    const struct interest interest = {.tenant_id = s->reader.tenant_id,
+        .topic = filter->has_thread_id ? filter->thread_id : s->reader.tenant_id,
+        .key_id = s->reader.key_id,
+        .filter = *filter};
+    handle_ref(c);
+    handle_add_bell(c, &s->bell, &interest);
+    s->bell.pass_over = pass_over;
+    return s;
+}
+
+static cairn_subscription *admit(cairn *c, struct visit *v)
+{
+    enum route_mode mode = v->call.route->mode;
+    if (mode != ROUTE_SSE && mode != ROUTE_WEBSOCKET) {
+        visit_refuse(v, ERR_BAD_REQUEST, "this route is no stream: cairn_call answers it");
+        return NULL;
+    }
+    visit_run(v, c, STR(""));
+    return is_admitted(&v->call) ? subscription_create(c, &v->call) : NULL;
+}
+
+static cairn_subscription *visit_stream(
+    cairn *c, const struct visit_request *request, cairn_answer **out_refusal)
+{
+    struct visit v;
+    visit_init(&v, &c->instance.api, request);
+    cairn_subscription *s = visit_find_route(&v) ? admit(c, &v) : NULL;
+    if (s == NULL)
+        *out_refusal = visit_answer(&v);
+    visit_deinit(&v);
+    return s;
+}
+
+cairn_subscription *cairn_subscribe(
+    cairn *c, const char *target, const char *const headers[], cairn_answer **out_refusal)
+{
+    const struct visit_request request = {
+        .method = "GET", .target = target, .headers = headers, .body = STR("")};
+    cairn_subscription *s = NULL;
+    cairn_answer *refusal = NULL;
+    if (handle_enter(c)) {
+        s = visit_stream(c, &request, &refusal);
+        handle_leave(c);
+    } else {
+        refusal = visit_turn_away(&request);
+    }
+    if (s == NULL && out_refusal != NULL)
+        *out_refusal = refusal;
+    else
+        cairn_answer_free(refusal);
+    return s;
+}
+
+void cairn_cancel(cairn_subscription *s)
+{
+    atomic_store(&s->is_cancelled, true);
+    bell_stop(&s->bell);
+}
+
+void cairn_unsubscribe(cairn_subscription *s)
+{
+    if (s == NULL)
+        return;
+    cairn *c = s->cairn;
+    handle_remove_bell(c, &s->bell);
+    arena_deinit(&s->page_arena);
+    arena_deinit(&s->arena);
+    buf_deinit(&s->data);
+    mem_free(s);
+    handle_unref(c);
+}

@@ -1,0 +1,168 @@
+#include "lib/sweeper.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "lib/errand.h"
+#include "model/sweep.h"
+
+enum { PAUSE_MS = 1000, SHORT_PAUSE_MS = 20 };
+
+struct sweeper {
+    struct store *store;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    bool stopping;
+    struct sweep_position position;
+    struct sweep_list list; /* its items are in the arena */
+    struct arena arena;
+    bool more;
+};
+
+/* --- One pass ------------------------------------------------------------------------------- */
+
+static enum error sweep_at_once(struct context *c, void *data)
+{
+    struct sweeper *s = data;
+    return model_sweep(c, &s->position, &s->more);
+}
+
+static enum error list(struct context *c, void *data)
+{
+    struct sweeper *s = data;
+    struct sweep_list *l = &s->list;
+    enum error e = sweep_list(c, &s->position, l);
+    if (e != OK)
+        return e;
+    arena_clear(&s->arena);
+    struct sweep_item *items = ARENA_ARRAY(&s->arena, struct sweep_item, l->count);
+    if (l->count > 0)
+        memcpy(items, l->items, l->count * sizeof *items);
+    l->items = items;
+    return OK;
+}
+
+struct item_job {
+    const struct sweep_item *item;
+    bool more;
+};
+
+static enum error do_item(struct context *c, void *data)
+{
+    struct item_job *job = data;
+    return sweep_do(c, job->item, &job->more);
+}
+
+static bool is_stopping(struct sweeper *s)
+{
+    pthread_mutex_lock(&s->mutex);
+    bool stopping = s->stopping;
+    pthread_mutex_unlock(&s->mutex);
+    return stopping;
+}
+
+/* Where others write too, each item is short and alone, so that it holds nobody up. */
+static enum error sweep_one_by_one(struct sweeper *s)
+{
+    enum error e = errand_run(s->store, STORE_WRITE, list, s), failure = OK;
+    if (e != OK)
+        return e;
+    s->more = s->list.more;
+    /* One that is busy or broken does not hold up the others; a database that is away does. */
+    for (size_t i = 0; i < s->list.count && !is_stopping(s); i++) {
+        if (e == ERR_UNAVAILABLE && !store_stats(s->store).connected)
+            break;
+        struct item_job job = {.item = &s->list.items[i]};
+        e = errand_run(s->store, STORE_WRITE, do_item, &job);
+        failure = e != OK ? e : failure;
+        s->more = s->more || (e == OK && job.more);
+    }
+    s->position = s->list.next;
+    s->more = s->more && failure == OK; /* what fails is not tried again at once */
+    return failure;
+}
+
+static enum error sweep(struct sweeper *s)
+{
+    s->more = false;
+    return store_is_shared(s->store) ? sweep_one_by_one(s)
+                                     : errand_run(s->store, STORE_WRITE, sweep_at_once, s);
+}
+
+/* --- The thread ----------------------------------------------------------------------------- */
+
+/* False when it is time to end. */
+static bool wait_ms(struct sweeper *s, long ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&s->mutex);
+    while (!s->stopping && pthread_cond_timedwait(&s->cond, &s->mutex, &until) == 0) {
+    }
+    bool stopping = s->stopping;
+    pthread_mutex_unlock(&s->mutex);
+    return !stopping;
+}
+
+static void *run(void *data)
+{
+    struct sweeper *s = data;
+    bool failing = false;
+    while (wait_ms(s, s->more ? SHORT_PAUSE_MS : PAUSE_MS)) {
+        enum error e = sweep(s);
+        /* Once an outage, not once a second. */
+        if (e != OK && !failing)
+            LOG(LOG_WARN, "sweeps fail", LOG_STR("code", error_info(e)->code));
+        failing = e != OK;
+    }
+    return NULL;
+}
+
+static void destroy(struct sweeper *s)
+{
+    pthread_cond_destroy(&s->cond);
+    pthread_mutex_destroy(&s->mutex);
+    arena_deinit(&s->arena);
+    mem_free(s);
+}
+
+enum error sweeper_start(struct store *store, struct problem *problem, struct sweeper **out_sweeper)
+{
+    struct sweeper *s = MEM_NEW(struct sweeper);
+    pthread_condattr_t monotonic;
+    s->store = store;
+    arena_init(&s->arena, SIZE_MAX);
+    pthread_mutex_init(&s->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->cond, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    enum error e = thread_start(&s->thread, run, s, problem);
+    if (e != OK) {
+        destroy(s);
+        return e;
+    }
+    *out_sweeper = s;
+    return OK;
+}
+
+void sweeper_stop(struct sweeper *s)
+{
+    pthread_mutex_lock(&s->mutex);
+    s->stopping = true;
+    pthread_cond_signal(&s->cond);
+    pthread_mutex_unlock(&s->mutex);
+}
+
+void sweeper_destroy(struct sweeper *s)
+{
+    if (s == NULL)
+        return;
+    sweeper_stop(s);
+    pthread_join(s->thread, NULL);
+    destroy(s);
+}

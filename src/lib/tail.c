@@ -1,0 +1,110 @@
+#include "lib/tail.h"
+
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "lib/errand.h"
+#include "model/tail.h"
+
+enum { WAIT_MS = 1000, PAUSE_AFTER_FAILURE_MS = 200 };
+
+struct tail_thread {
+    struct store *store;
+    pthread_t thread;
+    atomic_bool stopping;
+    struct tail tail;
+    struct tail_page page;
+};
+
+static enum error read_on(struct context *c, void *data)
+{
+    struct tail_thread *t = data;
+    return tail_read(c, &t->tail, store_hub(t->store), &t->page);
+}
+
+/* One pass; out_more: there is more to read. */
+static enum error pass(struct tail_thread *t, bool *out_more)
+{
+    *out_more = false;
+    enum error e = errand_run(t->store, STORE_READ_AHEAD, read_on, t);
+    if (e != OK)
+        return e;
+    *out_more = t->page.more;
+    tail_publish(&t->tail, &t->page, store_hub(t->store));
+    return OK;
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec pause = {.tv_nsec = ms * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static void *run(void *data)
+{
+    struct tail_thread *t = data;
+    bool failing = false, more = false;
+    int64_t next_us = 0;
+    while (!atomic_load(&t->stopping)) {
+        if (!more)
+            store_wait(t->store, WAIT_MS);
+        more = false;
+        /* For nobody, a look every second keeps the way short for who comes next. */
+        if (!hub_is_watched(store_hub(t->store)) && clock_steady_us() < next_us)
+            continue;
+        next_us = clock_steady_us() + WAIT_MS * 1000;
+        enum error e = pass(t, &more);
+        if (e != OK && !failing)
+            LOG(LOG_WARN, "nothing can be read for the streams: they wait",
+                LOG_STR("code", error_info(e)->code));
+        if (e == OK && failing)
+            LOG(LOG_INFO, "the streams go on");
+        failing = e != OK;
+        if (failing)
+            pause_ms(PAUSE_AFTER_FAILURE_MS);
+    }
+    return NULL;
+}
+
+static void destroy(struct tail_thread *t)
+{
+    tail_page_clear(&t->page);
+    mem_free(t);
+}
+
+enum error tail_thread_start(
+    struct store *store, struct problem *problem, struct tail_thread **out_thread)
+{
+    struct tail_thread *t = MEM_NEW(struct tail_thread);
+    bool more;
+    t->store = store;
+    atomic_init(&t->stopping, false);
+    tail_page_clear(&t->page);
+    enum error e = pass(t, &more);
+    e = e == OK ? thread_start(&t->thread, run, t, problem)
+                : problem_set(problem, ERR_UNAVAILABLE, "the database could not be read");
+    if (e != OK) {
+        destroy(t);
+        return e;
+    }
+    *out_thread = t;
+    return OK;
+}
+
+void tail_thread_stop(struct tail_thread *t)
+{
+    atomic_store(&t->stopping, true);
+    store_wake(t->store);
+}
+
+void tail_thread_destroy(struct tail_thread *t)
+{
+    if (t == NULL)
+        return;
+    tail_thread_stop(t);
+    pthread_join(t->thread, NULL);
+    destroy(t);
+}

@@ -1,0 +1,26 @@
+/* The head of an answer, parsed as strictly as a request's (net/http.h): no sockets, no memory but
+ * the arena. */
+#ifndef NET_HTTP_ANSWER_H
+#define NET_HTTP_ANSWER_H
+
+#include "net/http.h"
+
+struct http_answer {
+    int status;
+    struct str reason;
+    unsigned minor; /* HTTP/1.minor */
+    struct http_header *headers;
+    size_t n_headers;
+    bool keep_alive;
+    bool chunked;
+    bool has_length; /* neither: the body ends with the connection */
+    uint64_t content_length;
+};
+
+/* HTTP_DONE: `out_used` bytes belong to the head. HTTP_REFUSED: `out_rule` says why. */
+enum http_parsed http_parse_answer(struct arena *arena, struct str bytes, size_t max_bytes,
+    struct http_answer *out_answer, size_t *out_used, const char **out_rule);
+/* The first header of that name (any case), or STR_NONE. */
+struct str http_answer_header(const struct http_answer *answer, struct str name);
+
+#endif

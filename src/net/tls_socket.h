@@ -1,0 +1,14 @@
+/* OpenSSL on a plain socket without SIGPIPE, which its own socket BIO would raise. */
+#ifndef NET_TLS_SOCKET_H
+#define NET_TLS_SOCKET_H
+
+#include <openssl/bio.h>
+
+#include "base/macros.h"
+
+/* The caller frees it with BIO_meth_free, after every BIO that was made of it. */
+BIO_METHOD *tls_socket_method(void) __attribute__((returns_nonnull));
+/* The socket stays the caller's. */
+BIO *tls_socket_bio(BIO_METHOD *method, int fd) __attribute__((returns_nonnull));
+
+#endif

@@ -1,0 +1,27 @@
+#include "server/check.h"
+
+#include "model/check.h"
+#include "model/keys.h"
+#include "model/statements.h"
+
+static void on_fatal(const char *what)
+{
+    /* The job that met it fails, and the check with it. */
+}
+
+enum error server_check(
+    const struct server_config *config, struct check *check, struct problem *problem)
+{
+    const struct store_config store = {
+        .engine = str_is_none(config->db_url) ? ENGINE_SQLITE : ENGINE_POSTGRES,
+        .data_dir = config->data_dir,
+        .url = config->db_url,
+        .replica_url = STR_NONE,
+        .schema = config->db_schema,
+        .statements = sql_statements,
+        .n_statements = SQL_STATEMENT_COUNT,
+        .free_memo = key_memo_free,
+        .on_fatal = on_fatal,
+    };
+    return store_check(&store, model_check, check, problem);
+}

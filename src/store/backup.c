@@ -1,0 +1,289 @@
+#include "store/backup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "store/inspect.h"
+#include "store/sidecar.h"
+#include "store/sqlite_file.h"
+
+enum { SLICE_PAGES = 256 };
+
+struct backup {
+    const char *source;  /* the database */
+    const char *file;    /* what it is to become */
+    const char *partial; /* what it is until then */
+    int fd;              /* of that one, locked: there is one backup to a FILE at a time */
+    struct progress *progress;
+    struct problem *problem;
+};
+
+/* --- Where it goes -------------------------------------------------------------------------- */
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* In a data directory, this one's or that of another server, these names are the server's. */
+static enum error check_place(struct backup *b, const char *data_dir)
+{
+    struct stat data, target;
+    const char *directory = arena_cstr(b->problem->arena, file_directory(b->file));
+    if (stat(directory, &target) != 0)
+        return file_problem("cannot write to the directory", directory, b->problem);
+    bool is_data = stat(data_dir, &data) == 0 && is_same_file(&data, &target);
+    if (str_starts_with(file_name(b->file), STR("cairn.")) &&
+        (is_data || sqlite_is_served(str_of(directory))))
+        return problem_set(b->problem, ERR_INVALID,
+            "FILE must not be one of the data directory's own: %s", b->file);
+    return OK;
+}
+
+/* A log would be taken for the new file's, and what it holds is lost without the old one. */
+static enum error check_beside(struct backup *b)
+{
+    static const char *const endings[] = {"-wal", "-journal"};
+    for (size_t i = 0; i < COUNT_OF(endings); i++) {
+        const char *log = file_beside(b->problem->arena, b->file, endings[i]);
+        if (file_has_bytes(log))
+            return problem_set(b->problem, ERR_INVALID,
+                "%s is there: %s is no backup but a database in use, choose another FILE", log,
+                b->file);
+    }
+    return OK;
+}
+
+static enum error check_file(struct backup *b, bool replaces)
+{
+    struct stat info;
+    struct str name = file_name(b->file);
+    if (name.len == 0 || str_has_byte(name, '\n') || str_has_byte(name, '\\'))
+        return problem_set(b->problem, ERR_INVALID,
+            "FILE must be the name of a file, without a backslash or the end of a line in it");
+    if (lstat(b->file, &info) != 0)
+        return errno == ENOENT ? OK : file_problem("cannot look at", b->file, b->problem);
+    if (!S_ISREG(info.st_mode))
+        return problem_set(b->problem, ERR_INVALID, "%s is not a plain file", b->file);
+    if (!replaces)
+        return problem_set(
+            b->problem, ERR_CONFLICT, "%s is there already: --yes replaces it", b->file);
+    return OK;
+}
+
+/* The file that we hold may have become FILE since it was opened: then it is another's work. */
+static bool is_still_partial(const struct backup *b)
+{
+    struct stat opened, named;
+    return fstat(b->fd, &opened) == 0 && lstat(b->partial, &named) == 0 &&
+           is_same_file(&opened, &named);
+}
+
+static void remove_beside(const struct backup *b)
+{
+    unlink(file_beside(b->problem->arena, b->partial, "-wal"));
+    unlink(file_beside(b->problem->arena, b->partial, "-journal"));
+}
+
+static enum error leave_partial(struct backup *b, enum error e)
+{
+    close(b->fd);
+    b->fd = -1;
+    return e;
+}
+
+/* One that was killed may have left it; what another user owns would make the backup theirs. */
+static enum error open_partial(struct backup *b)
+{
+    struct stat info;
+    b->fd = open(b->partial, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (b->fd < 0 || fstat(b->fd, &info) != 0)
+        return file_problem("cannot write", b->partial, b->problem);
+    if (!S_ISREG(info.st_mode) || info.st_nlink > 1 || info.st_uid != geteuid())
+        return leave_partial(
+            b, problem_set(b->problem, ERR_CONFLICT,
+                   "%s is there and is not a plain file of ours: remove it", b->partial));
+    if (flock(b->fd, LOCK_EX | LOCK_NB) != 0 || !is_still_partial(b))
+        return leave_partial(
+            b, problem_set(b->problem, ERR_CONFLICT, "another backup is writing %s", b->partial));
+    remove_beside(b); /* what one that was killed has left */
+    if (ftruncate(b->fd, 0) != 0 || fchmod(b->fd, 0600) != 0)
+        return file_problem("cannot write", b->partial, b->problem);
+    return OK;
+}
+
+/* --- The copy ------------------------------------------------------------------------------- */
+
+static enum error copy_slices(struct backup *b, sqlite3_backup *copy)
+{
+    int rc = SQLITE_OK;
+    while (rc == SQLITE_OK) {
+        if (progress_is_cancelled(b->progress))
+            return problem_set(b->problem, ERR_CANCELLED, "called off");
+        rc = sqlite3_backup_step(copy, SLICE_PAGES);
+        int total = sqlite3_backup_pagecount(copy);
+        progress_report(b->progress, "copying pages",
+            (uint64_t)(total - sqlite3_backup_remaining(copy)), (uint64_t)total);
+    }
+    if (rc == SQLITE_DONE)
+        return OK;
+    return sqlite_file_problem(NULL, rc, "cannot copy the database to", b->partial, b->problem);
+}
+
+/* The source has a snapshot, so the copy never starts over. */
+static enum error copy_between(struct backup *b, sqlite3 *from, sqlite3 *to)
+{
+    /* Nobody else sees the file yet, and it is fsynced when it is whole. */
+    static const char prepare[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
+    int rc = sqlite3_exec(to, prepare, NULL, NULL, NULL);
+    sqlite3_backup *copy = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
+    if (copy == NULL)
+        return sqlite_file_problem(to, sqlite3_errcode(to), "cannot write", b->partial, b->problem);
+    enum error e = copy_slices(b, copy);
+    rc = sqlite3_backup_finish(copy);
+    if (e == OK && rc != SQLITE_OK)
+        e = sqlite_file_problem(to, rc, "cannot write", b->partial, b->problem);
+    return e;
+}
+
+/* One file that stands for itself: its header says that it has no WAL (fileformat2, 1.3.3). SQLite
+ * would change that only under locks. */
+static enum error leave_wal(const struct backup *b)
+{
+    enum { FORMAT_AT = 18 };
+    static const unsigned char legacy[] = {1, 1}; /* to write and to read */
+    ssize_t n = pwrite(b->fd, legacy, sizeof legacy, FORMAT_AT);
+    return n == sizeof legacy ? OK : file_problem("cannot write", b->partial, b->problem);
+}
+
+static enum error copy(struct backup *b)
+{
+    sqlite3 *from CLEANUP(sqlite_file_close) = NULL;
+    sqlite3 *to = NULL;
+    enum error e = sqlite_file_open_live(b->source, b->problem, &from);
+    if (e != OK)
+        return e;
+    int64_t version;
+    e = sqlite_file_schema_version(from, b->source, b->problem, &version);
+    if (e == OK && version == 0)
+        e = problem_set(b->problem, ERR_INVALID, "%s is not a database of Cairn's", b->source);
+    if (e != OK)
+        return e;
+    e = sqlite_file_open_unlocked(b->partial, b->problem, &to);
+    if (e != OK)
+        return e;
+    e = copy_between(b, from, to);
+    int rc = sqlite3_close(to);
+    if (e == OK && rc != SQLITE_OK)
+        e = sqlite_file_problem(NULL, rc, "cannot write", b->partial, b->problem);
+    return e == OK ? leave_wal(b) : e;
+}
+
+/* --- The proof ------------------------------------------------------------------------------ */
+
+/* Pages are copied as they are: what is found in the copy is the matter of the source. */
+static enum error inspect(struct backup *b, struct contents *out_contents)
+{
+    sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
+    enum error e = sqlite_file_open_still(b->partial, b->problem, &db);
+    if (e != OK)
+        return e;
+    sqlite_file_watch(db, b->progress);
+    progress_report(b->progress, "checking", 0, 0);
+    e = sqlite_file_expect_whole(db, b->source, b->problem);
+    if (e == OK)
+        e = sqlite_file_contents(db, b->source, false, b->progress, b->problem, out_contents);
+    return e;
+}
+
+static enum error make_last(struct backup *b)
+{
+    return fsync(b->fd) == 0 ? OK : file_problem("cannot write", b->partial, b->problem);
+}
+
+/* --- The new name --------------------------------------------------------------------------- */
+
+/* The hash of the older file. Unless FILE.sha256 says just one, the file is asked: there may be
+ * none, or two that one who was killed here has left. */
+static enum error read_old_hash(struct backup *b, struct sha256 *out_hash)
+{
+    struct sidecar old;
+    uint64_t size;
+    if (sidecar_read(b->file, b->problem, &old) == OK && old.count == 1) {
+        *out_hash = old.hashes[0];
+        return OK;
+    }
+    int fd = open(b->file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return file_problem("cannot read", b->file, b->problem);
+    enum error e = file_hash(
+        fd, b->file, -1, NULL, "hashing the old file", b->progress, b->problem, out_hash, &size);
+    close(fd);
+    return e;
+}
+
+/* The hash is there before the file is, and that of an older file until the new one is. */
+static enum error publish(struct backup *b, const struct sha256 *hash)
+{
+    struct stat info;
+    struct sidecar one = {.hashes = {*hash}, .count = 1}, both = one;
+    bool replaces = lstat(b->file, &info) == 0;
+    enum error e = replaces ? read_old_hash(b, &both.hashes[both.count++]) : OK;
+    if (e == OK)
+        e = sidecar_write(b->file, &both, NULL, b->problem);
+    if (e == OK && rename(b->partial, b->file) != 0) {
+        e = file_problem("cannot rename the backup to", b->file, b->problem);
+        if (!replaces)
+            unlink(file_beside(b->problem->arena, b->file, ".sha256"));
+    }
+    if (e == OK)
+        e = file_sync_directory(b->file, b->problem);
+    return e == OK && both.count > 1 ? sidecar_write(b->file, &one, NULL, b->problem) : e;
+}
+
+static enum error create(struct backup *b, struct backup_report *report)
+{
+    enum error e = copy(b);
+    if (e == OK)
+        e = inspect(b, &report->contents);
+    if (e == OK)
+        e = file_hash(b->fd, b->partial, -1, NULL, "hashing", b->progress, b->problem,
+            &report->sha256, &report->size_bytes);
+    if (e == OK)
+        e = make_last(b);
+    return e == OK ? publish(b, &report->sha256) : e;
+}
+
+enum error backup_create(struct str data_dir, struct str file, bool replaces,
+    struct progress *progress, struct problem *problem, struct backup_report *out_report)
+{
+    struct arena *arena = problem->arena;
+    const char *directory = arena_cstr(arena, data_dir);
+    struct backup b = {.source = file_beside(arena, directory, "/cairn.db"),
+        .file = arena_cstr(arena, file),
+        .fd = -1,
+        .progress = progress,
+        .problem = problem};
+    struct backup_report report = {.kept = STR_NONE};
+    b.partial = file_beside(arena, b.file, ".partial");
+    enum error e = check_place(&b, directory);
+    if (e == OK)
+        e = check_beside(&b);
+    if (e == OK)
+        e = check_file(&b, replaces);
+    if (e == OK)
+        e = open_partial(&b);
+    if (e == OK)
+        e = create(&b, &report);
+    if (e != OK && b.fd >= 0 && is_still_partial(&b)) {
+        remove_beside(&b);
+        unlink(b.partial);
+    }
+    if (b.fd >= 0)
+        close(b.fd);
+    if (e == OK)
+        *out_report = report;
+    return e;
+}

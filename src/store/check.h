@@ -1,0 +1,46 @@
+/*
+ * Whether a database is in order: beside the server or while none runs, over one snapshot. Nothing
+ * is changed, migrated or locked. What is wrong is a finding, not an error: an error is returned
+ * only when it could not be found out.
+ *
+ * The engine's part is here: of SQLite's file the structure, the indexes and the references between
+ * rows. The rules of the domain are a function of the model's (model/check.h), which reads the same
+ * snapshot; a file that is damaged is not read that far.
+ */
+#ifndef STORE_CHECK_H
+#define STORE_CHECK_H
+
+#include "base/progress.h"
+#include "store/contents.h"
+#include "store/store.h"
+
+enum { CHECK_MAX_FINDINGS = 200 };
+
+struct check_finding {
+    struct str rule;   /* "events-gapless" */
+    struct str object; /* "thread 018f…" */
+    struct str detail;
+};
+
+struct check {
+    /* What the caller says. The rest starts out as 0. */
+    struct arena *arena; /* holds what is found */
+    bool quick;
+    struct progress *progress;
+    struct check_finding findings[CHECK_MAX_FINDINGS];
+    size_t n_findings;
+    size_t n_untold; /* more than there is room for */
+    struct contents contents;
+};
+
+void check_found(struct check *check, const char *rule, struct str object, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
+/* Notes how many rows a table has, where the engine did not count them. */
+void check_count(struct check *check, const char *table, uint64_t rows);
+
+/* May be called several times; it starts over each time. */
+typedef enum error check_rules(struct check *check, struct tx *tx, struct problem *problem);
+MUST_CHECK enum error store_check(const struct store_config *config, check_rules *rules,
+    struct check *check, struct problem *problem);
+
+#endif

@@ -1,0 +1,490 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "store/backup.h"
+#include "store/migrate.h"
+#include "store/sidecar.h"
+#include "store/sqlite.h"
+#include "store/sqlite_file.h"
+
+struct restoring {
+    const struct restore *what;
+    const char *file;
+    const char *directory;
+    const char *database;
+    const char *copy; /* the new database until it is in place */
+    int file_fd;
+    int directory_fd;
+    int lock_fd;
+    bool has_lock; /* the directory is ours */
+    bool made_directory;
+    sqlite3 *old;     /* the database of before, which nobody else can open meanwhile */
+    int old_fd;       /* its file, closed after `old`: closing it drops SQLite's locks */
+    const char *kept; /* the second name that it got; NULL: none yet */
+    bool is_placed;   /* the new database is there */
+    bool moved_parts; /* what belongs to a damaged one has gone there */
+    struct progress *progress;
+    struct problem *problem;
+};
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+static const char *part(const struct restoring *r, const char *ending)
+{
+    return file_beside(r->problem->arena, r->database, ending);
+}
+
+/* --- The file ------------------------------------------------------------------------------- */
+
+static enum error read_expected(const struct restoring *r, struct sidecar *out_expected)
+{
+    struct problem *problem = r->problem;
+    if (!str_is_none(r->what->sha256)) {
+        out_expected->count = 1;
+        if (sha256_parse(r->what->sha256, &out_expected->hashes[0]))
+            return OK;
+        return problem_set(
+            problem, ERR_INVALID, "--sha256 must be 64 hexadecimal digits, as sha256sum says them");
+    }
+    enum error e = sidecar_read(r->file, problem, out_expected);
+    if (e == ERR_NOT_FOUND)
+        return problem_set(problem, e,
+            "there is no file %s.sha256: give the hash of the backup by --sha256", r->file);
+    return e;
+}
+
+static enum error open_file(struct restoring *r)
+{
+    struct stat info;
+    r->file_fd = open(r->file, O_RDONLY | O_CLOEXEC);
+    if (r->file_fd < 0 || fstat(r->file_fd, &info) != 0)
+        return file_problem("cannot read", r->file, r->problem);
+    if (!S_ISREG(info.st_mode))
+        return problem_set(r->problem, ERR_INVALID, "%s is not a plain file", r->file);
+    const char *wal = file_beside(r->problem->arena, r->file, "-wal");
+    if (file_has_bytes(wal))
+        return problem_set(r->problem, ERR_INVALID,
+            "%s belongs to %s, which is no backup but a database in use: cairn backup makes one",
+            wal, r->file);
+    return OK;
+}
+
+static enum error check_hash(
+    const struct restoring *r, const struct sidecar *expected, const struct sha256 *found)
+{
+    struct arena *arena = r->problem->arena;
+    if (sidecar_has(expected, found))
+        return OK;
+    struct str is = hex_encode(arena, (struct str){(const char *)found->bytes, SHA256_LEN});
+    struct str not =
+        hex_encode(arena, (struct str){(const char *)expected->hashes[0].bytes, SHA256_LEN});
+    return problem_set(r->problem, ERR_INVALID,
+        "%s is not the file that was backed up: its SHA-256 is %.*s, not %.*s", r->file,
+        STR_ARG(is), STR_ARG(not ));
+}
+
+static enum error check_version(const struct restoring *r, int64_t version)
+{
+    if (version == 0)
+        return problem_set(r->problem, ERR_INVALID, "%s is not a database of Cairn's", r->file);
+    if (version <= (int64_t)store_migration_count)
+        return OK;
+    return problem_set(r->problem, ERR_INVALID,
+        "%s has schema version %lld, this cairn (" CAIRN_VERSION
+        ") knows up to %zu: use a newer cairn",
+        r->file, (long long)version, store_migration_count);
+}
+
+/* Looks at `path`: the file, or our copy of it. */
+static enum error inspect(
+    const struct restoring *r, const char *path, struct contents *out_contents)
+{
+    sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
+    int64_t version = 0;
+    enum error e = sqlite_file_open_still(path, r->problem, &db);
+    if (e == ERR_INVALID)
+        return problem_set(r->problem, e, "%s is damaged, or is not a database", r->file);
+    if (e != OK)
+        return e;
+    sqlite_file_watch(db, r->progress);
+    e = sqlite_file_schema_version(db, r->file, r->problem, &version);
+    if (e == OK)
+        e = check_version(r, version);
+    progress_report(r->progress, "checking", 0, 0);
+    if (e == OK)
+        e = sqlite_file_expect_whole(db, r->file, r->problem);
+    if (e == OK)
+        e = sqlite_file_contents(db, r->file, false, r->progress, r->problem, out_contents);
+    return e;
+}
+
+/* --- The directory -------------------------------------------------------------------------- */
+
+bool restore_finds_database(struct str data_dir)
+{
+    static const char *const names[] = {"cairn.db", "cairn.db-wal", "cairn.db-journal"};
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, 64 * 1024);
+    const char *directory = file_beside(&arena, arena_cstr(&arena, data_dir), "/");
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (exists(file_beside(&arena, directory, names[i])))
+            return true;
+    return false;
+}
+
+static enum error check_empty(const struct restoring *r)
+{
+    if (r->what->replaces || !restore_finds_database(r->what->data_dir))
+        return OK;
+    return problem_set(r->problem, ERR_CONFLICT,
+        "%s holds a database already: --yes replaces it and keeps it aside", r->directory);
+}
+
+/* What root restores belongs to the owner of the directory, who is to serve it. Only for a file
+ * that we have made: of any other we do not know whose it is. */
+static enum error give_to_owner(const struct restoring *r, int fd, const char *path)
+{
+    struct stat info;
+    if (geteuid() != 0)
+        return OK;
+    if (fstat(r->directory_fd, &info) != 0 || fchown(fd, info.st_uid, info.st_gid) != 0)
+        return file_problem("cannot change the owner of", path, r->problem);
+    return OK;
+}
+
+static enum error take_directory(struct restoring *r)
+{
+    r->made_directory = !exists(r->directory);
+    enum error e = sqlite_take_directory(r->directory, r->problem, &r->directory_fd, &r->lock_fd);
+    r->has_lock = e == OK;
+    return e == OK ? check_empty(r) : e;
+}
+
+/* The same without making anything. */
+static enum error try_directory(const struct restoring *r)
+{
+    struct stat info;
+    if (stat(r->directory, &info) != 0)
+        return errno == ENOENT
+                   ? OK
+                   : file_problem("cannot open the data directory", r->directory, r->problem);
+    if (!S_ISDIR(info.st_mode))
+        return problem_set(r->problem, ERR_INVALID, "%s is not a directory", r->directory);
+    const char *lock = file_beside(r->problem->arena, r->directory, "/cairn.lock");
+    int fd = open(lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno != ENOENT)
+        return file_problem("cannot open", lock, r->problem);
+    bool busy = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+    if (fd >= 0)
+        close(fd);
+    if (busy)
+        return problem_set(r->problem, ERR_UNAVAILABLE,
+            "another cairn process is using the data directory %s", r->directory);
+    return check_empty(r);
+}
+
+/* --- The copy ------------------------------------------------------------------------------- */
+
+static enum error copy_file(
+    struct restoring *r, const struct sidecar *expected, struct backup_report *report)
+{
+    int fd = file_create(r->copy);
+    if (fd < 0)
+        return file_problem("cannot write", r->copy, r->problem);
+    enum error e = file_hash(r->file_fd, r->file, fd, r->copy, "copying", r->progress, r->problem,
+        &report->sha256, &report->size_bytes);
+    if (e == OK)
+        e = check_hash(r, expected, &report->sha256);
+    if (e == OK)
+        e = give_to_owner(r, fd, r->copy);
+    if (e == OK && fsync(fd) != 0)
+        e = file_problem("cannot write", r->copy, r->problem);
+    close(fd);
+    return e == OK ? inspect(r, r->copy, &report->contents) : e;
+}
+
+/* --- The database of before ----------------------------------------------------------------- */
+
+static bool is_damage(int rc)
+{
+    int base = rc & 0xff;
+    return base == SQLITE_CORRUPT || base == SQLITE_NOTADB || base == SQLITE_IOERR;
+}
+
+/* Whether it was kept from it, how many pages the log has, how many of them were moved. */
+static int take_checkpoint(void *is_moved, int n, char **values, char **names)
+{
+    *(bool *)is_moved = n == 3 && values[0] != NULL && strcmp(values[0], "0") == 0;
+    return 0;
+}
+
+/*
+ * What is still in the WAL goes into the database, which then is one file, and stays shut for all
+ * others while `old` is open. Nobody serves it, so that no commit can be lost by this checkpoint.
+ * A database that is damaged stays as it is: out_whole is false.
+ */
+static enum error make_single(struct restoring *r, bool *out_whole)
+{
+    bool is_moved = false;
+    int rc =
+        sqlite3_open_v2(r->database, &r->old, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(r->old, 1000);
+        sqlite3_db_config(r->old, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        rc = sqlite3_exec(r->old,
+            "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT",
+            NULL, NULL, NULL);
+    }
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(
+            r->old, "PRAGMA wal_checkpoint(TRUNCATE)", take_checkpoint, &is_moved, NULL);
+    *out_whole = rc == SQLITE_OK && is_moved;
+    if (*out_whole)
+        return OK;
+    if (rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY)
+        return problem_set(r->problem, ERR_UNAVAILABLE,
+            "another process has the database %s open: let a backup or check that runs end first",
+            r->database);
+    if (!is_damage(rc))
+        return sqlite_file_problem(
+            r->old, rc, "cannot close the database", r->database, r->problem);
+    sqlite3_close(r->old);
+    r->old = NULL;
+    return OK;
+}
+
+#define KEPT_NAME "cairn.db.before-restore-"
+
+/* cairn.db.before-restore-2026-01-31T23-59-59.123456Z */
+static const char *new_name(const struct restoring *r)
+{
+    char now[CLOCK_TEXT_LEN];
+    clock_format(clock_wall_us(), now);
+    for (size_t i = 0; i < sizeof now; i++)
+        now[i] = now[i] == ':' ? '-' : now[i];
+    struct str name = arena_printf(r->problem->arena, "/" KEPT_NAME "%.*s", CLOCK_TEXT_LEN, now);
+    return file_beside(r->problem->arena, r->directory, arena_cstr(r->problem->arena, name));
+}
+
+/* A name under which the database itself is kept, not one of before, goes with its hash. */
+static void drop_second_name(const struct restoring *r, const char *kept)
+{
+    struct stat database, second;
+    if (lstat(r->database, &database) != 0 || lstat(kept, &second) != 0 ||
+        database.st_dev != second.st_dev || database.st_ino != second.st_ino)
+        return;
+    unlink(file_beside(r->problem->arena, kept, ".sha256.partial"));
+    unlink(file_beside(r->problem->arena, kept, ".sha256"));
+    unlink(kept);
+}
+
+/* A restore that died before its rename has left the database two names. Where its log went with
+ * the second one, they stay together. */
+static void drop_second_names(const struct restoring *r)
+{
+    struct arena *arena = r->problem->arena;
+    DIR *entries = opendir(r->directory);
+    const struct dirent *entry;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        if (!str_starts_with(str_of(entry->d_name), STR(KEPT_NAME)))
+            continue;
+        const char *kept = file_beside(arena, file_beside(arena, r->directory, "/"), entry->d_name);
+        if (!exists(file_beside(arena, kept, "-wal")) &&
+            !exists(file_beside(arena, kept, "-journal")))
+            drop_second_name(r, kept);
+    }
+    if (entries != NULL)
+        closedir(entries);
+}
+
+static enum error move_part(
+    const struct restoring *r, const char *from, const char *to, const char *ending)
+{
+    const char *file = file_beside(r->problem->arena, from, ending);
+    if (!exists(file) || rename(file, file_beside(r->problem->arena, to, ending)) == 0)
+        return OK;
+    return file_problem("cannot move away", file, r->problem);
+}
+
+/* The files that belong to a database move to the name that it will have. */
+static enum error move_parts(const struct restoring *r, const char *from, const char *to)
+{
+    enum error e = move_part(r, from, to, "-wal");
+    return e == OK ? move_part(r, from, to, "-journal") : e;
+}
+
+/* Nothing writes to the file, so that this will be the hash of the kept one. */
+static enum error hash_old(struct restoring *r, struct sidecar *out_sidecar)
+{
+    uint64_t size;
+    r->old_fd = open(r->database, O_RDONLY | O_CLOEXEC);
+    if (r->old_fd < 0)
+        return file_problem("cannot read", r->database, r->problem);
+    out_sidecar->count = 1;
+    return file_hash(r->old_fd, r->database, -1, NULL, "hashing the old database", r->progress,
+        r->problem, &out_sidecar->hashes[0], &size);
+}
+
+static enum error write_hash(const struct restoring *r, const struct sidecar *sidecar)
+{
+    struct stat owner;
+    if (fstat(r->directory_fd, &owner) != 0)
+        return file_problem("cannot look at", r->directory, r->problem);
+    return sidecar_write(r->kept, sidecar, geteuid() == 0 ? &owner : NULL, r->problem);
+}
+
+/*
+ * The old database gets a second name, under which it stays, and its hash, so that it can be
+ * restored as any backup. A damaged one cannot be made a single file: what belongs to it goes
+ * first, since beside the new one it would be taken for a part of it.
+ */
+static enum error keep_old(struct restoring *r)
+{
+    const char *kept = new_name(r);
+    struct sidecar sidecar;
+    bool has_database = exists(r->database), whole = false;
+    drop_second_names(r);
+    enum error e = has_database ? make_single(r, &whole) : OK;
+    if (e == OK && whole)
+        e = hash_old(r, &sidecar);
+    if (e == OK && exists(kept))
+        return problem_set(r->problem, ERR_CONFLICT, "%s is there already: try again", kept);
+    if (e != OK)
+        return e;
+    r->kept = kept;
+    r->moved_parts = !whole;
+    if (!whole)
+        e = move_parts(r, r->database, kept);
+    if (e == OK && has_database && link(r->database, kept) != 0)
+        e = file_problem("cannot keep the old database as", kept, r->problem);
+    if (e == OK && whole)
+        e = write_hash(r, &sidecar);
+    if (e != OK)
+        return e;
+    unlink(part(r, "-wal"));
+    unlink(part(r, "-shm")); /* an index that is made anew */
+    unlink(part(r, "-journal"));
+    return fsync(r->directory_fd) == 0
+               ? OK
+               : file_problem("cannot fsync the directory", r->directory, r->problem);
+}
+
+/* After a failure the database of before has its one name again, unless the new one is there. */
+static void undo_keep(struct restoring *r)
+{
+    if (r->kept == NULL || r->is_placed)
+        return;
+    drop_second_name(r, r->kept);
+    if (r->moved_parts)
+        (void)!move_parts(r, r->kept, r->database);
+}
+
+static enum error put_in_place(struct restoring *r)
+{
+    if (rename(r->copy, r->database) != 0)
+        return file_problem("cannot rename the new database to", r->database, r->problem);
+    r->is_placed = true;
+    if (fsync(r->directory_fd) != 0)
+        return file_problem("cannot fsync the directory", r->directory, r->problem);
+    return OK;
+}
+
+/* --- All of it ------------------------------------------------------------------------------ */
+
+static void begin(struct restoring *r, const struct restore *restore, struct progress *progress,
+    struct problem *problem)
+{
+    struct arena *arena = problem->arena;
+    *r = (struct restoring){.what = restore,
+        .file = arena_cstr(arena, restore->file),
+        .directory = arena_cstr(arena, restore->data_dir),
+        .file_fd = -1,
+        .directory_fd = -1,
+        .lock_fd = -1,
+        .old_fd = -1,
+        .progress = progress,
+        .problem = problem};
+    r->database = file_beside(arena, r->directory, "/cairn.db");
+    r->copy = file_beside(arena, r->database, ".restoring");
+}
+
+/* A directory that was made for nothing goes again. */
+static void end(struct restoring *r, enum error e)
+{
+    sqlite3_close(r->old);
+    if (r->old_fd >= 0)
+        close(r->old_fd);
+    if (e != OK)
+        undo_keep(r);
+    if (e != OK && r->has_lock)
+        unlinkat(r->directory_fd, "cairn.db.restoring", 0);
+    if (e != OK && r->has_lock && r->made_directory) {
+        unlinkat(r->directory_fd, "cairn.lock", 0);
+        rmdir(r->directory);
+    }
+    if (r->file_fd >= 0)
+        close(r->file_fd);
+    if (r->lock_fd >= 0)
+        close(r->lock_fd);
+    if (r->directory_fd >= 0)
+        close(r->directory_fd);
+}
+
+enum error restore_try(const struct restore *restore, struct progress *progress,
+    struct problem *problem, struct backup_report *out_report)
+{
+    struct restoring r;
+    struct sidecar expected;
+    struct backup_report report = {.kept = STR_NONE};
+    begin(&r, restore, progress, problem);
+    enum error e = read_expected(&r, &expected);
+    if (e == OK)
+        e = open_file(&r);
+    if (e == OK)
+        e = try_directory(&r);
+    if (e == OK)
+        e = file_hash(r.file_fd, r.file, -1, NULL, "hashing", progress, problem, &report.sha256,
+            &report.size_bytes);
+    if (e == OK)
+        e = check_hash(&r, &expected, &report.sha256);
+    if (e == OK)
+        e = inspect(&r, r.file, &report.contents);
+    end(&r, e);
+    if (e == OK)
+        *out_report = report;
+    return e;
+}
+
+enum error restore_run(const struct restore *restore, struct progress *progress,
+    struct problem *problem, struct backup_report *out_report)
+{
+    struct restoring r;
+    struct sidecar expected;
+    struct backup_report report = {.kept = STR_NONE};
+    begin(&r, restore, progress, problem);
+    enum error e = read_expected(&r, &expected);
+    if (e == OK)
+        e = open_file(&r);
+    if (e == OK)
+        e = take_directory(&r);
+    if (e == OK)
+        e = copy_file(&r, &expected, &report);
+    if (e == OK && restore_finds_database(restore->data_dir))
+        e = keep_old(&r);
+    if (e == OK)
+        e = put_in_place(&r);
+    if (e == OK && r.kept != NULL)
+        report.kept = str_of(r.kept);
+    end(&r, e);
+    if (e == OK)
+        *out_report = report;
+    return e;
+}

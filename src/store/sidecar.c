@@ -1,0 +1,234 @@
+#include "store/sidecar.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/buf.h"
+#include "base/memory.h"
+
+enum { CHUNK_BYTES = 1024 * 1024, TEXT_MAX_BYTES = 64 * 1024 };
+
+/* --- Names ---------------------------------------------------------------------------------- */
+
+enum error file_problem(const char *what, const char *path, struct problem *problem)
+{
+    if (errno == ENOSPC || errno == EDQUOT)
+        return problem_set(problem, ERR_STORAGE_FULL, "%s %s: the disk is full", what, path);
+    return problem_set(problem, ERR_UNAVAILABLE, "%s %s: %s", what, path, strerror(errno));
+}
+
+const char *file_beside(struct arena *arena, const char *path, const char *ending)
+{
+    return arena_cstr(arena, arena_printf(arena, "%s%s", path, ending));
+}
+
+static size_t name_start(struct str path)
+{
+    size_t start = path.len;
+    while (start > 0 && path.ptr[start - 1] != '/')
+        start--;
+    return start;
+}
+
+struct str file_directory(const char *path)
+{
+    struct str whole = str_of(path);
+    size_t start = name_start(whole);
+    return start == 0 ? STR(".") : str_slice(whole, 0, start);
+}
+
+struct str file_name(const char *path)
+{
+    struct str whole = str_of(path);
+    return str_slice(whole, name_start(whole), whole.len);
+}
+
+int file_create(const char *path)
+{
+    if (unlink(path) != 0 && errno != ENOENT)
+        return -1;
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+bool file_has_bytes(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_size > 0;
+}
+
+enum error file_sync_directory(const char *path, struct problem *problem)
+{
+    const char *directory = arena_cstr(problem->arena, file_directory(path));
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return file_problem("cannot open the directory", directory, problem);
+    enum error e =
+        fsync(fd) == 0 ? OK : file_problem("cannot fsync the directory", directory, problem);
+    close(fd);
+    return e;
+}
+
+/* --- Bytes ---------------------------------------------------------------------------------- */
+
+static bool write_all(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* How many bytes there were, 0 at the end, or -1. */
+static ssize_t read_some(int fd, char *buffer, uint64_t offset)
+{
+    for (;;) {
+        ssize_t n = pread(fd, buffer, CHUNK_BYTES, (off_t)offset);
+        if (n >= 0 || errno != EINTR)
+            return n;
+    }
+}
+
+enum error file_hash(int fd, const char *path, int to, const char *to_path, const char *stage,
+    struct progress *progress, struct problem *problem, struct sha256 *out_hash, uint64_t *out_size)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return file_problem("cannot read", path, problem);
+    char *buffer CLEANUP(mem_freep) = mem_alloc(CHUNK_BYTES);
+    struct sha256_state *state = sha256_create();
+    enum error e = OK;
+    uint64_t done = 0;
+    ssize_t n = 0;
+    while (e == OK && (n = read_some(fd, buffer, done)) > 0) {
+        sha256_add(state, (struct str){buffer, (size_t)n});
+        done += (uint64_t)n;
+        progress_report(progress, stage, done, (uint64_t)info.st_size);
+        if (progress_is_cancelled(progress))
+            e = problem_set(problem, ERR_CANCELLED, "called off");
+        else if (to >= 0 && !write_all(to, buffer, (size_t)n))
+            e = file_problem("cannot write", to_path, problem);
+    }
+    if (e == OK && n < 0)
+        e = file_problem("cannot read", path, problem);
+    struct sha256 hash = sha256_finish(state);
+    if (e != OK)
+        return e;
+    *out_hash = hash;
+    *out_size = done;
+    return OK;
+}
+
+/* --- FILE.sha256 ---------------------------------------------------------------------------- */
+
+bool sha256_parse(struct str hex, struct sha256 *out_hash)
+{
+    struct sha256 hash;
+    if (hex.len != 2 * SHA256_LEN)
+        return false;
+    for (size_t i = 0; i < SHA256_LEN; i++) {
+        int high = hex_digit(hex.ptr[2 * i]), low = hex_digit(hex.ptr[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        hash.bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    *out_hash = hash;
+    return true;
+}
+
+bool sidecar_has(const struct sidecar *sidecar, const struct sha256 *hash)
+{
+    for (size_t i = 0; i < sidecar->count; i++)
+        if (memcmp(sidecar->hashes[i].bytes, hash->bytes, SHA256_LEN) == 0)
+            return true;
+    return false;
+}
+
+static enum error read_text(const char *path, struct problem *problem, struct str *out_text)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return problem_set(problem, ERR_NOT_FOUND, "there is no file %s", path);
+    if (fd < 0)
+        return file_problem("cannot read", path, problem);
+    char *text = arena_alloc(problem->arena, TEXT_MAX_BYTES);
+    ssize_t n = read(fd, text, TEXT_MAX_BYTES);
+    enum error e = n < 0 ? file_problem("cannot read", path, problem) : OK;
+    close(fd);
+    if (e == OK)
+        *out_text = (struct str){text, (size_t)n};
+    return e;
+}
+
+/* A line of sha256sum: the hash, a blank, how it was read, and the name, which may be a path. */
+static bool parse_line(struct str line, struct str name, struct sha256 *out_hash)
+{
+    enum { NAME_AT = 2 * SHA256_LEN + 2 };
+    if (line.len <= NAME_AT || line.ptr[NAME_AT - 2] != ' ' ||
+        (line.ptr[NAME_AT - 1] != ' ' && line.ptr[NAME_AT - 1] != '*'))
+        return false;
+    struct str path = str_slice(line, NAME_AT, line.len);
+    return str_eq(str_slice(path, name_start(path), path.len), name) &&
+           sha256_parse(str_slice(line, 0, 2 * SHA256_LEN), out_hash);
+}
+
+enum error sidecar_read(const char *file, struct problem *problem, struct sidecar *out_sidecar)
+{
+    const char *path = file_beside(problem->arena, file, ".sha256");
+    struct str rest, line, name = file_name(file);
+    enum error e = read_text(path, problem, &rest);
+    if (e != OK)
+        return e;
+    struct sidecar sidecar = {.count = 0};
+    while (sidecar.count < SIDECAR_MAX_HASHES && str_next_part(&rest, '\n', &line))
+        if (parse_line(line, name, &sidecar.hashes[sidecar.count]))
+            sidecar.count++;
+    if (sidecar.count == 0)
+        return problem_set(problem, ERR_INVALID,
+            "%s holds no SHA-256 of %.*s: its lines must be as sha256sum writes them", path,
+            STR_ARG(name));
+    *out_sidecar = sidecar;
+    return OK;
+}
+
+static enum error write_text(
+    const char *path, struct str text, const struct stat *owner, struct problem *problem)
+{
+    int fd = file_create(path);
+    if (fd < 0)
+        return file_problem("cannot write", path, problem);
+    bool is_theirs = owner == NULL || fchown(fd, owner->st_uid, owner->st_gid) == 0;
+    bool written = is_theirs && write_all(fd, text.ptr, text.len) && fsync(fd) == 0;
+    enum error e = written ? OK : file_problem("cannot write", path, problem);
+    close(fd);
+    return e;
+}
+
+enum error sidecar_write(const char *file, const struct sidecar *sidecar, const struct stat *owner,
+    struct problem *problem)
+{
+    const char *path = file_beside(problem->arena, file, ".sha256");
+    const char *partial = file_beside(problem->arena, path, ".partial");
+    struct buf text CLEANUP(buf_deinit);
+    buf_init(&text, TEXT_MAX_BYTES);
+    for (size_t i = 0; i < sidecar->count; i++) {
+        struct str bytes = {(const char *)sidecar->hashes[i].bytes, SHA256_LEN};
+        buf_append(&text, hex_encode(problem->arena, bytes));
+        buf_append(&text, STR("  "));
+        buf_append(&text, file_name(file));
+        buf_append_byte(&text, '\n');
+    }
+    enum error e = write_text(partial, buf_str(&text), owner, problem);
+    if (e == OK && rename(partial, path) != 0)
+        e = file_problem("cannot write", path, problem);
+    if (e != OK) {
+        unlink(partial);
+        return e;
+    }
+    return file_sync_directory(path, problem);
+}

@@ -1,0 +1,103 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "store/inspect.h"
+#include "store/migrate.h"
+#include "store/sqlite_file.h"
+
+int64_t store_known_schema(void)
+{
+    return (int64_t)store_migration_count;
+}
+
+static const char *path_in(struct arena *arena, struct str dir, const char *name)
+{
+    return arena_cstr(arena, arena_printf(arena, "%.*s/%s", STR_ARG(dir), name));
+}
+
+/* Asks for the lock and gives it back at once. */
+bool sqlite_is_served(struct str data_dir)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, 8192);
+    int fd = open(path_in(&arena, data_dir, "cairn.lock"), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is_served = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return is_served;
+}
+
+static bool has_log(struct arena *arena, struct str data_dir)
+{
+    struct stat st;
+    return stat(path_in(arena, data_dir, "cairn.db-wal"), &st) == 0 && st.st_size > 0;
+}
+
+static int64_t read_migrated(sqlite3 *db)
+{
+    sqlite3_stmt *stmt = NULL;
+    int64_t migrated_us = 0;
+    int rc = sqlite3_prepare_v2(
+        db, "SELECT coalesce(max(applied_at), 0) FROM schema_versions", -1, &stmt, NULL);
+    if (rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW)
+        migrated_us = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return migrated_us;
+}
+
+struct first_fault {
+    struct arena *arena;
+    const char *path;
+    struct str *damage;
+};
+
+static void keep_first(void *data, const char *line)
+{
+    struct first_fault *first = data;
+    if (str_is_none(*first->damage))
+        *first->damage = arena_printf(first->arena, "%s is damaged: %s", first->path, line);
+}
+
+/* At rest the file is read without a lock and nothing is put beside it; with a server, or a log
+ * that nobody has replayed, as any reader does it. */
+static enum error inspect_once(
+    struct str data_dir, struct problem *problem, struct sqlite_inspection *out)
+{
+    struct sqlite_inspection found = {.is_served = sqlite_is_served(data_dir), .damage = STR_NONE};
+    const char *path = path_in(problem->arena, data_dir, "cairn.db");
+    bool is_live = found.is_served || has_log(problem->arena, data_dir);
+    struct first_fault first = {problem->arena, path, &found.damage};
+    sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
+    enum error e = is_live ? sqlite_file_open_live(path, problem, &db)
+                           : sqlite_file_open_still(path, problem, &db);
+    if (e == OK)
+        e = sqlite_file_schema_version(db, path, problem, &found.schema_version);
+    if (e == OK)
+        e = sqlite_file_check(db, path, true, keep_first, &first, problem);
+    if (e == OK)
+        found.migrated_us = read_migrated(db);
+    if (e == ERR_INVALID) /* so damaged that it could not even be opened */
+        found.damage = problem->detail;
+    else if (e != OK)
+        return e;
+    *out = found;
+    return OK;
+}
+
+enum error sqlite_inspect(
+    struct str data_dir, struct problem *problem, struct sqlite_inspection *out)
+{
+    struct stat st;
+    if (stat(path_in(problem->arena, data_dir, "cairn.db"), &st) != 0 && errno == ENOENT)
+        return problem_set(
+            problem, ERR_NOT_FOUND, "there is no database in %.*s yet", STR_ARG(data_dir));
+    bool was_served = sqlite_is_served(data_dir);
+    enum error e = inspect_once(data_dir, problem, out);
+    /* What a server began to write meanwhile was read without its locks. */
+    if (!was_served && sqlite_is_served(data_dir))
+        e = inspect_once(data_dir, problem, out);
+    return e;
+}

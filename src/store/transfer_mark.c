@@ -1,0 +1,49 @@
+#include "store/transfer_mark.h"
+
+static enum error refuse_marked(struct problem *problem)
+{
+    return problem_set(problem, ERR_UNAVAILABLE,
+        "this database is being filled by cairn migrate; run it again to finish");
+}
+
+enum error transfer_check_sqlite(sqlite3 *db, struct problem *problem)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db,
+        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'cairn_transfer'", -1, &stmt,
+        NULL);
+    bool is_marked = rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW;
+    rc = sqlite3_finalize(stmt);
+    if (rc != SQLITE_OK)
+        return problem_set(
+            problem, ERR_UNAVAILABLE, "cannot read the database: %s", sqlite3_errmsg(db));
+    return is_marked ? refuse_marked(problem) : OK;
+}
+
+/* Of the second key the table of locks has the bits, as a number without a sign. */
+static const char SQL_STATE[] =
+    "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables"
+    "  WHERE schemaname = $1 AND tablename = 'cairn_transfer')::int,"
+    " EXISTS (SELECT 1 FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
+    "  AND granted AND mode = 'ExclusiveLock' AND classid::bigint = 1667328367"
+    "  AND objid::bigint = hashtext($1)::bigint & 4294967295 AND database = (SELECT oid"
+    "   FROM pg_catalog.pg_database WHERE datname = current_database()))::int";
+_Static_assert(TRANSFER_LOCK == 1667328367, "SQL_STATE says the same");
+
+enum error transfer_check_postgres(PGconn *conn, const char *schema, struct problem *problem)
+{
+    PGresult *r = PQexecParams(conn, SQL_STATE, 1, NULL, &schema, NULL, NULL, 0);
+    bool is_known = PQresultStatus(r) == PGRES_TUPLES_OK;
+    bool is_marked = is_known && PQgetvalue(r, 0, 0)[0] == '1';
+    bool is_used = is_known && PQgetvalue(r, 0, 1)[0] == '1';
+    PQclear(r);
+    if (!is_known)
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot look at the schema \"%s\": %s", schema,
+            PQstatus(conn) == CONNECTION_OK ? PQerrorMessage(conn) : "the connection was lost");
+    if (is_marked)
+        return refuse_marked(problem);
+    if (is_used)
+        return problem_set(problem, ERR_UNAVAILABLE,
+            "cairn migrate is reading the schema \"%s\"; wait until it has ended", schema);
+    return OK;
+}

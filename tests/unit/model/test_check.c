@@ -1,0 +1,262 @@
+#include "fixture.h"
+#include "model/check.h"
+
+static struct check *check_with(struct fixture *f, bool quick)
+{
+    struct check *check = ARENA_NEW(f->arena, struct check);
+    check->arena = f->arena;
+    check->quick = quick;
+    struct context *c = begin_reading(f);
+    EXPECT_EQ(model_check(check, c->tx, &f->problem), OK);
+    commit(f);
+    return check;
+}
+
+/* Breaks something behind Cairn's back and expects exactly this finding, of this object. */
+static void expect_found(
+    struct fixture *f, const char *sql, const char *rule, const char *object, const char *detail)
+{
+    sql_exec(f, sql);
+    struct check *check = check_with(f, false);
+    EXPECT_EQ(check->n_findings, 1);
+    if (check->n_findings == 0)
+        return;
+    EXPECT_STR(check->findings[0].rule, str_of(rule));
+    EXPECT_PART(check->findings[0].object, object);
+    EXPECT_PART(check->findings[0].detail, detail);
+}
+
+/* Some of everything: two tenants, threads with events, some pruned, runs in every status. */
+static struct uuid fill(struct fixture *f)
+{
+    struct thread with_metadata = {
+        .metadata = STR("{\"colour\":\"red\",\"n\":1.50,\"deep\":{\"a\":1},\"none\":null}")};
+    struct uuid other = make_tenant(f, "other");
+    EXPECT_EQ(thread_create(begin_as(f, other), &with_metadata), OK);
+    commit(f);
+    struct uuid thread = make_thread(f);
+    add_events(f, thread, 130);
+    int64_t pruned;
+    EXPECT_EQ(event_prune(begin(f), thread, 20, &pruned), OK);
+    commit(f);
+    add_events(f, thread, 10);
+    struct uuid idle = make_thread(f);
+    EXPECT_EQ(event_prune(begin(f), idle, INT64_MAX, &pruned), OK);
+    commit(f);
+    make_claimed(f, thread);
+    struct run waiting = make_run(f, make_thread(f), "direct");
+    struct run child = {.dispatch = STR("queue"), .has_parent_run_id = true};
+    child.parent_run_id = waiting.id;
+    EXPECT_EQ(run_start(begin(f), waiting.thread_id, STR_NONE, &child), OK);
+    commit(f);
+    struct run paused = make_run(f, make_thread(f), "direct");
+    EXPECT_EQ(run_pause(begin(f), &paused), OK);
+    commit(f);
+    struct run cancelled = make_run(f, make_thread(f), "queue");
+    EXPECT_EQ(run_cancel(begin(f), &cancelled, STR_NONE), OK);
+    commit(f);
+    struct uuid deleted = make_thread(f);
+    EXPECT_EQ(thread_delete(begin(f), deleted), OK);
+    commit(f);
+    return thread;
+}
+
+TEST(what_cairn_has_written_breaks_no_rule)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    fill(&f);
+    for (int quick = 0; quick < 2; quick++) {
+        struct check *check = check_with(&f, quick != 0);
+        for (size_t i = 0; i < check->n_findings; i++)
+            test_fail(__FILE__, __LINE__, "%.*s: %.*s: %.*s", STR_ARG(check->findings[i].rule),
+                STR_ARG(check->findings[i].object), STR_ARG(check->findings[i].detail));
+        EXPECT(check->contents.rows > 100 || quick);
+    }
+    fixture_end(&f);
+}
+
+/* What is done by hand, to a database of its own. */
+static void expect_broken(const char *sql, const char *rule, const char *object, const char *detail)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    fill(&f);
+    expect_found(&f, sql, rule, object, detail);
+    fixture_end(&f);
+}
+
+TEST(a_missing_event_is_found_where_it_is_missing)
+{
+    expect_broken(
+        "DELETE FROM events WHERE seq = 57", "events-gapless", "thread ", "event 57 is not there");
+}
+
+TEST(a_missing_event_is_found_by_a_quick_look_too)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    fill(&f);
+    sql_exec(&f, "DELETE FROM events WHERE seq = 57");
+    struct check *check = check_with(&f, true);
+    EXPECT_EQ(check->n_findings, 1);
+    EXPECT_STR(check->findings[0].rule, STR("events-gapless"));
+    EXPECT_PART(check->findings[0].detail, "20 were pruned and the last is ");
+    fixture_end(&f);
+}
+
+TEST(events_whose_ids_do_not_rise_are_found)
+{
+    expect_broken("UPDATE events SET id = (SELECT max(id) FROM events) + 1 WHERE seq = 60",
+        "event-order", "event 61 of thread ", "is not greater than that of the one before");
+}
+
+TEST(a_status_that_nobody_knows_is_found)
+{
+    expect_broken("UPDATE threads SET status = 'odd' WHERE pruned_seq = 20", "thread-status",
+        "thread ", "the status \"odd\" is not known");
+    expect_broken("UPDATE runs SET status = 'odd' WHERE status = 'cancelled'", "run-status", "run ",
+        "the status \"odd\" is not known");
+    expect_broken("UPDATE threads SET run_policy = 'odd' WHERE pruned_seq = 20",
+        "thread-run-policy", "thread ", "the policy \"odd\" is not known");
+    expect_broken("UPDATE runs SET dispatch = 'odd' WHERE status = 'paused'", "run-dispatch",
+        "run ", "the dispatch \"odd\" is not known");
+}
+
+TEST(a_lease_without_a_worker_or_a_running_run_is_found)
+{
+    expect_broken("UPDATE runs SET worker = NULL WHERE worker IS NOT NULL", "run-lease", "run ",
+        "a lease needs a worker, an end and a length");
+    expect_broken("UPDATE runs SET worker = NULL, lease_ms = NULL, lease_expires_at = NULL "
+                  "WHERE worker IS NOT NULL",
+        "run-lease", "run ", "it is running by queue and has no lease");
+    expect_broken("UPDATE runs SET worker = 'w', lease_ms = 1, lease_expires_at = 1 "
+                  "WHERE status = 'paused'",
+        "run-lease", "run ", "it is paused by direct and has a lease");
+    expect_broken("UPDATE runs SET fence = 100000 WHERE worker IS NOT NULL", "run-fence", "run ",
+        "its fencing token 100000 is greater than the last seq");
+}
+
+TEST(a_run_that_is_finished_and_is_not_is_found)
+{
+    expect_broken("UPDATE runs SET finished_at = NULL WHERE status = 'cancelled'", "run-finished",
+        "run ", "it is cancelled and has no finished_at");
+    expect_broken("UPDATE runs SET paused_from = 'running' WHERE status = 'cancelled'",
+        "run-status", "run ", "it is cancelled, paused from \"running\"");
+}
+
+TEST(a_run_in_the_wrong_family_is_found)
+{
+    expect_broken("UPDATE runs SET depth = 3 WHERE parent_run_id IS NOT NULL", "run-parent", "run ",
+        "its depth is 3 and must be 1");
+    expect_broken("UPDATE runs SET parent_run_id = tenant_id WHERE parent_run_id IS NOT NULL",
+        "run-parent", "run ", "its parent is not in its thread");
+    expect_broken("UPDATE threads SET most_recent_run_id = tenant_id "
+                  "WHERE id = (SELECT thread_id FROM runs WHERE status = 'paused')",
+        "thread-recent-run", "thread ", "its most recent run is not there");
+}
+
+TEST(an_index_of_metadata_that_differs_is_found)
+{
+    expect_broken("DELETE FROM thread_metadata WHERE key = 'n'", "thread-metadata", "thread ",
+        "the member \"n\" of its metadata is not in the index");
+    expect_broken("INSERT INTO thread_metadata SELECT tenant_id, 'more', 'x', thread_id "
+                  "FROM thread_metadata WHERE key = 'n'",
+        "thread-metadata", "thread ", "the index of the filter has 4 members, its metadata 3");
+    expect_broken("UPDATE thread_metadata SET value = '1.5' WHERE key = 'n'", "thread-metadata",
+        "thread ", "the member \"n\" of its metadata");
+}
+
+TEST(documents_that_are_gone_are_found)
+{
+    expect_broken("DELETE FROM run_documents WHERE run_id = (SELECT id FROM runs "
+                  "WHERE status = 'cancelled')",
+        "run-documents", "run ", "its documents are not there");
+    expect_broken("DELETE FROM thread_documents WHERE thread_id = (SELECT thread_id FROM runs "
+                  "WHERE status = 'cancelled')",
+        "thread-documents", "thread ", "its documents are not there");
+}
+
+/* PostgreSQL's columns refuse such text by themselves. */
+SQLITE_ONLY(text_that_is_not_json_is_found)
+{
+    expect_broken("UPDATE run_documents SET state = '{' WHERE run_id = (SELECT id FROM runs "
+                  "WHERE status = 'cancelled')",
+        "json", "run ", "state is not valid JSON");
+    expect_broken("UPDATE threads SET metadata = 'x' WHERE pruned_seq = 20", "json", "thread ",
+        "metadata is not valid JSON");
+    expect_broken("UPDATE events SET payload = '[1,]' WHERE seq = 70", "json",
+        "event 70 of thread ", "payload is not valid JSON");
+    expect_broken("DELETE FROM event_floor", "event-floor", "database", "must have one row");
+}
+
+TEST(a_changed_audit_log_is_found)
+{
+    expect_broken("UPDATE audit_log SET action = 'nothing.happened' WHERE seq = 2", "audit-chain",
+        "tenant 018f0000-0000-7000-8000-000000000001", "record 2 is missing");
+}
+
+TEST(a_changed_audit_log_is_found_also_of_a_tenant_that_is_gone)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid gone = make_tenant(&f, "gone");
+    EXPECT_EQ(audit_record(begin_as(&f, gone), "test.happened", "thing", gone, STR_NONE), OK);
+    commit(&f);
+    EXPECT_EQ(tenant_delete(begin(&f), gone), OK);
+    commit(&f);
+    EXPECT_EQ(check_with(&f, false)->n_findings, 0);
+    expect_found(&f, "UPDATE audit_log SET actor = 'nobody' WHERE action = 'test.happened'",
+        "audit-chain", "tenant ", "record 1 is missing");
+    fixture_end(&f);
+}
+
+TEST(more_findings_than_there_is_room_for_are_counted)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    add_events(&f, thread, 300);
+    /* The first id is the greatest: all the others are smaller than the one before. */
+    sql_exec(&f, "UPDATE events SET id = -id");
+    struct check *check = check_with(&f, false);
+    EXPECT_EQ(check->n_findings, CHECK_MAX_FINDINGS);
+    EXPECT_EQ(check->n_findings + check->n_untold, 301);
+    fixture_end(&f);
+}
+
+static const struct sql_statement SLOW = {
+    .index = 0, .name = "slow", .text = {[ENGINE_POSTGRES] = "SELECT 1 FROM pg_sleep(13)"}};
+static const struct sql_statement *const SLOW_ALONE[] = {&SLOW};
+
+static enum error wait_long(struct check *check, struct tx *tx, struct problem *problem)
+{
+    struct query q;
+    query_begin(&q, tx, &SLOW, check->arena);
+    check_count(check, "slow", query_next(&q) ? 1 : 0);
+    return query_end(&q);
+}
+
+static void on_fatal(const char *what)
+{
+    test_fail(__FILE__, __LINE__, "fatal: %s", what);
+}
+
+/* Longer than the database gives a server's statement, and a server the database. */
+POSTGRES_ONLY(a_check_waits_for_a_statement_as_long_as_it_takes)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    const struct store_config config = {.engine = ENGINE_POSTGRES,
+        .url = str_of(getenv("CAIRN_TEST_POSTGRES")),
+        .replica_url = STR_NONE,
+        .schema = str_of(f.schema),
+        .statements = SLOW_ALONE,
+        .n_statements = COUNT_OF(SLOW_ALONE),
+        .on_fatal = on_fatal};
+    struct check *check = ARENA_NEW(f.arena, struct check);
+    check->arena = f.arena;
+    EXPECT_EQ(store_check(&config, wait_long, check, &f.problem), OK);
+    EXPECT_EQ(check->contents.rows, 1);
+    fixture_end(&f);
+}

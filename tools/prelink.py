@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+"""Makes a static library of one object that gives away cairn_* alone.
+
+    prelink.py libcairn.a libembed.a libapi.a …
+
+A program can then link it beside its own code, whatever names that has.
+"""
+import subprocess
+import sys
+from pathlib import Path
+
+output, *parts = sys.argv[1:]
+whole = str(Path(output).with_suffix(".o"))
+
+
+def run(*command):
+    subprocess.run(command, check=True)
+
+
+run("ld", "-r", "--force-group-allocation", "-o", whole, "--whole-archive", *parts)
+run("objcopy", "--wildcard", "--keep-global-symbol=cairn_*", whole)
+Path(output).unlink(missing_ok=True)
+run("ar", "rcs", output, whole)
+Path(whole).unlink()
