@@ -2,6 +2,7 @@
 #include "cli/file.h"
 #include "cli/remote.h"
 #include "cli/state.h"
+#include "cli/text.h"
 
 static int run(struct cli *cli);
 
@@ -107,11 +108,19 @@ static int check_target(struct cli *cli, const char *method, struct str path)
 
 /* --- The answer ----------------------------------------------------------------------------- */
 
-static void print_head(const struct http_answer *head)
+static struct str for_output(struct cli *cli, struct str text)
 {
-    printf("HTTP/1.%u %d %.*s\n", head->minor, head->status, STR_ARG(head->reason));
-    for (size_t i = 0; i < head->n_headers; i++)
-        printf("%.*s: %.*s\n", STR_ARG(head->headers[i].name), STR_ARG(head->headers[i].value));
+    return cli->terminal ? text_clean(cli_arena(cli), text) : text;
+}
+
+static void print_head(struct cli *cli, const struct http_answer *head)
+{
+    struct str reason = for_output(cli, head->reason);
+    printf("HTTP/1.%u %d %.*s\n", head->minor, head->status, STR_ARG(reason));
+    for (size_t i = 0; i < head->n_headers; i++) {
+        struct str value = for_output(cli, head->headers[i].value);
+        printf("%.*s: %.*s\n", STR_ARG(head->headers[i].name), STR_ARG(value));
+    }
     putchar('\n');
 }
 
@@ -142,7 +151,8 @@ static int print_stream(struct cli *cli, struct remote *r)
         if (result != CLIENT_OK || run.len == 0)
             return remote_judge(r, result, &none);
         fwrite(run.ptr, 1, run.len, stdout);
-        fflush(stdout);
+        if (fflush(stdout) != 0 || ferror(stdout))
+            return cli_fail(cli, "the output could not be written");
     }
 }
 
@@ -174,7 +184,7 @@ static int run(struct cli *cli)
     enum client_result result =
         streams ? remote_begin(r, &request, &answer) : remote_send(r, &request, &answer);
     if (result == CLIENT_OK && cli_flag(cli, "include"))
-        print_head(&answer.head);
+        print_head(cli, &answer.head);
     if (streams && result == CLIENT_OK && is_stream(&answer.head))
         return print_stream(cli, r);
     if (result == CLIENT_OK)

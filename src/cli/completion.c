@@ -4,6 +4,7 @@
  * means after a tab; where nothing is known, the shell completes files.
  */
 #include "cli/commands.h"
+#include "cli/help.h"
 
 static int run(struct cli *cli);
 
@@ -53,20 +54,25 @@ static const struct {
 
 /* --- What may follow ------------------------------------------------------------------------ */
 
-static void offer(struct str begun, const char *dashes, const char *word, const char *meaning)
+/* A word that goes on as it was begun; the prefix is a part of it. */
+static void offer(struct str begun, struct str prefix, const char *word, const char *meaning)
 {
-    size_t n_dashes = strlen(dashes);
-    bool dashes_fit = begun.len <= n_dashes ? str_starts_with(str_of(dashes), begun)
-                                            : str_starts_with(begun, str_of(dashes));
-    if (dashes_fit && str_starts_with(str_of(word), str_slice(begun, n_dashes, begun.len)))
-        printf("%s%s\t%s\n", dashes, word, meaning);
+    bool prefix_fits =
+        begun.len <= prefix.len ? str_starts_with(prefix, begun) : str_starts_with(begun, prefix);
+    if (prefix_fits && str_starts_with(str_of(word), str_slice(begun, prefix.len, begun.len)))
+        printf("%.*s%s\t%s\n", STR_ARG(prefix), word, meaning);
+}
+
+static bool is_dashed(struct str begun)
+{
+    return begun.len > 0 && begun.ptr[0] == '-';
 }
 
 static void offer_nouns(struct str begun)
 {
     for (size_t i = 0; i < command_count; i++)
         if (i == 0 || strcmp(commands[i]->noun, commands[i - 1]->noun) != 0)
-            offer(begun, "", commands[i]->noun,
+            offer(begun, STR(""), commands[i]->noun,
                 commands[i]->verb == NULL ? commands[i]->summary : "");
 }
 
@@ -74,7 +80,7 @@ static void offer_verbs(struct str noun, struct str begun)
 {
     for (size_t i = 0; i < command_count; i++)
         if (commands[i]->verb != NULL && str_eq(str_of(commands[i]->noun), noun))
-            offer(begun, "", commands[i]->verb, commands[i]->summary);
+            offer(begun, STR(""), commands[i]->verb, commands[i]->summary);
 }
 
 /* The option that a word names and whose value is still to come, or NULL. */
@@ -91,47 +97,89 @@ static const struct cli_option *awaiting_value(const struct command *command, st
     return NULL;
 }
 
-static void offer_for_command(const struct command *command, struct str before, struct str begun)
+static void offer_choices(const struct cli_option *o, struct str prefix, struct str begun)
 {
+    for (size_t i = 0; o->choices != NULL && o->choices[i] != NULL; i++)
+        offer(begun, prefix, o->choices[i], o->help);
+}
+
+/* True when the word is an option's value, whether or not it is known what that may be. */
+static bool offer_value(const struct command *command, struct str before, struct str begun)
+{
+    size_t equals = str_find(begun, '=');
     const struct cli_option *awaited = awaiting_value(command, before);
-    if (awaited != NULL) {
-        for (size_t i = 0; awaited->choices != NULL && awaited->choices[i] != NULL; i++)
-            offer(begun, "", awaited->choices[i], awaited->help);
-        return;
+    const struct cli_option *joined =
+        equals < begun.len ? awaiting_value(command, str_slice(begun, 0, equals)) : NULL;
+    if (awaited != NULL)
+        offer_choices(awaited, STR(""), begun);
+    else if (joined != NULL)
+        offer_choices(joined, str_slice(begun, 0, equals + 1), begun);
+    return awaited != NULL || joined != NULL;
+}
+
+static void offer_options(const struct command *command, struct str begun)
+{
+    for (size_t i = 0; is_dashed(begun) && i < command_option_count(command); i++) {
+        const struct cli_option *o = command_option(command, i);
+        offer(begun, STR("--"), o->name, o->help);
     }
-    if (command == &command_completion)
+}
+
+/* Before there is a command: its noun, then its verb. */
+static void offer_names(struct str noun, bool noun_is_begun, struct str begun)
+{
+    if (noun_is_begun)
+        offer_nouns(begun);
+    else
+        offer_verbs(noun, begun);
+    if (is_dashed(begun) && (noun_is_begun || command_noun_has_verbs(noun)))
+        offer(begun, STR("--"), "help", "show the help");
+    if (is_dashed(begun) && noun_is_begun)
+        offer(begun, STR("--"), "version", "print the version");
+}
+
+static void offer_arguments(const struct command *command, struct cli *cli, struct str begun)
+{
+    size_t n = cli_argument_count(cli) - 1;
+    if (command == &command_help && n == 2)
+        offer_nouns(begun);
+    else if (command == &command_help && n == 3)
+        offer_verbs(cli_argument(cli, 2), begun);
+    else if (command == &command_completion && n == 2)
         for (size_t i = 0; i < COUNT_OF(scripts); i++)
-            offer(begun, "", scripts[i].shell, "its script");
-    if (begun.len > 0 && begun.ptr[0] == '-')
-        for (size_t i = 0; i < command_option_count(command); i++)
-            offer(begun, "--", command_option(command, i)->name, command_option(command, i)->help);
+            offer(begun, STR(""), scripts[i].shell, "its script");
 }
 
 /* The words of the line after "cairn"; the last one is being typed. */
-static int offer_words(struct cli *cli)
+static void offer_words(struct cli *cli)
 {
     size_t n = cli_argument_count(cli) - 1;
-    struct str noun = cli_argument(cli, 1), verb = cli_argument(cli, 2);
-    if (n <= 1) {
-        offer_nouns(n == 0 ? STR("") : noun);
-        return EXIT_SUCCESS;
+    struct str noun = cli_argument(cli, 1), begun = n == 0 ? STR("") : cli_argument(cli, n);
+    const struct command *command = n < 2 ? NULL : command_find(noun, STR_NONE);
+    if (command == NULL && n <= 2) {
+        offer_names(noun, n < 2, begun);
+        return;
     }
-    struct str begun = cli_argument(cli, n), before = cli_argument(cli, n - 1);
-    const struct command *command = command_find(noun, STR_NONE);
-    if (command == NULL && n == 2)
-        offer_verbs(noun, begun);
-    else if (command == NULL)
-        command = command_find(noun, verb);
-    if (command != NULL)
-        offer_for_command(command, before, begun);
-    return EXIT_SUCCESS;
+    if (command == NULL)
+        command = command_find(noun, cli_argument(cli, 2));
+    struct str before = cli_argument(cli, n - 1);
+    if (str_eq(before, STR("="))) /* bash makes three words of --color=always */
+        before = cli_argument(cli, n - 2);
+    else if (str_eq(begun, STR("=")))
+        begun = STR("");
+    if (command == NULL || offer_value(command, before, begun))
+        return;
+    offer_arguments(command, cli, begun);
+    offer_options(command, begun);
 }
 
 static int run(struct cli *cli)
 {
     struct str shell = cli_argument(cli, 0);
-    if (str_eq(shell, STR("words")))
-        return offer_words(cli);
+    if (str_eq(shell, STR("words"))) {
+        offer_words(cli);
+        return EXIT_SUCCESS;
+    }
     for (size_t i = 0; i < COUNT_OF(scripts); i++)
         if (str_eq(str_of(scripts[i].shell), shell)) {
             fputs(scripts[i].script, stdout);

@@ -22,6 +22,7 @@ struct doctor {
     bool has_settings;
     struct settings settings; /* of the server that is looked at */
     bool full;
+    bool guesses_url; /* the server is asked where the settings say that it listens */
     size_t counts[VERDICT_COUNT];
 };
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/doctor.h"
+#include "cli/endpoint.h"
 
 static struct str user_name(struct doctor *d, uid_t uid)
 {
@@ -41,11 +42,13 @@ static bool file_has_password(struct doctor *d, size_t setting)
 
 void doctor_check_key_file(struct doctor *d)
 {
-    struct str path = cli_value(d->cli, "api-key-file");
-    if (str_is_none(path))
-        path = str_of(getenv("CAIRN_API_KEY_FILE"));
-    if (path.len > 0)
-        check_secret(d, "the API key", path);
+    struct endpoint endpoint = {.url = STR_NONE, .api_key_file = STR_NONE};
+    struct str words = STR_NONE;
+    cli_catch_words(d->cli, &words); /* they are told with the server */
+    (void)endpoint_choose(d->cli, &endpoint);
+    cli_catch_words(d->cli, NULL);
+    if (!str_is_none(endpoint.api_key_file))
+        check_secret(d, "the API key", endpoint.api_key_file);
 }
 
 void doctor_check_secrets(struct doctor *d)

@@ -1,3 +1,5 @@
+#include <openssl/x509_vfy.h>
+
 #include "cli/doctor.h"
 #include "cli/remote.h"
 
@@ -9,9 +11,9 @@ static void prefer_own_address(struct doctor *d)
     const struct server_config *c = &d->settings.config;
     struct endpoint endpoint = {.url = STR_NONE};
     if (c->listen_port == 0 || endpoint_choose(d->cli, &endpoint) != EXIT_SUCCESS ||
-        !str_eq(endpoint.url, STR(ENDPOINT_USUAL_URL)) || !str_is_none(cli_value(d->cli, "url")) ||
-        str_of(getenv("CAIRN_URL")).len > 0)
+        endpoint.is_named)
         return;
+    d->guesses_url = true;
     struct str host = c->listen_host;
     if (str_eq(host, STR("0.0.0.0")))
         host = STR("127.0.0.1");
@@ -56,6 +58,64 @@ static enum client_result ask(struct remote *r, const char *path, struct remote_
     return remote_send(r, &request, out);
 }
 
+/* --- The certificate ------------------------------------------------------------------------ */
+
+static bool ends_with(struct str text, struct str end)
+{
+    return text.len >= end.len && str_eq(str_slice(text, text.len - end.len, text.len), end);
+}
+
+/* Why OpenSSL refuses the certificate of a server that was reached; X509_V_OK: that is not it. */
+static int find_distrust(const struct endpoint *e, struct str why)
+{
+    enum { REASONS = 128 };
+    for (int i = X509_V_OK + 1; e->tls && i < REASONS; i++)
+        if (ends_with(why, str_of(X509_verify_cert_error_string(i))))
+            return i;
+    return X509_V_OK;
+}
+
+/* The server's own settings may know its name; its address was all there was to guess from. */
+static struct str mend_name(struct doctor *d, const struct endpoint *e)
+{
+    const struct server_config *c = &d->settings.config;
+    struct str name = d->guesses_url && c->n_allow_hosts > 0 ? c->allow_hosts[0] : STR("NAME");
+    return arena_printf(d->arena, "cairn doctor --url https://%.*s:%u, with a name it is for",
+        STR_ARG(name), (unsigned)e->port);
+}
+
+/* Nobody said that the certificate is good for an address that was guessed; but it must be in its
+ * time anywhere. */
+static void tell_distrust(struct doctor *d, const struct endpoint *e, int reason)
+{
+    bool untimely =
+        reason == X509_V_ERR_CERT_HAS_EXPIRED || reason == X509_V_ERR_CERT_NOT_YET_VALID;
+    bool misnamed =
+        reason == X509_V_ERR_HOSTNAME_MISMATCH || reason == X509_V_ERR_IP_ADDRESS_MISMATCH;
+    struct str mend =
+        untimely   ? STR("renew the certificate, then systemctl restart cairn; or timedatectl")
+        : misnamed ? mend_name(d, e)
+                   : STR("cairn doctor --ca-file FILE, with its issuer's certificate (PEM)");
+    struct str finding = arena_printf(d->arena, "%.*s was reached, its certificate is refused: %s",
+        STR_ARG(e->url), X509_verify_cert_error_string(reason));
+    if (d->guesses_url && !untimely)
+        doctor_warn(d, "server", mend, "%.*s", STR_ARG(finding));
+    else
+        doctor_fail(d, "server", mend, "%.*s", STR_ARG(finding));
+}
+
+/* --- What answers --------------------------------------------------------------------------- */
+
+static void tell_silence(struct doctor *d, struct remote *r)
+{
+    struct str why = http_client_why(remote_client(r));
+    int reason = find_distrust(remote_endpoint(r), why);
+    if (reason != X509_V_OK)
+        tell_distrust(d, remote_endpoint(r), reason);
+    else
+        doctor_fail(d, "server", NAME_SERVER, "%.*s", STR_ARG(why));
+}
+
 /* False when there is no server to ask further. */
 static bool check_health(struct doctor *d, struct remote *r)
 {
@@ -63,8 +123,7 @@ static bool check_health(struct doctor *d, struct remote *r)
     struct str url = remote_endpoint(r)->url;
     enum client_result result = ask(r, "/healthz", &answer);
     if (result != CLIENT_OK) {
-        struct str why = http_client_why(remote_client(r));
-        doctor_fail(d, "server", NAME_SERVER, "%.*s", STR_ARG(why));
+        tell_silence(d, r);
         return false;
     }
     struct str version =

@@ -131,7 +131,8 @@ static int choose_url(const struct sources *s, struct endpoint *out, bool *out_o
         str_is_none(told.value) || str_is_none(profile.value) || str_eq(told.value, profile.value);
     if (str_is_none(told.value))
         told = profile;
-    if (str_is_none(told.value))
+    out->is_named = !str_is_none(told.value);
+    if (!out->is_named)
         told = (struct told){STR(ENDPOINT_USUAL_URL), STR("the default")};
     const char *rule = endpoint_parse_url(told.value, out);
     return rule == NULL ? EXIT_SUCCESS
@@ -150,14 +151,15 @@ static int check_key(struct cli *cli, struct str source, struct str key, struct 
     return EXIT_SUCCESS;
 }
 
-static int read_key(struct cli *cli, struct str path, struct str *out_key)
+static int read_key(struct cli *cli, struct str path, struct endpoint *out)
 {
     struct str text, why;
+    out->api_key_file = path;
     if (!file_read(cli_arena(cli), path, KEY_MAX_BYTES, &text, &why))
         return cli_usage(cli, "the API key cannot be read: %.*s", STR_ARG(why));
     while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
         text.len--;
-    return check_key(cli, path, text, out_key);
+    return check_key(cli, path, text, &out->api_key);
 }
 
 /* ~/ is the user's directory in a configuration, where no shell replaces it. */
@@ -169,7 +171,7 @@ static struct str expand(struct cli *cli, struct str path)
     return arena_printf(cli_arena(cli), "%s%.*s", home, STR_ARG(str_slice(path, 1, path.len)));
 }
 
-static int choose_profile_key(const struct sources *s, struct str *out_key)
+static int choose_profile_key(const struct sources *s, struct endpoint *out)
 {
     struct told key = from_profile(s, STR("api_key"));
     struct told file = from_profile(s, STR("api_key_file"));
@@ -177,29 +179,29 @@ static int choose_profile_key(const struct sources *s, struct str *out_key)
         return cli_usage(
             s->cli, "%.*s: api_key and api_key_file exclude each other", STR_ARG(file.source));
     if (!str_is_none(file.value))
-        return read_key(s->cli, expand(s->cli, file.value), out_key);
+        return read_key(s->cli, expand(s->cli, file.value), out);
     if (str_is_none(key.value))
         return EXIT_SUCCESS;
     if (file_is_exposed(cli_arena(s->cli), s->config.path))
         cli_note(s->cli, "warning: others may read the API key in %.*s; chmod 600 %.*s",
             STR_ARG(s->config.path), STR_ARG(s->config.path));
-    return check_key(s->cli, key.source, key.value, out_key);
+    return check_key(s->cli, key.source, key.value, &out->api_key);
 }
 
 /* A profile's key is for the profile's server: it is not shown to another one. */
-static int choose_key(const struct sources *s, bool url_of_profile, struct str *out_key)
+static int choose_key(const struct sources *s, bool url_of_profile, struct endpoint *out)
 {
     struct str flag = cli_value(s->cli, "api-key-file");
     struct told key = from_variable("CAIRN_API_KEY");
     struct told file = from_variable("CAIRN_API_KEY_FILE");
-    *out_key = STR_NONE;
+    out->api_key = out->api_key_file = STR_NONE;
     if (!str_is_none(flag))
-        return read_key(s->cli, flag, out_key);
+        return read_key(s->cli, flag, out);
     if (!str_is_none(key.value))
-        return check_key(s->cli, key.source, key.value, out_key);
+        return check_key(s->cli, key.source, key.value, &out->api_key);
     if (!str_is_none(file.value))
-        return read_key(s->cli, file.value, out_key);
-    return url_of_profile ? choose_profile_key(s, out_key) : EXIT_SUCCESS;
+        return read_key(s->cli, file.value, out);
+    return url_of_profile ? choose_profile_key(s, out) : EXIT_SUCCESS;
 }
 
 static struct str usual_config(struct arena *arena)
@@ -220,7 +222,7 @@ int endpoint_choose(struct cli *cli, struct endpoint *out_endpoint)
     if (refused == EXIT_SUCCESS)
         refused = choose_url(&s, out_endpoint, &url_of_profile);
     if (refused == EXIT_SUCCESS)
-        refused = choose_key(&s, url_of_profile, &out_endpoint->api_key);
+        refused = choose_key(&s, url_of_profile, out_endpoint);
     struct told ca = from_flag_or_variable(cli, "ca-file", "CAIRN_CA_FILE");
     if (str_is_none(ca.value))
         ca = from_profile(&s, STR("ca_file"));

@@ -8,12 +8,14 @@
 
 struct endpoint {
     struct str url; /* as it was given */
+    bool is_named;  /* by a flag, a variable or a profile; else it is the usual one */
     bool tls;
     struct str host; /* without brackets */
     uint16_t port;
-    struct str prefix;  /* of every path: "" or "/cairn" */
-    struct str api_key; /* STR_NONE: none */
-    struct str ca_file; /* STR_NONE: the system's */
+    struct str prefix;       /* of every path: "" or "/cairn" */
+    struct str api_key;      /* STR_NONE: none */
+    struct str api_key_file; /* where it lies, also when it cannot be read; STR_NONE: elsewhere */
+    struct str ca_file;      /* STR_NONE: the system's */
 };
 
 /* EXIT_SUCCESS, or it has said what is wrong. */

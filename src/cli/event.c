@@ -1,10 +1,11 @@
-/* Events: what a client sees of a thread, in order. */
+#include "cli/event.h"
+
 #include "cli/request.h"
 #include "cli/tail.h"
 
 static int run_tail(struct cli *cli);
 
-static const struct cli_column list_columns[] = {
+const struct cli_column event_columns[] = {
     {"SEQ", "/seq", COLUMN_NUMBER},
     {"ID", "/id", COLUMN_NUMBER},
     {"AT", "/created_at", COLUMN_TIME},
@@ -13,6 +14,7 @@ static const struct cli_column list_columns[] = {
     {"PAYLOAD", "/payload", COLUMN_JSON},
     {"THREAD", "/thread_id", COLUMN_TEXT},
 };
+static_assert(COUNT_OF(event_columns) == EVENT_COLUMNS, "EVENT_COLUMNS counts the rows");
 static const struct cli_column columns[] = {
     {"ID", "/id", COLUMN_NUMBER},
     {"SEQ", "/seq", COLUMN_NUMBER},
@@ -47,8 +49,8 @@ const struct command command_event_list = {.noun = "event",
         .path = "/v1/threads/{THREAD}/events",
         .path_without = "/v1/events",
         .cursor = "after",
-        .columns = list_columns,
-        .n_columns = COUNT_OF(list_columns)}};
+        .columns = event_columns,
+        .n_columns = EVENT_COLUMNS}};
 
 static const struct cli_option append_options[] = {
     {.name = "kind",

@@ -246,6 +246,20 @@ void help_print_man(FILE *out)
 
 /* --- The command ---------------------------------------------------------------------------- */
 
+/* What was meant is told with its noun, as it is to be typed. */
+static int refuse(struct cli *cli, struct str noun, struct str verb)
+{
+    bool of_noun = command_noun_has_verbs(noun);
+    struct str near = of_noun ? command_suggest_verb(noun, verb) : command_suggest_noun(noun);
+    struct str asked = str_is_none(verb)
+                           ? noun
+                           : arena_printf(&cli->arena, "%.*s %.*s", STR_ARG(noun), STR_ARG(verb));
+    if (str_is_none(near))
+        return cli_usage(cli, "there is no command \"%.*s\"", STR_ARG(asked));
+    return cli_usage(cli, "there is no command \"%.*s\"; did you mean %.*s%s%.*s?", STR_ARG(asked),
+        of_noun ? (int)noun.len : 0, noun.ptr, of_noun ? " " : "", STR_ARG(near));
+}
+
 static int run(struct cli *cli)
 {
     struct str noun = cli_argument(cli, 0), verb = cli_argument(cli, 1);
@@ -263,7 +277,6 @@ static int run(struct cli *cli)
     else if (str_is_none(verb) && command_noun_has_verbs(noun))
         help_print_noun(stdout, noun);
     else
-        return cli_usage(cli, "there is no command \"%.*s%s%.*s\"", STR_ARG(noun),
-            str_is_none(verb) ? "" : " ", STR_ARG(verb));
+        return refuse(cli, noun, verb);
     return EXIT_SUCCESS;
 }

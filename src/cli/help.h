@@ -4,6 +4,8 @@
 
 #include "cli/cli.h"
 
+extern const struct command command_help;
+
 void help_print_program(FILE *out);
 /* The verbs of a noun. */
 void help_print_noun(FILE *out, struct str noun);

@@ -1,15 +1,41 @@
+#include <fcntl.h>
+
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/resource.h"
 #include "cli/state.h"
 
+/* A descriptor that came closed would be given to the next file or pipe, and what is printed would
+ * go there. Taken the wrong way round, its use still fails. */
+static bool hold_standard_fds(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            return false;
+    return true;
+}
+
 /* A write to stdout that failed must not look like a success. */
+static bool is_written(void)
+{
+    return fflush(stdout) == 0 && !ferror(stdout);
+}
+
 static int finish(struct cli *cli, int code)
 {
     cli_clear_bar(cli);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_SUCCESS)
+    if (!is_written() && code == EXIT_SUCCESS)
         return cli_fail(cli, "the output could not be written");
     return code;
+}
+
+static int finish_help(void)
+{
+    if (is_written())
+        return EXIT_SUCCESS;
+    fputs("cairn: the output could not be written\n", stderr);
+    return EXIT_FAILURE;
 }
 
 static int run_command(const struct command *command, int argc, char **argv)
@@ -29,6 +55,11 @@ static int run_command(const struct command *command, int argc, char **argv)
 static int refuse_noun(struct str noun)
 {
     struct str near = command_suggest_noun(noun);
+    if (str_starts_with(noun, STR("-"))) {
+        fprintf(stderr, "cairn: options follow the command: cairn COMMAND %.*s …; ", STR_ARG(noun));
+        fputs("cairn --help lists the commands\n", stderr);
+        return EXIT_USAGE;
+    }
     fprintf(stderr, "cairn: there is no command \"%.*s\"; ", STR_ARG(noun));
     if (!str_is_none(near))
         fprintf(stderr, "did you mean %.*s? ", STR_ARG(near));
@@ -53,15 +84,17 @@ static bool is_help(struct str word)
 
 int main(int argc, char **argv)
 {
+    if (!hold_standard_fds())
+        return EXIT_FAILURE;
     struct str noun = str_of(argc > 1 ? argv[1] : NULL);
     struct str verb = str_of(argc > 2 ? argv[2] : NULL);
     if (str_is_none(noun) || is_help(noun)) {
         help_print_program(str_is_none(noun) ? stderr : stdout);
-        return str_is_none(noun) ? EXIT_USAGE : EXIT_SUCCESS;
+        return str_is_none(noun) ? EXIT_USAGE : finish_help();
     }
     if (str_eq(noun, STR("--version"))) {
         puts("cairn " CAIRN_VERSION);
-        return EXIT_SUCCESS;
+        return finish_help();
     }
     const struct command *command = command_find(noun, STR_NONE);
     if (command != NULL)
@@ -70,7 +103,7 @@ int main(int argc, char **argv)
         return refuse_noun(noun);
     if (str_is_none(verb) || is_help(verb)) {
         help_print_noun(str_is_none(verb) ? stderr : stdout, noun);
-        return str_is_none(verb) ? EXIT_USAGE : EXIT_SUCCESS;
+        return str_is_none(verb) ? EXIT_USAGE : finish_help();
     }
     command = command_find(noun, verb);
     return command == NULL ? refuse_verb(noun, verb) : run_command(command, argc - 3, argv + 3);

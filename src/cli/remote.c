@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/json_patch.h"
 #include "base/memory.h"
 #include "base/uuid.h"
@@ -24,6 +25,7 @@ struct remote {
     struct arena arena; /* of the newest answer */
     struct json_doc doc;
     int interrupt_fd;
+    int64_t deadline_us;
 };
 
 /* --- Life ----------------------------------------------------------------------------------- */
@@ -52,6 +54,7 @@ int remote_open(struct cli *cli, struct remote **out_remote)
     r->endpoint = endpoint;
     r->client = client;
     r->interrupt_fd = config.interrupt_fd;
+    r->deadline_us = INT64_MAX;
     arena_init(&r->arena, ARENA_BYTES);
     *out_remote = r;
     return EXIT_SUCCESS;
@@ -81,10 +84,23 @@ struct http_client *remote_client(struct remote *r)
     return r->client;
 }
 
+void remote_set_deadline(struct remote *r, int64_t deadline_us)
+{
+    r->deadline_us = deadline_us;
+    http_client_set_deadline(r->client, deadline_us);
+}
+
+static int64_t left_ms(const struct remote *r)
+{
+    int64_t left_us = r->deadline_us - clock_steady_us();
+    return left_us > 0 ? left_us / 1000 : 0;
+}
+
 bool remote_pause(struct remote *r, uint32_t ms)
 {
     struct pollfd fd = {r->interrupt_fd, POLLIN, 0};
-    return poll(&fd, 1, (int)ms) == 0;
+    int64_t left = left_ms(r);
+    return poll(&fd, 1, (int)(ms < left ? ms : left)) == 0;
 }
 
 /* --- One request ---------------------------------------------------------------------------- */
@@ -154,11 +170,15 @@ struct str remote_string(struct arena *arena, struct json value, struct str poin
 
 /* --- Again ---------------------------------------------------------------------------------- */
 
+static bool only_reads(const struct remote_request *q)
+{
+    return strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0;
+}
+
 /* What comes to the same however often it is sent. */
 static bool is_repeatable(const struct remote_request *q)
 {
-    return strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0 ||
-           strcmp(q->method, "POST") == 0;
+    return only_reads(q) || strcmp(q->method, "POST") == 0;
 }
 
 /* Refused for now, and nothing was done; or it is known how to find out. */
@@ -167,6 +187,8 @@ static bool is_for_later(
 {
     if (a->head.status == 429)
         return true;
+    if (a->head.status == 502 || a->head.status == 504) /* of a proxy: what was done is not known */
+        return only_reads(q);
     if (a->head.status != 503)
         return false;
     struct str code = a->has_json ? remote_string(&r->arena, a->json, STR("/code")) : STR_NONE;
@@ -204,6 +226,8 @@ enum client_result remote_send(
             return result;
         if (!remote_pause(r, pause_before(tries, out_answer, result == CLIENT_OK)))
             return CLIENT_INTERRUPTED;
+        if (left_ms(r) == 0)
+            return result;
     }
 }
 

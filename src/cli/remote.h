@@ -45,6 +45,8 @@ int remote_judge(struct remote *r, enum client_result result, const struct remot
 enum client_result remote_begin(
     struct remote *r, const struct remote_request *request, struct remote_answer *out_answer);
 struct http_client *remote_client(struct remote *r);
+/* Nothing is sent, waited for or tried again past this moment of clock_steady_us(). */
+void remote_set_deadline(struct remote *r, int64_t deadline_us);
 /* Waits, and returns early, with false, at Ctrl-C. */
 bool remote_pause(struct remote *r, uint32_t ms);
 

@@ -4,6 +4,7 @@
 #include "base/json_write.h"
 #include "cli/request.h"
 #include "cli/state.h"
+#include "cli/text.h"
 
 enum { LIMIT_USUAL = 100, LIMIT_MAX = 1000000, PAGE_MAX = 200 };
 
@@ -26,17 +27,54 @@ static bool is_true(struct json value, struct str pointer)
     return json_pointer(value, pointer, &found) && json_type(found) == JSON_TRUE;
 }
 
-/* Prints a page; the number of its rows. */
-static uint64_t print_page(struct cli *cli, struct json page)
+/* Where an answer sends us is not followed: the key is for this server. */
+static int ask(struct cli *cli, struct remote *r, const struct remote_request *request,
+    struct remote_answer *out)
+{
+    int code = remote_ask(r, request, out);
+    if (code != EXIT_SUCCESS || out->head.status < 300)
+        return code;
+    struct str place = http_answer_header(&out->head, STR("Location"));
+    bool named = !str_is_none(place);
+    place = named ? text_clean(&cli->arena, place) : STR("");
+    return cli_fail(cli, "the server answers %d%s%.*s; --url, CAIRN_URL or a profile names it",
+        out->head.status, named ? " and sends us to " : "", STR_ARG(place));
+}
+
+/* A list while its pages come. */
+struct pages {
+    uint64_t left;     /* rows that are still wanted */
+    struct str cursor; /* where the next page begins; STR_NONE: at the start, or nowhere */
+    bool more;
+};
+
+/* NULL, or what is wrong with the page. */
+static const char *read_page(
+    struct cli *cli, const struct remote_answer *a, struct pages *p, struct json *out_data)
+{
+    if (!a->has_json || json_type(a->json) != JSON_OBJECT ||
+        !json_get(a->json, STR("data"), out_data) || json_type(*out_data) != JSON_ARRAY)
+        return "the server's answer is not a list";
+    struct str next = remote_string(&cli->arena, a->json, STR("/next_cursor"));
+    p->more = is_true(a->json, STR("/has_more"));
+    if (p->more && (str_is_none(next) || str_eq(next, p->cursor)))
+        return "the server says that there is more, but not where";
+    p->cursor = arena_str(&cli->arena, next);
+    return NULL;
+}
+
+/* No more rows than are wanted; of a longer page no cursor says where the rest begins. */
+static void print_page(struct cli *cli, struct json data, struct pages *p)
 {
     const struct cli_request *row = cli->command->request;
-    struct json data, item;
-    if (!json_get(page, STR("data"), &data))
-        return 0;
+    struct json item;
     struct json_iter it = json_iter(data);
-    while (json_next(&it, NULL, &item))
+    for (; p->left > 0 && json_next(&it, NULL, &item); p->left--)
         cli_print_row(cli, row->columns, row->n_columns, item);
-    return json_count(data);
+    if (p->left == 0 && json_next(&it, NULL, &item)) {
+        p->more = true;
+        p->cursor = STR_NONE;
+    }
 }
 
 /* What the last page said of what follows goes into the document of --json. */
@@ -55,31 +93,29 @@ static void note_more(struct cli *cli, bool more, struct str cursor)
 static int print_list(struct cli *cli, struct remote *r, struct remote_request *request)
 {
     const struct cli_request *row = cli->command->request;
-    struct str first = request->path, cursor = cli_value(cli, "after");
+    struct str first = request->path;
     struct str cursor_name = str_of(row->cursor != NULL ? row->cursor : "cursor");
-    uint64_t left;
-    bool more = true;
-    int code = read_limit(cli, &left);
-    while (code == EXIT_SUCCESS && more && left > 0) {
+    struct pages p = {.cursor = cli_value(cli, "after"), .more = true};
+    int code = read_limit(cli, &p.left);
+    while (code == EXIT_SUCCESS && p.more && p.left > 0) {
         struct remote_answer answer;
-        uint64_t ask = left < PAGE_MAX ? left : PAGE_MAX;
-        struct str limit = arena_printf(&cli->arena, "%llu", (unsigned long long)ask);
+        struct json data;
+        uint64_t wanted = p.left < PAGE_MAX ? p.left : PAGE_MAX;
+        struct str limit = arena_printf(&cli->arena, "%llu", (unsigned long long)wanted);
         request->path = request_with(cli, first, STR("limit"), limit);
-        if (!str_is_none(cursor))
-            request->path = request_with(cli, request->path, cursor_name, cursor);
-        code = remote_ask(r, request, &answer);
+        if (!str_is_none(p.cursor))
+            request->path = request_with(cli, request->path, cursor_name, p.cursor);
+        code = ask(cli, r, request, &answer);
         if (code != EXIT_SUCCESS)
             break;
-        if (!answer.has_json || json_type(answer.json) != JSON_OBJECT)
-            return cli_fail(cli, "the server's answer is not a list");
-        left -= print_page(cli, answer.json);
-        cursor =
-            arena_str(&cli->arena, remote_string(&cli->arena, answer.json, STR("/next_cursor")));
-        more = is_true(answer.json, STR("/has_more"));
+        const char *wrong = read_page(cli, &answer, &p, &data);
+        if (wrong != NULL)
+            return cli_fail(cli, "%s", wrong);
+        print_page(cli, data, &p);
     }
     if (code != EXIT_SUCCESS)
         return code;
-    note_more(cli, more, cursor);
+    note_more(cli, p.more, p.cursor);
     cli_print_end(cli, row->columns, row->n_columns);
     return EXIT_SUCCESS;
 }
@@ -127,7 +163,7 @@ static int look_only(struct cli *cli, struct remote *r, const struct remote_requ
     struct remote_request look = {.method = "GET", .body = STR_NONE};
     struct remote_answer answer;
     look.path = row->looks_at != NULL ? request_path(cli, row->looks_at) : request->path;
-    int code = remote_ask(r, &look, &answer);
+    int code = ask(cli, r, &look, &answer);
     if (code != EXIT_SUCCESS)
         return code;
     cli_note(cli, "Would send %s %.*s to %.*s; nothing was changed.", request->method,
@@ -154,6 +190,6 @@ int resource_run(struct cli *cli)
         return look_only(cli, r, &request);
     if (row->question != NULL && !cli_confirm(cli, "%s", row->question))
         return cli_refused(cli);
-    code = remote_ask(r, &request, &answer);
+    code = ask(cli, r, &request, &answer);
     return code == EXIT_SUCCESS ? print_answer(cli, &answer) : code;
 }

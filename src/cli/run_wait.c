@@ -94,9 +94,11 @@ static enum client_result poll_events(struct cli *cli, struct wait *w, struct re
 {
     int64_t wait_s = left_s(w) < POLL_S ? left_s(w) : POLL_S;
     struct buf *cursor = &w->tail.cursor;
-    struct str path = arena_printf(cli_arena(cli), "%.*s?wait=%lld&run_id=%.*s%s%.*s",
-        STR_ARG(w->tail.path), (long long)(wait_s > 0 ? wait_s : 0), STR_ARG(cli_argument(cli, 0)),
-        cursor->len > 0 ? "&after=" : "", STR_ARG(buf_str(cursor)));
+    struct str path = arena_printf(cli_arena(cli), "%.*s?wait=%lld", STR_ARG(w->tail.path),
+        (long long)(wait_s > 0 ? wait_s : 0));
+    path = request_with(cli, path, STR("run_id"), cli_argument(cli, 0));
+    if (cursor->len > 0)
+        path = request_with(cli, path, STR("after"), buf_str(cursor));
     struct remote_request request = {.method = "GET", .path = path, .body = STR_NONE};
     enum client_result result = remote_send(w->tail.remote, &request, out);
     if (result != CLIENT_OK || !out->has_json)
@@ -105,10 +107,7 @@ static enum client_result poll_events(struct cli *cli, struct wait *w, struct re
     bool gone = out->head.status == 410;
     struct str next = remote_string(
         cli_arena(cli), out->json, gone ? STR("/resume_cursor") : STR("/next_cursor"));
-    if (!str_is_none(next)) {
-        buf_reset(cursor);
-        buf_append(cursor, next);
-    }
+    tail_move_to(&w->tail, next);
     if (gone)
         out->head.status = 200;
     return result;
@@ -173,6 +172,7 @@ static int wait_for_run(struct cli *cli)
     if (code != EXIT_SUCCESS)
         return code;
     tail_init(&w.tail, cli, remote);
+    remote_set_deadline(remote, w.deadline_us);
     do {
         struct arena_mark mark = arena_mark(cli_arena(cli));
         code = wait_once(cli, &w);

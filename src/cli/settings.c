@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 #include "cli/config.h"
 #include "cli/suggest.h"
+#include "net/http.h"
 #include "store/store.h"
 
 /* --- Each value's rule ---------------------------------------------------------------------- */
@@ -378,21 +379,50 @@ static struct str mask(struct arena *arena, struct str s, size_t from, size_t to
         arena, "%.*s***%.*s", STR_ARG(str_slice(s, 0, from)), STR_ARG(str_slice(s, to, s.len)));
 }
 
-/* The password may follow the user's name, or be a parameter. */
+/* Where the user's name and password end: at the last @ of the authority, and without its slash
+ * libpq takes what looks like parameters for a part of them. `start` when there are none. */
+static size_t find_host(struct str url, size_t start)
+{
+    struct str rest = str_slice(url, start, url.len);
+    size_t query = str_find(rest, '?'), slash = str_find(rest, '/');
+    size_t end = start + (query > slash ? query : slash), host = start;
+    for (size_t i = start; i < end; i++)
+        host = url.ptr[i] == '@' ? i : host;
+    return host;
+}
+
+/* A name that cannot be read is taken for one. */
+static bool names_password(struct arena *arena, struct str encoded)
+{
+    struct str name;
+    if (!http_decode_percent(arena, encoded, false, &name))
+        return true;
+    for (size_t i = 0; i + strlen("password") <= name.len; i++)
+        if (str_eq_nocase(str_slice(name, i, i + strlen("password")), STR("password")))
+            return true;
+    return false;
+}
+
+/* Passwords are what follows the user's name, and every parameter that is named so. */
 struct str settings_mask_url(struct arena *arena, struct str url)
 {
-    size_t start = find_text(url, STR("://"));
-    size_t host = start;
-    for (size_t i = start; i < url.len && url.ptr[i] != '?'; i++)
-        host = url.ptr[i] == '@' ? i : host;
-    size_t colon = start + 3 + str_find(str_slice(url, start + 3, host), ':');
-    if (colon < host)
-        url = mask(arena, url, colon + 1, host);
-    size_t parameter = find_text(url, STR("password="));
-    if (parameter == url.len)
+    size_t start = find_text(url, STR("://")) + strlen("://");
+    if (start > url.len)
         return url;
-    size_t value = parameter + strlen("password=");
-    return mask(arena, url, value, value + str_find(str_slice(url, value, url.len), '&'));
+    size_t host = find_host(url, start);
+    size_t colon = start + str_find(str_slice(url, start, host), ':');
+    size_t query = host + str_find(str_slice(url, host, url.len), '?');
+    struct str rest = query < url.len ? str_slice(url, query + 1, url.len) : STR_NONE, parameter;
+    struct str shown = str_slice(url, 0, query);
+    if (colon < host)
+        shown = mask(arena, shown, colon + 1, host);
+    for (char before = '?'; str_next_part(&rest, '&', &parameter); before = '&') {
+        size_t value = str_find(parameter, '=') + 1;
+        if (value <= parameter.len && names_password(arena, str_slice(parameter, 0, value - 1)))
+            parameter = mask(arena, parameter, value, parameter.len);
+        shown = arena_printf(arena, "%.*s%c%.*s", STR_ARG(shown), before, STR_ARG(parameter));
+    }
+    return shown;
 }
 
 static struct str shown_value(struct arena *arena, size_t index, const struct setting_value *v)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/json_patch.h"
 #include "base/json_write.h"
+#include "cli/event.h"
 #include "cli/request.h"
 #include "cli/sse.h"
 #include "cli/state.h"
@@ -14,16 +15,6 @@ enum {
     PAUSE_LONGEST_MS = 5000,
     PAGE_EVENTS = 1000,
     CURSOR_MAX_BYTES = 256,
-};
-
-static const struct cli_column columns[] = {
-    {"SEQ", "/seq", COLUMN_NUMBER},
-    {"ID", "/id", COLUMN_NUMBER},
-    {"AT", "/created_at", COLUMN_TIME},
-    {"KIND", "/kind", COLUMN_STATUS},
-    {"TEXT", "/text", COLUMN_TEXT},
-    {"PAYLOAD", "/payload", COLUMN_JSON},
-    {"THREAD", "/thread_id", COLUMN_TEXT},
 };
 
 void tail_init(struct tail *t, struct cli *cli, struct remote *remote)
@@ -47,8 +38,9 @@ bool tail_is_finished(struct str status)
 bool tail_may_wait(
     const struct tail *t, enum client_result result, const struct remote_answer *answer)
 {
+    int status = answer->head.status;
     if (result == CLIENT_OK)
-        return answer->head.status == 503 || answer->head.status == 429;
+        return status == 503 || status == 429 || (t->reached && (status == 502 || status == 504));
     return t->reached && (result == CLIENT_LOST || result == CLIENT_UNREACHABLE);
 }
 
@@ -67,11 +59,12 @@ static void print_line(struct tail *t, struct json event)
     struct json number, payload;
     if (!json_pointer(event, t->one_thread ? STR("/seq") : STR("/id"), &number))
         return;
+    struct str shown_number = text_clean(arena, json_raw(number));
     if (str_is_none(text) && json_pointer(event, STR("/payload"), &payload) &&
         json_type(payload) != JSON_NULL)
         text = json_compact(arena, payload);
     at = str_slice(at, 0, strlen("2026-01-31T23:59:59"));
-    struct str head = arena_printf(arena, "%6.*s  %.*sZ  %.*s%s", STR_ARG(json_raw(number)),
+    struct str head = arena_printf(arena, "%6.*s  %.*sZ  %.*s%s", STR_ARG(shown_number),
         STR_ARG(at), t->one_thread ? 0 : (int)thread.len, thread.ptr, t->one_thread ? "" : "  ");
     size_t used = text_columns(head) + (kind.len > 8 ? kind.len : 8) + 2;
     size_t left = cli->width > used + 10 ? cli->width - used : 10;
@@ -100,15 +93,32 @@ static void print_event(struct tail *t, struct json event)
         return;
     }
     arena_rewind(&t->cli->arena, mark);
-    cli_print_row(t->cli, columns, COUNT_OF(columns), event);
+    cli_print_row(t->cli, event_columns, EVENT_COLUMNS, event);
 }
 
-static void move_to(struct tail *t, struct str cursor)
+/* It is printed, and goes into the next request. */
+static bool is_cursor(struct str s)
 {
-    if (str_is_none(cursor))
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] <= ' ' || s.ptr[i] >= 0x7f)
+            return false;
+    return s.len <= CURSOR_MAX_BYTES;
+}
+
+void tail_move_to(struct tail *t, struct str cursor)
+{
+    if (str_is_none(cursor) || !is_cursor(cursor))
         return;
     buf_reset(&t->cursor);
     buf_append(&t->cursor, cursor);
+}
+
+/* The cursor must not go past what was written. */
+static bool flush(struct tail *t)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        t->stopped = "the output could not be written";
+    return t->stopped == NULL;
 }
 
 /* The log, or its stream, from the cursor on. */
@@ -129,9 +139,10 @@ static struct str target(struct tail *t, const char *which)
 static void tell_gap(struct tail *t, struct json about)
 {
     struct json through;
-    if (json_pointer(about, STR("/pruned_through"), &through))
-        cli_note(t->cli, "Events up to %.*s were pruned; what is left follows.",
-            STR_ARG(json_raw(through)));
+    if (!json_pointer(about, STR("/pruned_through"), &through))
+        return;
+    struct str shown = text_clean(&t->cli->arena, json_raw(through));
+    cli_note(t->cli, "Events up to %.*s were pruned; what is left follows.", STR_ARG(shown));
 }
 
 /* One page. `out_more`: there is another one. */
@@ -147,7 +158,7 @@ static int print_page(struct tail *t, bool *out_more)
     enum client_result result = remote_send(t->remote, &request, &answer);
     if (result == CLIENT_OK && answer.head.status == 410 && answer.has_json) {
         tell_gap(t, answer.json);
-        move_to(t, remote_string(arena, answer.json, STR("/resume_cursor")));
+        tail_move_to(t, remote_string(arena, answer.json, STR("/resume_cursor")));
         *out_more = true;
         return EXIT_SUCCESS;
     }
@@ -159,7 +170,9 @@ static int print_page(struct tail *t, bool *out_more)
     struct json_iter it = json_iter(data);
     while (json_next(&it, NULL, &event))
         print_event(t, event);
-    move_to(t, remote_string(arena, answer.json, STR("/next_cursor")));
+    if (!flush(t))
+        return cli_fail(t->cli, "%s", t->stopped);
+    tail_move_to(t, remote_string(arena, answer.json, STR("/next_cursor")));
     *out_more = json_get(answer.json, STR("has_more"), &more) && json_type(more) == JSON_TRUE;
     return EXIT_SUCCESS;
 }
@@ -193,8 +206,9 @@ static void take_frame(struct tail *t, const struct sse_event *frame)
     else if (str_eq(frame->name, STR("gap")))
         tell_gap(t, json);
     else if (str_eq(frame->name, STR("closed")))
-        move_to(t, remote_string(&arena, json, STR("/cursor")));
-    move_to(t, frame->id);
+        tail_move_to(t, remote_string(&arena, json, STR("/cursor")));
+    if (flush(t))
+        tail_move_to(t, frame->id);
 }
 
 /* Reads until the stream ends, one way or another, or the run does. */
@@ -207,11 +221,10 @@ static enum client_result read_stream(struct tail *t, struct sse *sse)
         if (result != CLIENT_OK || run.len == 0)
             return result;
         if (!sse_feed(sse, run))
-            return CLIENT_MALFORMED;
-        while (!t->saw_end && sse_next(sse, &frame))
+            t->stopped = "an event of the stream is too large";
+        while (!t->saw_end && t->stopped == NULL && sse_next(sse, &frame))
             take_frame(t, &frame);
-        fflush(stdout);
-        if (t->saw_end)
+        if (t->saw_end || t->stopped != NULL)
             return CLIENT_OK;
     }
 }
@@ -260,6 +273,10 @@ static bool follow_once(struct tail *t, struct sse *sse, int *out_code)
     t->told_lost = false;
     sse_reset(sse);
     result = read_stream(t, sse);
+    if (t->stopped != NULL) {
+        *out_code = cli_fail(t->cli, "%s", t->stopped);
+        return true;
+    }
     if (result == CLIENT_INTERRUPTED || result == CLIENT_MALFORMED) {
         *out_code = remote_judge(t->remote, result, &answer);
         return true;
@@ -300,7 +317,7 @@ int tail_run(struct tail *t, bool follows)
         return cli_usage(t->cli, "--json is for what ends; use --jsonl with --follow");
     int code = follows ? follow(t) : print_pages(t);
     if (t->cli->format == FORMAT_JSON)
-        cli_print_end(t->cli, columns, COUNT_OF(columns));
+        cli_print_end(t->cli, event_columns, EVENT_COLUMNS);
     if (t->cursor.len > 0)
         cli_note(t->cli, "cursor: %.*s (--after %.*s goes on from here)",
             STR_ARG(buf_str(&t->cursor)), STR_ARG(buf_str(&t->cursor)));

@@ -42,6 +42,7 @@ struct http_client {
     bool in_body;
     bool until_end; /* the body ends with the connection */
     bool keep;      /* the connection can be used again after the body */
+    int64_t deadline_us;
     struct buf why;
 };
 
@@ -121,9 +122,15 @@ static bool is_interrupted(const struct http_client *c)
     return poll(&fd, 1, 0) > 0;
 }
 
-static int64_t deadline_in(uint32_t timeout_ms)
+static int64_t deadline_in(const struct http_client *c, uint32_t timeout_ms)
 {
-    return clock_steady_us() + (int64_t)timeout_ms * US_PER_MS;
+    int64_t deadline_us = clock_steady_us() + (int64_t)timeout_ms * US_PER_MS;
+    return deadline_us < c->deadline_us ? deadline_us : c->deadline_us;
+}
+
+void http_client_set_deadline(struct http_client *c, int64_t deadline_us)
+{
+    c->deadline_us = deadline_us;
 }
 
 /* What OpenSSL waits for; 0: it has failed. */
@@ -166,12 +173,18 @@ static enum client_result connect_address(
     return failure == 0 ? CLIENT_OK : CLIENT_UNREACHABLE;
 }
 
+/* Every address gets its part of the time, so that one that is silent leaves some to the next. */
 static enum client_result connect_any(
     struct http_client *c, const struct addrinfo *addresses, int64_t deadline_us)
 {
     int failure = EADDRNOTAVAIL;
-    for (const struct addrinfo *a = addresses; a != NULL; a = a->ai_next) {
-        enum client_result connected = connect_address(c, a, deadline_us, &failure);
+    int64_t n_left = 0;
+    for (const struct addrinfo *a = addresses; a != NULL; a = a->ai_next)
+        n_left++;
+    for (const struct addrinfo *a = addresses; a != NULL; a = a->ai_next, n_left--) {
+        int64_t now_us = clock_steady_us();
+        int64_t part_us = (deadline_us - now_us) / n_left;
+        enum client_result connected = connect_address(c, a, now_us + part_us, &failure);
         if (connected == CLIENT_OK)
             return CLIENT_OK;
         if (connected == CLIENT_INTERRUPTED)
@@ -225,7 +238,7 @@ static enum client_result shake_hands(struct http_client *c, int64_t deadline_us
 
 static enum client_result connect_client(struct http_client *c)
 {
-    int64_t deadline_us = deadline_in(c->config.connect_timeout_ms);
+    int64_t deadline_us = deadline_in(c, c->config.connect_timeout_ms);
     struct addrinfo hints = {.ai_family = AF_UNSPEC,
         .ai_socktype = SOCK_STREAM,
         .ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV};
@@ -373,7 +386,7 @@ static void begin_body(
         .has_length = true,
         .content_length = a->has_length && !none ? a->content_length : 0,
     };
-    http_body_init(&c->body, &framing, c->config.max_body_bytes);
+    http_body_init(&c->body, &framing, UINT64_MAX);
     c->in_body = !none;
     c->until_end = !none && !a->chunked && !a->has_length;
     c->keep = a->keep_alive;
@@ -384,7 +397,7 @@ static void begin_body(
 static enum client_result read_head(
     struct http_client *c, struct arena *arena, struct http_answer *out_answer)
 {
-    int64_t deadline_us = deadline_in(c->config.answer_timeout_ms);
+    int64_t deadline_us = deadline_in(c, c->config.answer_timeout_ms);
     for (;;) {
         size_t used, got;
         const char *rule;
@@ -401,8 +414,10 @@ static enum client_result read_head(
         }
         enum client_result received = receive(c, deadline_us, &got);
         if (received == CLIENT_TIMED_OUT)
-            return fail(c, CLIENT_LOST, "the server did not answer within %u seconds",
-                (unsigned)(c->config.answer_timeout_ms / 1000));
+            return deadline_us == c->deadline_us
+                       ? fail(c, CLIENT_LOST, "the server did not answer in time")
+                       : fail(c, CLIENT_LOST, "the server did not answer within %u seconds",
+                             (unsigned)(c->config.answer_timeout_ms / 1000));
         if (received != CLIENT_OK)
             return received;
         if (got == 0)
@@ -418,7 +433,7 @@ enum client_result http_client_begin(struct http_client *c, const struct client_
     enum client_result result = c->fd >= 0 ? CLIENT_OK : connect_client(c);
     if (result != CLIENT_OK)
         return result;
-    int64_t deadline_us = deadline_in(c->config.answer_timeout_ms);
+    int64_t deadline_us = deadline_in(c, c->config.answer_timeout_ms);
     result = send_all(c, head_of(c, request, arena), deadline_us);
     if (result == CLIENT_OK && !str_is_none(request->body))
         result = send_all(c, request->body, deadline_us);
@@ -436,6 +451,12 @@ static void end_body(struct http_client *c)
         http_client_close(c);
 }
 
+static enum client_result fail_too_large(struct http_client *c)
+{
+    return fail(c, CLIENT_MALFORMED, "the answer is larger than %llu bytes",
+        (unsigned long long)c->body.limit);
+}
+
 /* Takes a run of payload out of what has arrived; false: more must arrive first. */
 static bool take_run(struct http_client *c, struct str *out_run, enum client_result *out_result)
 {
@@ -448,12 +469,14 @@ static bool take_run(struct http_client *c, struct str *out_run, enum client_res
         c->taken += used;
         c->body.seen += used;
         if (c->body.seen > c->body.limit)
-            *out_result = fail(c, CLIENT_MALFORMED, "the answer is too large");
+            *out_result = fail_too_large(c);
         return used > 0;
     }
     enum http_parsed parsed = http_body_feed(&c->body, bytes, out_run, &used, &refusal);
     if (parsed == HTTP_REFUSED) {
-        *out_result = fail(c, CLIENT_MALFORMED, "the answer's body is refused: %s", refusal.rule);
+        *out_result = refusal.status == 413
+                          ? fail_too_large(c)
+                          : fail(c, CLIENT_MALFORMED, "the answer is not HTTP: %s", refusal.rule);
         return true;
     }
     c->taken += used;
@@ -466,7 +489,7 @@ static bool take_run(struct http_client *c, struct str *out_run, enum client_res
 
 enum client_result http_client_read(struct http_client *c, uint32_t timeout_ms, struct str *out_run)
 {
-    int64_t deadline_us = deadline_in(timeout_ms);
+    int64_t deadline_us = deadline_in(c, timeout_ms);
     *out_run = STR("");
     for (;;) {
         enum client_result result;
@@ -497,6 +520,7 @@ enum client_result http_client_ask(struct http_client *c, const struct client_re
     struct str run;
     buf_init(&body, c->config.max_body_bytes);
     enum client_result result = http_client_begin(c, request, arena, out_answer);
+    c->body.limit = c->config.max_body_bytes;
     while (result == CLIENT_OK) {
         result = http_client_read(c, c->config.answer_timeout_ms, &run);
         if (result == CLIENT_OK && run.len == 0)
@@ -543,6 +567,7 @@ struct http_client *http_client_create(
     struct http_client *c = MEM_NEW(struct http_client);
     c->config = *config;
     c->fd = -1;
+    c->deadline_us = INT64_MAX;
     arena_init(&c->memory, PIECE_BYTES);
     c->host = arena_cstr(&c->memory, config->host);
     buf_init(&c->in, HEAD_MAX_BYTES + 2 * PIECE_BYTES);

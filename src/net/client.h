@@ -15,8 +15,8 @@ struct http_client_config {
     struct str ca_file; /* PEM; STR_NONE: what the system trusts */
     uint32_t connect_timeout_ms;
     uint32_t answer_timeout_ms; /* for the head, and between two pieces of the body */
-    size_t max_body_bytes;
-    int interrupt_fd; /* readable: give up; -1: none */
+    size_t max_body_bytes;      /* of a body that http_client_ask takes whole */
+    int interrupt_fd;           /* readable: give up; -1: none */
 };
 void http_client_config_init(struct http_client_config *config);
 
@@ -44,13 +44,17 @@ struct http_client *http_client_create(
     const struct http_client_config *config, struct arena *arena, struct str *out_why);
 void http_client_destroy(struct http_client *c); /* accepts NULL */
 
+/* No call goes on past this moment of clock_steady_us(), whatever else it may take; INT64_MAX, as
+ * at first: none. The lookup of a name alone may outlast it. */
+void http_client_set_deadline(struct http_client *c, int64_t deadline_us);
+
 /* One whole exchange. Head and body lie in the arena. */
 MUST_CHECK enum client_result http_client_ask(struct http_client *c,
     const struct client_request *request, struct arena *arena, struct http_answer *out_answer,
     struct str *out_body);
 
 /* The same in pieces: the head, then runs of the body, of which an empty one is the end. A run is
- * valid until the next call. */
+ * valid until the next call; together they may be of any size. */
 MUST_CHECK enum client_result http_client_begin(struct http_client *c,
     const struct client_request *request, struct arena *arena, struct http_answer *out_answer);
 MUST_CHECK enum client_result http_client_read(

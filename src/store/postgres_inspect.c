@@ -26,7 +26,7 @@ static bool is_true(const PGresult *r, int column)
 static enum error read_settings(
     struct pg_connection *c, struct problem *problem, struct postgres_inspection *out)
 {
-    PGresult *r;
+    PGresult *r = NULL;
     enum error e = ask(c,
         "SELECT current_setting('server_version'), current_setting('fsync') = 'off',"
         " current_setting('full_page_writes') = 'off', (SELECT rolsuper OR rolbypassrls"
@@ -50,7 +50,7 @@ static enum error read_settings(
 static enum error read_clock(
     struct pg_connection *c, struct problem *problem, struct postgres_inspection *out)
 {
-    PGresult *r;
+    PGresult *r = NULL;
     int64_t asked_us = clock_wall_us();
     enum error e =
         ask(c, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", problem, &r);

@@ -163,6 +163,20 @@ test('what is in force is shown, and where it comes from', async (t) => {
     );
 });
 
+test('no password of a URL is shown, wherever it stands in it', async (t) => {
+  const cli = newCli(t);
+  for (const [url, expected] of [
+    ['postgres://h/?password=hush&sslpassword=hush', 'postgres://h/?password=***&sslpassword=***'],
+    ['postgres://h/?passw%6frd=hush&x=1', 'postgres://h/?passw%6frd=***&x=1'],
+    ['postgres://u:hu?sh@h/db?password=hush', 'postgres://u:***@h/db?password=***'],
+  ]) {
+    const { stdout } = await cli.ok('serve', '--print-config', '--db', url, '--db-replica', url);
+    const shown = byName(stdout.split('\n').map((line) => line.split('\t')));
+    assert.deepEqual([shown.db[0], shown['db-replica'][0]], [expected, expected]);
+    assert.doesNotMatch(stdout, /hu\?*sh/);
+  }
+});
+
 test('of the two stores the one that was named at the higher place is taken', async (t) => {
   const cli = newCli(t);
   const file = join(cli.home, 'cairn.toml');

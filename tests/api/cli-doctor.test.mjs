@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync,
   readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import http from 'node:http';
+import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import test from 'node:test';
@@ -162,6 +163,53 @@ test('the server is asked where the settings say that it listens', FILES, async 
   expectFinding(found, 'server', 'ok', new RegExp(`at http://127.0.0.1:${server.port}$`));
 });
 
+function makeCertificate(dir, name, subject) {
+  const files = { cert: join(dir, `${name}.pem`), key: join(dir, `${name}.key`) };
+  execFileSync('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+    ...['-days', '2', '-subj', '/CN=cairn-test', '-addext', `subjectAltName=${subject}`],
+    ...['-keyout', files.key, '-out', files.cert],
+  ], { stdio: 'ignore' });
+  return files;
+}
+
+test('a certificate that is refused is told from a server that is not there', FILES, async (t) => {
+  const dir = directory(t);
+  const { cert, key } = makeCertificate(dir, 'named', 'DNS:localhost');
+  const server = https.createServer({ cert: readFileSync(cert), key: readFileSync(key) },
+    (request, answer) => {
+      answer.setHeader('Content-Type', 'application/json');
+      answer.end(request.url === '/v1/whoami' ? '{"actor":"open"}' : '{"version":"0.1.0"}');
+    });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  atEnd(t, () => {
+    server.closeAllConnections();
+    return new Promise((done) => server.close(done));
+  });
+  const { port } = server.address();
+  const file = join(dir, 'cairn.toml');
+  writeFileSync(file, `[serve]\nlisten = "127.0.0.1:${port}"\ndata = "${dir}/data"\n` +
+    `tls_cert = "${cert}"\ntls_key = "${key}"\nallow_host = ["localhost"]\n`);
+  const look = (...args) => doctor(['--config', file, ...args], { CAIRN_URL: '' });
+  const guessed = await look('--ca-file', cert);
+  expectFinding(guessed, 'server', 'warn', /was reached, its certificate is refused: IP address/,
+    new RegExp(`--url https://localhost:${port}`));
+  assert.equal(guessed.code, 0);
+  expectFinding(await look(), 'server', 'warn', /certificate is refused/, /--ca-file FILE/);
+  const named = await look('--ca-file', cert, '--url', `https://127.0.0.1:${port}`);
+  expectFinding(named, 'server', 'fail', /IP address mismatch/, /--url https:\/\/NAME:/);
+  expectFinding(await look('--url', `https://localhost:${port}`), 'server', 'fail',
+    /certificate is refused/, /--ca-file/);
+  expectFinding(await look('--ca-file', cert, '--url', `https://localhost:${port}`), 'server', 'ok',
+    /answers at https:\/\/localhost/);
+
+  const old = makeCertificate(dir, 'old', 'IP:127.0.0.1');
+  execFileSync('openssl', ['x509', '-in', old.cert, '-signkey', old.key, '-days', '-1', '-out',
+    old.cert], { stdio: 'ignore' });
+  server.setSecureContext({ cert: readFileSync(old.cert), key: readFileSync(old.key) });
+  expectFinding(await look('--ca-file', old.cert), 'server', 'fail', /has expired/, /renew/);
+});
+
 test('a profile that is broken, or shows its key to everybody, is told', FILES, async (t) => {
   const home = directory(t);
   const file = join(home, 'cairn/config.toml');
@@ -185,6 +233,16 @@ test('a profile that is broken, or shows its key to everybody, is told', FILES, 
   chmodSync(key, 0o600);
   const hidden = await doctor([...args, ...await nowhere()], { ...env, CAIRN_API_KEY_FILE: key });
   expectFinding(hidden, 'secrets', 'ok', /the API key .* mode 0600/);
+
+  chmodSync(key, 0o644);
+  writeFileSync(file, `[profiles.mine]\nurl = "http://127.0.0.1:1"\napi_key_file = "${key}"\n`);
+  const named = await doctor([...args, '--profile', 'mine'], env);
+  expectFinding(named, 'secrets', 'warn', /the API key .*key \(mode 0644\)/, /^chmod o= /);
+  rmSync(key);
+  const gone = await doctor([...args, '--profile', 'mine'], env);
+  expectFinding(gone, 'secrets', 'fail', /the API key .*key: No such file/, /^ls -l /);
+  const other = await doctor([...args, '--profile', 'mine', ...await nowhere()], env);
+  assert.deepEqual(other.of('secrets'), [], 'the key is not used there');
 });
 
 test('a password or a TLS key that everybody may read is told', FILES, async (t) => {

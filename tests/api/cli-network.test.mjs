@@ -138,6 +138,99 @@ test('what is no HTTP is told', async (t) => {
     'http://no-such-host.invalid');
 });
 
+/** A server whose answers are functions of the response, one after another. */
+async function startActing(t, acts) {
+  const asked = [];
+  const server = createHttpServer((request, answer) => {
+    asked.push(request);
+    acts[Math.min(asked.length, acts.length) - 1](answer);
+  });
+  return { url: await listen(t, server), asked };
+}
+
+const refusing = (status) => (answer) => answer.writeHead(status).end('<html>');
+const saying = (document) => (answer) =>
+  answer.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(document));
+const streaming = (text, ends = false) => (answer) => {
+  answer.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(text);
+  if (ends) answer.end();
+};
+const frame = (id) => `id: ${id}\ndata: {"id":${id},"seq":${id},"kind":"progress"}\n\n`;
+
+test('a tail goes on past 64 MiB on one connection', async (t) => {
+  const { url, asked } = await startActing(t, [(answer) => {
+    answer.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    const piece = `: ${'x'.repeat(1024 * 1024)}\n\n`;
+    let left = 66;
+    const go = () => {
+      while (left-- > 0) if (!answer.write(piece)) return answer.once('drain', go);
+      answer.write(frame(1));
+    };
+    go();
+  }]);
+  const tail = newCli(t).start('event', 'tail', '-f', '--jsonl', '--url', url);
+  await eventually(() => tail.lines.length === 1, () => tail.stderr);
+  assert.equal((await tail.kill('SIGINT')).code, 130);
+  assert.equal(asked.length, 1);
+});
+
+test('an event that is too large ends a tail with a word about it', async (t) => {
+  const { url } = await startActing(t, [streaming(`${frame(1)}data: ${'x'.repeat(5 << 20)}`)]);
+  const end = await newCli(t)('event', 'tail', '-f', '--jsonl', '--url', url);
+  assert.equal(end.code, 1);
+  assert.match(end.stderr, /^cairn event tail: an event of the stream is too large\ncursor: 1 /);
+});
+
+test('a tail and a wait go on over what a proxy says while its server starts again', async (t) => {
+  const stream = await startActing(t, [
+    streaming(frame(1), true), refusing(502), refusing(504), streaming(frame(2)),
+  ]);
+  const cli = newCli(t);
+  const tail = cli.start('event', 'tail', '-f', '--jsonl', '--url', stream.url);
+  await eventually(() => tail.lines.length === 2, () => tail.stderr);
+  assert.equal((await tail.kill('SIGINT')).code, 130);
+  assert.deepEqual(tail.lines.map((line) => JSON.parse(line).id), [1, 2]);
+  assert.match(stream.asked[3].url, /after=1$/);
+
+  const started = { id: 'r', thread_id: 't', status: 'running' };
+  const runs = await startActing(t, [
+    saying(started), ...Array(5).fill(refusing(502)), saying({ ...started, status: 'completed' }),
+  ]);
+  await cli.ok('run', 'wait', 'r', '--url', runs.url);
+  const never = await startActing(t, [refusing(502)]);
+  await cli.refused(1, /Bad Gateway \(502\)$/m, 'event', 'tail', '-f', '--url', never.url);
+  assert.equal(never.asked.length, 1);
+});
+
+test('a gateway without an answer is asked again, but only for what changes nothing', async (t) => {
+  const cli = newCli(t);
+  const list = await startScripted(t, [{ status: 502 }, { status: 504 }, EMPTY]);
+  await cli.ok('thread', 'list', '--url', list.url);
+  assert.equal(list.asked.length, 3);
+  const post = await startScripted(t, [{ status: 502 }]);
+  await cli.refused(1, /\(502\)$/m, 'thread', 'create', '--url', post.url);
+  assert.equal(post.asked.length, 1);
+});
+
+test('a server cannot drive the terminal with a cursor, a gap or a header', async (t) => {
+  const cli = newCli(t);
+  const { url } = await startActing(t, [streaming(
+    `event: gap\ndata: {"pruned_through":"\u009b31m"}\n\n${frame(5)}` +
+      'id: 6\u001b]0;x\u0007\ndata: {"id":6,"kind":"progress"}\n\n' +
+      'event: closed\ndata: {"cursor":"7\\u001b[31m"}\n\n',
+  )]);
+  const tail = cli.start('event', 'tail', '-f', '--jsonl', '--url', url);
+  await eventually(() => tail.lines.length === 2, () => tail.stderr);
+  const { stderr } = await tail.kill('SIGINT');
+  assert.match(stderr, /^cursor: 5 \(--after 5 goes on from here\)$/m);
+  assert.match(stderr, /^Events up to "\\u009b31m" were pruned/m);
+  assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+
+  const headed = await startScripted(t, [{ status: 200, headers: { 'X-Odd': 'a\u009b31m' } }]);
+  const { screen } = await cli.terminal({}, 'api', 'GET', '/x', '-i', '--url', headed.url);
+  assert.match(screen, /^X-Odd: a\ufffd31m$/m);
+});
+
 async function makeCertificate(folder, name, subject) {
   const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
   await run('openssl', [

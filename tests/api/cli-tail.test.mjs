@@ -269,3 +269,77 @@ test('a reader that has seen enough ends it quietly', async (t) => {
   assert.equal(await new Promise((done) => failed.on('close', done)), 1);
   assert.equal(said, 'cairn thread list: the output could not be written\n');
 });
+
+/** Runs a line of bash in which $CAIRN is the binary: its code and what it said. */
+async function inShell(cli, server, line) {
+  const shell = spawn('bash', ['-c', line], {
+    cwd: cli.home,
+    env: { ...process.env, HOME: cli.home, CAIRN_URL: server?.url ?? '', CAIRN: BINARY },
+    timeout: 20_000,
+  });
+  let stderr = '';
+  shell.stderr.on('data', (bytes) => (stderr += bytes));
+  return { code: await new Promise((done) => shell.on('close', done)), stderr };
+}
+
+test('a tail that cannot write ends, and its cursor stays before what was lost', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const { id } = await cli.json('thread', 'create');
+  await append(server, id, 'lost');
+  for (const follow of ['', '-f']) {
+    const line = `"$CAIRN" event tail ${follow} ${id} --after 1 --jsonl >/dev/full`;
+    const { code, stderr } = await inShell(cli, server, line);
+    assert.equal(code, 1);
+    assert.equal(stderr, 'cairn event tail: the output could not be written\n' +
+      'cursor: 1 (--after 1 goes on from here)\n');
+  }
+  const stream = `"$CAIRN" api GET /v1/threads/${id}/events/stream >/dev/full`;
+  assert.deepEqual(await inShell(cli, server, stream), {
+    code: 1,
+    stderr: 'cairn api: the output could not be written\n',
+  });
+});
+
+test('help and version that cannot be written are failures', async (t) => {
+  const cli = newCli(t);
+  for (const words of ['--version', '--help', 'thread --help', 'thread list --help']) {
+    const { code, stderr } = await inShell(cli, null, `"$CAIRN" ${words} >/dev/full`);
+    assert.equal(code, 1, words);
+    assert.match(stderr, /^cairn.*: the output could not be written\n$/, words);
+  }
+});
+
+test('a descriptor that came closed is not taken for another', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  await cli.ok('thread', 'create');
+  for (const closed of ['<&- >&-', '>&-', '<&- >&- 3>&-']) {
+    const { code, stderr } = await inShell(cli, server, `"$CAIRN" thread list ${closed}`);
+    assert.equal(code, 1, closed);
+    assert.equal(stderr, 'cairn thread list: the output could not be written\n');
+  }
+  assert.equal((await inShell(cli, server, '"$CAIRN" thread list <&- >&- 2>&-')).code, 1);
+  const body = await inShell(cli, server, '"$CAIRN" api POST /v1/threads --body-file - <&-');
+  assert.equal(body.code, 1);
+});
+
+test('a wait gives up in time although the server hangs', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const { run } = await startDirect(server, cli);
+  const wait = cli.start('run', 'wait', run.id, '--timeout', '3');
+  const begun = Date.now();
+  const waits = async () => /^cairn_subscribers 1$/m.test((await server.open.get('/metrics')).text);
+  await eventually(waits, 'no long poll came');
+  server.freeze();
+  const { code, stderr } = await wait.ended;
+  assert.equal(code, 1);
+  assert.match(stderr, /has not ended within 3 seconds$/m);
+  assert.ok(Date.now() - begun < 8000, `${Date.now() - begun} ms`);
+  const again = Date.now();
+  await cli.refused(1, /the server did not answer in time$/m, 'run', 'wait', run.id, '--timeout',
+    '1');
+  assert.ok(Date.now() - again < 5000, `${Date.now() - again} ms`);
+  server.thaw();
+});

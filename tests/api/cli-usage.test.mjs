@@ -57,6 +57,7 @@ test('without a command or a verb the help goes to stderr', async (t) => {
 test('a slip of the finger gets a suggestion', async (t) => {
   const cli = newCli(t);
   const slips = [
+    [['--url', 'x', 'thread', 'list'], 'cairn: options follow the command: cairn COMMAND --url'],
     [['tread', 'list'], 'cairn: there is no command "tread"; did you mean thread? cairn --help'],
     [['threads'], 'cairn: there is no command "threads"; did you mean thread? cairn --help'],
     [['xyzzy'], 'cairn: there is no command "xyzzy"; cairn --help lists them'],
@@ -76,6 +77,11 @@ test('a slip of the finger gets a suggestion', async (t) => {
     [['run', 'start', 'x', '--dispatch', 'x'], '--dispatch must be queue or direct'],
     [['event', 'tail', '-f', '--json'], '--json is for what ends; use --jsonl with --follow'],
     [['run', 'wait', 'x', '--timeout', '0'], '--timeout must be 1 to 31536000 seconds'],
+    [['help', 'run', 'strat'], 'there is no command "run strat"; did you mean run start? see'],
+    [['help', 'tread'], 'cairn help: there is no command "tread"; did you mean thread? see cairn'],
+    [['help', 'tread', 'list'], 'there is no command "tread list"; did you mean thread? see cairn'],
+    [['help', 'backup', 'now'], 'there is no command "backup now"; did you mean backup? see cairn'],
+    [['help', 'run', 'xyzzy'], 'cairn help: there is no command "run xyzzy"; see cairn help'],
     [['completion', 'tcsh'], 'SHELL must be bash, zsh or fish'],
   ];
   for (const [args, words] of slips) {
@@ -109,7 +115,7 @@ test('the man page has every command and every option, and roff takes it', async
 
 /** What bash offers after `line`, through the script itself. */
 async function complete(cli, line) {
-  const words = line.split(' ');
+  const words = line.split(/ |(?<==)|(?==)/); // at = too, which is in COMP_WORDBREAKS
   const script = `PATH="$1:$PATH"; source <(cairn completion bash)
     COMP_WORDS=("\${@:2}"); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _cairn
     printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -132,6 +138,16 @@ test('bash completes commands, verbs, options and values', async (t) => {
     ...['--profile', '--ca-file', '--config', '--help'],
   ]);
   assert.deepEqual(await complete(cli, 'cairn completion '), ['bash', 'zsh', 'fish']);
+  assert.deepEqual(await complete(cli, 'cairn completion bash '), []);
+  assert.deepEqual(await complete(cli, 'cairn help thr'), ['thread']);
+  assert.deepEqual(await complete(cli, 'cairn help run st'), ['start']);
+  assert.deepEqual(await complete(cli, 'cairn help --m'), ['--man']);
+  assert.deepEqual(await complete(cli, 'cairn --ver'), ['--version']);
+  assert.deepEqual(await complete(cli, 'cairn -'), ['--help', '--version']);
+  assert.deepEqual(await complete(cli, 'cairn thread --he'), ['--help']);
+  assert.deepEqual(await complete(cli, 'cairn nothing --he'), []);
+  assert.deepEqual(await complete(cli, 'cairn run list --color=al'), ['always']);
+  assert.deepEqual(await complete(cli, 'cairn run list --color='), ['auto', 'always', 'never']);
   assert.deepEqual(await complete(cli, 'cairn api GET '), []);
   assert.deepEqual(await complete(cli, 'cairn run list --url '), []);
   assert.deepEqual(await complete(cli, 'cairn nothing '), []);
@@ -149,6 +165,8 @@ test('the other shells ask the same question', async (t) => {
   }
   const rows = await cli.rows('completion', 'words', '--', 'run', 'list', '--sta');
   assert.deepEqual(rows, [['--status', 'only runs in this status']]);
+  const [[joined]] = await cli.rows('completion', 'words', '--', 'run', 'list', '--color=al');
+  assert.equal(joined, '--color=always', 'the other shells keep the word whole');
 });
 
 test('options may stand anywhere, and -- ends them', async (t) => {

@@ -1,9 +1,11 @@
 // Every command on a resource: what it asks, what it prints, as a table and as JSON.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
 import { newCli } from './lib/cli.mjs';
+import { atEnd } from './lib/ending.mjs';
 import { expectStatus, startServer, twoTenants, uuid } from './lib/server.mjs';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
@@ -65,6 +67,64 @@ test('a list pages by itself, up to its limit or all of it', async (t) => {
     has_more: false,
     next_cursor: null,
   });
+});
+
+/** Something that answers as it likes: `reply` gives [status, headers, document]. */
+async function startLiar(t, reply) {
+  const server = createServer((request, answer) => {
+    const [status, headers, body] = reply(new URL(request.url, 'http://x'));
+    answer.writeHead(status, { 'Content-Type': 'application/json', ...headers });
+    answer.end(JSON.stringify(body));
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  atEnd(t, () => {
+    server.closeAllConnections();
+    return new Promise((done) => server.close(done));
+  });
+  return { url: `http://127.0.0.1:${server.address().port}` };
+}
+
+test('a list that cannot be one is refused', async (t) => {
+  let page;
+  const cli = newCli(t, await startLiar(t, () => [200, {}, page]));
+  for (page of [{ data: 5 }, { data: {} }, {}, [], 5])
+    await cli.refused(1, /^cairn thread list: .* answer is not a list$/m, 'thread', 'list');
+  for (const next of [null, 7, undefined]) {
+    page = { data: [], has_more: true, next_cursor: next };
+    await cli.refused(1, /there is more, but not where/, 'thread', 'list', '--all');
+  }
+  page = { data: [{ id: 'a' }], has_more: true, next_cursor: 'again' };
+  const { code, stdout, stderr } = await cli('thread', 'list', '--all');
+  assert.deepEqual([code, stdout.split('\t')[0]], [1, 'a']);
+  assert.match(stderr, /there is more, but not where/);
+});
+
+test('a page that is longer than asked for shows no more than was asked for', async (t) => {
+  const data = [1, 2, 3, 4].map((i) => ({ id: `t${i}` }));
+  const cli = newCli(t, await startLiar(t, () =>
+    [200, {}, { data, has_more: true, next_cursor: 'next' }]));
+  const shown = await cli.json('thread', 'list', '--limit', '3', '--json');
+  assert.deepEqual(shown, { data: data.slice(0, 3), has_more: true, next_cursor: null });
+  const whole = await cli.json('thread', 'list', '--limit', '4', '--json');
+  assert.deepEqual(whole, { data, has_more: true, next_cursor: 'next' });
+});
+
+test('an answer that sends elsewhere is a failure that names the place', async (t) => {
+  const Location = 'https://elsewhere.example/\u009b2J';
+  const cli = newCli(t, await startLiar(t, () => [307, { Location }, { data: [] }]));
+  for (const args of [
+    ['thread', 'list'],
+    ['thread', 'get', uuid()],
+    ['thread', 'create'],
+    ['thread', 'delete', uuid(), '--yes'],
+    ['thread', 'delete', uuid(), '--dry-run'],
+  ]) {
+    const said = await cli.refused(1, /answers 307 and sends us to https:\/\/elsewhere\.example\//,
+      ...args);
+    assert.doesNotMatch(said, /[\u0080-\u009f]/);
+  }
+  const lost = newCli(t, await startLiar(t, () => [304, {}, null]));
+  await lost.refused(1, /the server answers 304; --url/, 'thread', 'list');
 });
 
 test('threads are filtered', async (t) => {

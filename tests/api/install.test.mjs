@@ -93,6 +93,7 @@ test('the unit starts the installed program with the installed settings', ONCE, 
   assert.ok(statSync(place + program).isFile());
   assert.ok(statSync(place + settings).isFile());
   assert.ok(!unit.includes('@bindir@') && !unit.includes('@sysconfdir@'));
+  assert.doesNotMatch(unit, /^Environment/m, 'doctor and --print-config would not see it');
 });
 
 test('systemd understands the unit, and finds little to fear in it', ONCE, (t) => {

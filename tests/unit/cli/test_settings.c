@@ -14,6 +14,14 @@ TEST(a_database_url_is_shown_without_its_password)
         {"postgres:///db?user=x&password=secret&y=1", "postgres:///db?user=x&password=***&y=1"},
         {"postgres://u:s@h/db?password=t", "postgres://u:***@h/db?password=***"},
         {"postgres://h/db?options=a@b:c", "postgres://h/db?options=a@b:c"},
+        {"postgres://h/?password=foo&sslpassword=bar",
+            "postgres://h/?password=***&sslpassword=***"},
+        {"postgres://h/?passw%6frd=q&x=%70", "postgres://h/?passw%6frd=***&x=%70"},
+        {"postgres://h/?PASSWORD=a=b&&x&", "postgres://h/?PASSWORD=***&&x&"},
+        {"postgres://h/?%zz=q&password", "postgres://h/?%zz=***&password"},
+        {"postgres://u:p?q@h/db?x=1", "postgres://u:***@h/db?x=1"},
+        {"postgres://u:p/q@h/db?x=1", "postgres://u:***@h/db?x=1"},
+        {"postgres:/", "postgres:/"},
     };
     for (size_t i = 0; i < COUNT_OF(urls); i++) {
         struct arena arena CLEANUP(arena_deinit);

@@ -2,6 +2,8 @@
 #include "net/client.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <sys/socket.h>
 
@@ -280,6 +282,20 @@ TEST(a_head_or_a_body_past_the_limit_is_refused)
         outcome_of((struct line){.answer = buf_str(&answer)}, &arena).result, CLIENT_MALFORMED);
 }
 
+TEST(an_answer_past_the_limit_is_told_in_a_clients_words)
+{
+    static const char *const answers[] = {
+        "HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n",
+    };
+    for (size_t i = 0; i < COUNT_OF(answers); i++) {
+        ARENA(arena);
+        struct outcome o = outcome_of((struct line){.answer = str_of(answers[i])}, &arena);
+        EXPECT_EQ(o.result, CLIENT_MALFORMED);
+        EXPECT_STR(o.why, STR("the answer is larger than 1000 bytes"));
+    }
+}
+
 TEST(an_answer_that_is_cut_short_is_not_taken_for_whole)
 {
     static const char *const answers[] = {
@@ -338,6 +354,154 @@ TEST(a_stream_is_read_as_it_comes_and_a_silence_is_told)
     EXPECT_EQ(http_client_read(c, SHORT_MS, &run), CLIENT_TIMED_OUT);
     EXPECT(clock_steady_us() - begun_us >= (SHORT_MS - 2) * 1000);
     http_client_destroy(c);
+    peer_stop(&p);
+}
+
+static size_t length_of_stream(struct str answer)
+{
+    ARENA(arena);
+    struct peer p;
+    struct http_answer head;
+    struct str run = STR("");
+    size_t len = 0;
+    const struct line line = {answer, THEN_CLOSE, false};
+    const struct client_request get = {.method = STR("GET"), .target = STR("/"), .body = STR_NONE};
+    peer_start(&p, &line, 1);
+    struct http_client *c = client_of(p.port, LONG_MS, &arena);
+    EXPECT_EQ(http_client_begin(c, &get, &arena, &head), CLIENT_OK);
+    do {
+        EXPECT_EQ(http_client_read(c, LONG_MS, &run), CLIENT_OK);
+        len += run.len;
+    } while (run.len > 0);
+    http_client_destroy(c);
+    peer_stop(&p);
+    return len;
+}
+
+TEST(a_stream_goes_on_past_what_a_whole_body_may_take)
+{
+    struct buf answer CLEANUP(buf_deinit);
+    buf_init(&answer, 1024 * 1024);
+    buf_append(&answer, STR("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"));
+    for (size_t i = 0; i < 300; i++)
+        buf_append(&answer, STR("a\r\n0123456789\r\n"));
+    buf_append(&answer, STR("0\r\n\r\n"));
+    EXPECT_EQ(length_of_stream(buf_str(&answer)), 3000);
+    buf_reset(&answer);
+    buf_append(&answer, STR("HTTP/1.0 200 OK\r\n\r\n"));
+    for (size_t i = 0; i < 300; i++)
+        buf_append(&answer, STR("0123456789"));
+    EXPECT_EQ(length_of_stream(buf_str(&answer)), 3000);
+}
+
+TEST(no_wait_goes_on_past_the_deadline)
+{
+    static const char *const answers[] = {
+        "",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
+    };
+    for (size_t i = 0; i < COUNT_OF(answers); i++) {
+        ARENA(arena);
+        struct peer p;
+        struct http_answer head;
+        struct str body;
+        const struct line line = {str_of(answers[i]), THEN_HOLD, false};
+        const struct client_request get = {
+            .method = STR("GET"), .target = STR("/"), .body = STR_NONE};
+        peer_start(&p, &line, 1);
+        struct http_client *c = client_of(p.port, LONG_MS, &arena);
+        int64_t begun_us = clock_steady_us();
+        http_client_set_deadline(c, begun_us + SHORT_MS * 1000);
+        EXPECT_EQ(http_client_ask(c, &get, &arena, &head, &body), CLIENT_LOST);
+        EXPECT(clock_steady_us() - begun_us >= (SHORT_MS - 2) * 1000);
+        EXPECT(clock_steady_us() - begun_us < (int64_t)LONG_MS / 2 * 1000);
+        http_client_destroy(c);
+        peer_stop(&p);
+    }
+}
+
+/* --- Names with several addresses ----------------------------------------------------------- */
+
+/* The ports on this machine that "several.test" stands for. */
+static uint16_t several_ports[2];
+
+typedef int lookup(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+static struct addrinfo *loopback(lookup *real, const struct addrinfo *hints, uint16_t port)
+{
+    struct addrinfo *found = NULL;
+    EXPECT_EQ(real("127.0.0.1", "0", hints, &found), 0);
+    ((struct sockaddr_in *)(void *)found->ai_addr)->sin_port = htons(port);
+    return found;
+}
+
+/* Stands before the system's, which no test can teach a name. */
+int getaddrinfo(const char *restrict name, const char *restrict service,
+    const struct addrinfo *restrict hints, struct addrinfo **restrict out)
+{
+    void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+    lookup *real;
+    memcpy(&real, &symbol, sizeof real);
+    if (name == NULL || strcmp(name, "several.test") != 0)
+        return real(name, service, hints, out);
+    *out = loopback(real, hints, several_ports[0]);
+    (*out)->ai_next = loopback(real, hints, several_ports[1]);
+    return 0;
+}
+
+/* A listener that takes no more connections: whoever connects hears nothing. */
+struct silent {
+    int listener;
+    int waiting[8];
+};
+
+static uint16_t silent_start(struct silent *s)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t len = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    s->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(bind(s->listener, (struct sockaddr *)&address, sizeof address), 0);
+    EXPECT_EQ(listen(s->listener, 0), 0);
+    EXPECT_EQ(getsockname(s->listener, (struct sockaddr *)&address, &len), 0);
+    for (size_t i = 0; i < COUNT_OF(s->waiting); i++) {
+        s->waiting[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        (void)connect(s->waiting[i], (struct sockaddr *)&address, sizeof address);
+    }
+    return ntohs(address.sin_port);
+}
+
+static void silent_stop(struct silent *s)
+{
+    for (size_t i = 0; i < COUNT_OF(s->waiting); i++)
+        close(s->waiting[i]);
+    close(s->listener);
+}
+
+TEST(an_address_that_is_silent_leaves_time_for_the_next)
+{
+    ARENA(arena);
+    struct peer p;
+    struct silent silent;
+    struct http_client_config config;
+    struct http_answer head;
+    struct str body, why;
+    const struct line line = {
+        STR("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), THEN_CLOSE, false};
+    const struct client_request get = {.method = STR("GET"), .target = STR("/"), .body = STR_NONE};
+    peer_start(&p, &line, 1);
+    several_ports[0] = silent_start(&silent);
+    several_ports[1] = p.port;
+    http_client_config_init(&config);
+    config.host = STR("several.test");
+    config.connect_timeout_ms = 20 * SHORT_MS;
+    struct http_client *c = http_client_create(&config, &arena, &why);
+    int64_t begun_us = clock_steady_us();
+    EXPECT_EQ(http_client_ask(c, &get, &arena, &head, &body), CLIENT_OK);
+    EXPECT(clock_steady_us() - begun_us >= (10 * SHORT_MS - 2) * 1000);
+    EXPECT(clock_steady_us() - begun_us < 18 * SHORT_MS * 1000);
+    http_client_destroy(c);
+    silent_stop(&silent);
     peer_stop(&p);
 }
 

@@ -730,15 +730,12 @@ POSTGRES_TEST(a_schema_of_postgresql_goes_to_another_one)
 
 POSTGRES_TEST(a_schema_that_is_written_to_meanwhile_is_noticed)
 {
-    static const char RENAME[] =
-        "INSERT INTO thread_metadata SELECT tenant_id, 'c', 'C', thread_id FROM thread_metadata"
-        " WHERE value = 'B'; DELETE FROM thread_metadata WHERE value = 'B'";
     static const char *const WRITES[] = {
         "UPDATE thread_documents SET context = '[1]'",
         "UPDATE idempotency_keys SET body = body WHERE key = 'a'",
         "UPDATE threads SET title = 'x'",
         "DELETE FROM audit_log WHERE seq = 3",
-        RENAME,
+        "UPDATE thread_metadata SET value = 'C' WHERE value = 'B'",
         "SELECT nextval('event_ids')",
     };
     struct places p;
