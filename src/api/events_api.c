@@ -119,26 +119,37 @@ static enum error check_run(
     return problem_fault(&call->problem, pointer, "must be a run of this thread");
 }
 
-static enum error check_input(struct call *call, struct context *c, const struct event_input *input,
-    struct str base, const struct uuid **checked_run)
+enum { NOT_OF_A_BATCH = -1 };
+
+static struct str pointer_to(struct call *call, int64_t index, const char *member)
 {
-    struct str pointer = arena_printf(call->arena, "%.*s/kind", STR_ARG(base));
+    if (index == NOT_OF_A_BATCH)
+        return arena_printf(call->arena, "/%s", member);
+    return arena_printf(call->arena, "/events/%lld/%s", (long long)index, member);
+}
+
+static enum error check_input(struct call *call, struct context *c, const struct event_input *input,
+    int64_t index, const struct uuid **checked_run)
+{
     if (str_is_none(input->kind))
-        return problem_fault(&call->problem, pointer, "is required");
-    enum error e = event_check_kind(c, input->kind, pointer);
+        return problem_fault(&call->problem, pointer_to(call, index, "kind"), "is required");
+    if (!event_kind_is_plain(input->kind)) {
+        enum error e = event_check_kind(c, input->kind, pointer_to(call, index, "kind"));
+        if (e != OK)
+            return e;
+    }
     bool checked = *checked_run != NULL && uuid_eq(**checked_run, input->run_id);
-    if (e != OK || !input->has_run_id || checked)
-        return e;
+    if (!input->has_run_id || checked)
+        return OK;
     *checked_run = &input->run_id;
-    return check_run(
-        call, c, input->run_id, arena_printf(call->arena, "%.*s/run_id", STR_ARG(base)));
+    return check_run(call, c, input->run_id, pointer_to(call, index, "run_id"));
 }
 
 static enum error check_inputs(struct call *call, struct context *c, const struct event_input *body)
 {
     const struct uuid *checked = NULL;
     if (body->events.count == 0)
-        return check_input(call, c, body, STR(""), &checked);
+        return check_input(call, c, body, NOT_OF_A_BATCH, &checked);
     if (!str_is_none(body->kind) || !str_is_none(body->text) || !str_is_none(body->payload) ||
         body->has_run_id)
         return problem_fault(
@@ -146,7 +157,7 @@ static enum error check_inputs(struct call *call, struct context *c, const struc
     const struct event_input *inputs = body->events.items;
     enum error e = OK;
     for (size_t i = 0; e == OK && i < body->events.count; i++)
-        e = check_input(call, c, &inputs[i], arena_printf(call->arena, "/events/%zu", i), &checked);
+        e = check_input(call, c, &inputs[i], (int64_t)i, &checked);
     return e;
 }
 
@@ -172,11 +183,7 @@ enum error handle_event_append(struct call *call, struct context *c)
     bool batch = body->events.count > 0;
     const struct event_input *inputs = batch ? body->events.items : body;
     size_t n = batch ? body->events.count : 1;
-    struct thread thread;
     enum error e = check_inputs(call, c, body);
-    /* A shared store finds out by appending. */
-    if (e == OK && !tx_is_shared(c->tx))
-        e = thread_get_head(c, call->params[0], &thread);
     if (e != OK)
         return e;
     struct event *events = ARENA_ARRAY(call->arena, struct event, n);

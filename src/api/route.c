@@ -1,19 +1,58 @@
 #include "api/route.h"
 
+#include <pthread.h>
+
+#include "base/memory.h"
+
+/* A path taken apart at its slashes; the first segment is what stands before the first of them. */
+struct segments {
+    struct str items[ROUTE_MAX_SEGMENTS];
+    size_t count;
+};
+
+/* The templates, taken apart once: a request is held against all of them. */
+static struct segments *templates;
+
 static bool is_param(struct str segment)
 {
     return segment.len > 2 && segment.ptr[0] == '{';
 }
 
-/* Walks template and path side by side, one segment at a time. */
-static bool path_matches(
-    struct str template, struct str path, struct str out_params[ROUTE_MAX_PARAMS])
+/* False when there are more than any route has. */
+static bool split(struct str path, struct segments *out)
+{
+    out->count = 0;
+    while (!str_is_none(path)) {
+        if (out->count == ROUTE_MAX_SEGMENTS)
+            return false;
+        str_next_part(&path, '/', &out->items[out->count++]);
+    }
+    return true;
+}
+
+static void split_templates(void)
+{
+    templates = mem_alloc(route_count * sizeof *templates);
+    for (size_t i = 0; i < route_count; i++)
+        if (!split(str_of(routes[i].path), &templates[i]))
+            abort(); /* ROUTE_MAX_SEGMENTS is too small for the table */
+}
+
+static const struct segments *all_templates(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, split_templates);
+    return templates;
+}
+
+static bool matches(const struct segments *template, const struct segments *path,
+    struct str out_params[ROUTE_MAX_PARAMS])
 {
     size_t n = 0;
-    struct str expected, actual;
-    while (str_next_part(&template, '/', &expected)) {
-        if (!str_next_part(&path, '/', &actual))
-            return false;
+    if (template->count != path->count)
+        return false;
+    for (size_t i = 0; i < path->count; i++) {
+        struct str expected = template->items[i], actual = path->items[i];
         if (is_param(expected)) {
             if (actual.len == 0)
                 return false;
@@ -23,7 +62,7 @@ static bool path_matches(
             return false;
         }
     }
-    return str_is_none(path);
+    return true;
 }
 
 static struct str add_allowed(struct arena *arena, struct str allow, const char *method)
@@ -38,9 +77,13 @@ enum route_found route_find(struct arena *arena, struct str method, struct str p
 {
     struct str wanted = str_eq(method, STR("HEAD")) ? STR("GET") : method;
     struct str allow = STR("");
+    const struct segments *all = all_templates();
+    struct segments segments;
+    if (!split(path, &segments))
+        return ROUTE_UNKNOWN;
     for (size_t i = 0; i < route_count; i++) {
         struct str params[ROUTE_MAX_PARAMS] = {{0}};
-        if (!path_matches(str_of(routes[i].path), path, params))
+        if (!matches(&all[i], &segments, params))
             continue;
         if (str_eq(str_of(routes[i].method), wanted)) {
             *out_route = &routes[i];
@@ -55,9 +98,11 @@ enum route_found route_find(struct arena *arena, struct str method, struct str p
 
 struct str route_param_name(const struct route *route, size_t index)
 {
-    struct str rest = str_of(route->path), segment;
-    while (str_next_part(&rest, '/', &segment))
+    const struct segments *template = &all_templates()[route - routes];
+    for (size_t i = 0; i < template->count; i++) {
+        struct str segment = template->items[i];
         if (is_param(segment) && index-- == 0)
             return str_slice(segment, 1, segment.len - 1);
+    }
     return STR_NONE;
 }

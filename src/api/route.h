@@ -32,7 +32,7 @@ enum route_flags {
     ROUTE_PROBE = 1 << 9,         /* asks whether the store can be reached */
 };
 
-enum { ROUTE_MAX_PARAMS = 2, ROUTE_BODY_DEFAULT = 4 * 1024 * 1024 };
+enum { ROUTE_MAX_PARAMS = 2, ROUTE_MAX_SEGMENTS = 8, ROUTE_BODY_DEFAULT = 4 * 1024 * 1024 };
 
 struct route {
     const char *method;

@@ -35,7 +35,7 @@ char *buf_reserve(struct buf *b, size_t size)
     }
     size_t need = b->len + size;
     if (need > b->cap) {
-        size_t cap = b->cap < 64 ? 64 : b->cap;
+        size_t cap = b->cap < 256 ? 256 : b->cap;
         while (cap < need)
             cap *= 2;
         if (cap > b->max)
@@ -51,26 +51,6 @@ void buf_advance(struct buf *b, size_t size)
 {
     assert(size <= b->cap - b->len);
     b->len += size;
-}
-
-void buf_append(struct buf *b, struct str s)
-{
-    if (s.len == 0)
-        return;
-    char *place = buf_reserve(b, s.len);
-    if (place == NULL)
-        return;
-    memcpy(place, s.ptr, s.len);
-    b->len += s.len;
-}
-
-void buf_append_byte(struct buf *b, char byte)
-{
-    char *place = buf_reserve(b, 1);
-    if (place == NULL)
-        return;
-    *place = byte;
-    b->len++;
 }
 
 void buf_append_u64(struct buf *b, uint64_t value)

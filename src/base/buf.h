@@ -34,8 +34,24 @@ static inline struct str buf_str(const struct buf *b)
 char *buf_reserve(struct buf *b, size_t size);
 void buf_advance(struct buf *b, size_t size);
 
-void buf_append(struct buf *b, struct str s);
-void buf_append_byte(struct buf *b, char byte);
+/* With the room that there is, the common case, these two cost little more than the copy. */
+static inline void buf_append(struct buf *b, struct str s)
+{
+    if (s.len == 0)
+        return;
+    bool fits = !b->failed && s.len <= b->cap - b->len;
+    char *place = fits ? b->ptr + b->len : buf_reserve(b, s.len);
+    if (place == NULL)
+        return;
+    memcpy(place, s.ptr, s.len);
+    b->len += s.len;
+}
+
+static inline void buf_append_byte(struct buf *b, char byte)
+{
+    buf_append(b, (struct str){&byte, 1});
+}
+
 void buf_append_u64(struct buf *b, uint64_t value);
 void buf_append_i64(struct buf *b, int64_t value);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -118,6 +118,21 @@ void json_write_key(struct json_writer *w, struct str key)
     w->after_key = true;
 }
 
+void json_write_name(struct json_writer *w, const char *name)
+{
+    assert(w->depth > 0 && w->levels[w->depth - 1].object && !w->after_key);
+    size_t len = strlen(name);
+    separate(w);
+    char *place = buf_reserve(w->out, len + 3);
+    if (place != NULL) {
+        place[0] = '"';
+        memcpy(place + 1, name, len);
+        memcpy(place + 1 + len, "\":", 2);
+        buf_advance(w->out, len + 3);
+    }
+    w->after_key = true;
+}
+
 void json_write_key_value(struct json_writer *w, struct json key)
 {
     assert(w->depth > 0 && w->levels[w->depth - 1].object && !w->after_key);
@@ -161,18 +176,27 @@ void json_write_null(struct json_writer *w)
     buf_append(w->out, STR("null"));
 }
 
+/* Text in which nothing is to be escaped. */
+static void write_plain(struct json_writer *w, struct str s)
+{
+    begin_value(w);
+    buf_append_byte(w->out, '"');
+    buf_append(w->out, s);
+    buf_append_byte(w->out, '"');
+}
+
 void json_write_uuid(struct json_writer *w, struct uuid id)
 {
     char text[UUID_TEXT_LEN];
     uuid_format(id, text);
-    json_write_string(w, (struct str){text, sizeof text});
+    write_plain(w, (struct str){text, sizeof text});
 }
 
 void json_write_time(struct json_writer *w, int64_t unix_us)
 {
     char text[CLOCK_TEXT_LEN];
     clock_format(unix_us, text);
-    json_write_string(w, (struct str){text, sizeof text});
+    write_plain(w, (struct str){text, sizeof text});
 }
 
 void json_write_raw(struct json_writer *w, struct str compact)

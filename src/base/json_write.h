@@ -30,6 +30,8 @@ void json_write_array(struct json_writer *w);
 /* Ends the innermost open object or array. */
 void json_write_end(struct json_writer *w);
 void json_write_key(struct json_writer *w, struct str key);
+/* A key of ours, in which nothing is to be escaped. */
+void json_write_name(struct json_writer *w, const char *name);
 /* A key of a parsed object, as it was written. */
 void json_write_key_value(struct json_writer *w, struct json key);
 

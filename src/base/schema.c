@@ -407,7 +407,7 @@ void schema_encode_members(struct json_writer *w, const struct schema *schema, c
         bool absent = is_absent(f, in);
         if (absent && (f->flags & FIELD_HIDE_NONE) != 0)
             continue;
-        json_write_key(w, str_of(f->name));
+        json_write_name(w, f->name);
         if (absent)
             json_write_null(w);
         else

@@ -31,11 +31,6 @@ struct str str_trim_blanks(struct str s)
     return s;
 }
 
-bool str_eq(struct str a, struct str b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
-}
-
 bool str_eq_nocase(struct str a, struct str b)
 {
     return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);

@@ -27,7 +27,11 @@ static inline bool str_is_none(struct str s)
     return s.ptr == NULL;
 }
 
-bool str_eq(struct str a, struct str b);
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
 bool str_eq_nocase(struct str a, struct str b);
 int str_cmp(struct str a, struct str b);
 bool str_starts_with(struct str s, struct str prefix);

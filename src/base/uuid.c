@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 #define RAND_A_MASK ((uint16_t)0x0fff)
 #define RAND_B_MASK (UINT64_MAX >> 2)
@@ -46,15 +47,57 @@ static void step_forward(uint32_t random_step)
     last.unix_ms++;
 }
 
+/* Randomness for some ids at a time: asking for it costs far more than making an id. A child of
+ * fork() throws away what it shares with its parent. Under the lock. */
+struct randomness {
+    uint64_t rand_b;
+    uint32_t step;
+    uint16_t rand_a;
+};
+static struct {
+    struct randomness items[32];
+    size_t left;
+} pool;
+
+static void lock_before_fork(void)
+{
+    pthread_mutex_lock(&last.lock);
+}
+
+static void unlock_after_fork(void)
+{
+    pthread_mutex_unlock(&last.lock);
+}
+
+static void drop_in_child(void)
+{
+    memset(&pool, 0, sizeof pool);
+    pthread_mutex_unlock(&last.lock);
+}
+
+static void watch_forks(void)
+{
+    if (pthread_atfork(lock_before_fork, unlock_after_fork, drop_in_child) != 0)
+        mem_exhausted(0);
+}
+
+static struct randomness take_randomness(void)
+{
+    if (pool.left == 0) {
+        random_bytes(pool.items, sizeof pool.items);
+        pool.left = COUNT_OF(pool.items);
+    }
+    struct randomness taken = pool.items[--pool.left];
+    memset(&pool.items[pool.left], 0, sizeof taken);
+    return taken;
+}
+
 struct uuid uuid_v7_at(uint64_t now_ms)
 {
-    struct {
-        uint64_t rand_b;
-        uint32_t step;
-        uint16_t rand_a;
-    } fresh;
-    random_bytes(&fresh, sizeof fresh);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     pthread_mutex_lock(&last.lock);
+    struct randomness fresh = take_randomness();
     if (now_ms > last.unix_ms) {
         last.unix_ms = now_ms;
         last.rand_a = fresh.rand_a & RAND_A_MASK;
@@ -102,15 +145,12 @@ bool uuid_parse(struct str text, struct uuid *out_id)
 void uuid_format(struct uuid id, char out_text[UUID_TEXT_LEN])
 {
     static const char digits[] = "0123456789abcdef";
-    size_t n_digits = 0;
-    for (size_t i = 0; i < UUID_TEXT_LEN; i++) {
-        if (is_dash_place(i)) {
-            out_text[i] = '-';
-            continue;
-        }
-        uint8_t byte = id.bytes[n_digits / 2];
-        out_text[i] = digits[n_digits % 2 == 0 ? byte >> 4 : byte & 15];
-        n_digits++;
+    char *at = out_text;
+    for (size_t i = 0; i < sizeof id.bytes; i++) {
+        if (is_dash_place((size_t)(at - out_text)))
+            *at++ = '-';
+        *at++ = digits[id.bytes[i] >> 4];
+        *at++ = digits[id.bytes[i] & 15];
     }
 }
 

@@ -35,11 +35,18 @@ static bool is_application_kind(struct str kind)
     return parts >= 2 && kind.len <= EVENT_KIND_MAX_BYTES;
 }
 
-enum error event_check_kind(struct context *c, struct str kind, struct str pointer)
+bool event_kind_is_plain(struct str kind)
 {
     for (size_t i = 0; i < COUNT_OF(PLAIN_KINDS); i++)
         if (str_eq(kind, PLAIN_KINDS[i]))
-            return OK;
+            return true;
+    return false;
+}
+
+enum error event_check_kind(struct context *c, struct str kind, struct str pointer)
+{
+    if (event_kind_is_plain(kind))
+        return OK;
     if (!is_application_kind(kind))
         return problem_fault(c->problem, pointer,
             "must be progress, status, warning, error, final, or an application kind such as "
@@ -133,14 +140,26 @@ static enum error insert(struct context *c, const struct event *event)
     return query_run(&q);
 }
 
+static struct sequence seqs_of(struct uuid tenant_id, struct uuid thread_id)
+{
+    return (struct sequence){.load = &SQL_EVENT_LAST_SEQ, .tenant_id = tenant_id, .key = thread_id};
+}
+
+void event_forget_thread(struct context *c, struct uuid tenant_id, struct uuid thread_id)
+{
+    const struct sequence seqs = seqs_of(tenant_id, thread_id);
+    tx_sequence_drop(c->tx, &seqs);
+}
+
 static enum error append_alone(
     struct context *c, struct uuid thread_id, struct event *events, size_t n)
 {
-    const struct sequence seqs = {
-        .load = &SQL_EVENT_LAST_SEQ, .tenant_id = c->tenant_id, .key = thread_id};
+    const struct sequence seqs = seqs_of(c->tenant_id, thread_id);
     const struct sequence ids = {.load = &SQL_EVENT_LAST_ID};
     uint64_t seq, id;
     enum error e = tx_sequence_take(c->tx, &seqs, n, &seq);
+    if (e == ERR_NOT_FOUND)
+        return context_not_found(c, "thread", thread_id);
     if (e == OK)
         e = tx_sequence_take(c->tx, &ids, n, &id);
     for (size_t i = 0; e == OK && i < n; i++) {

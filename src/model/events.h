@@ -48,8 +48,13 @@ struct event_item {
     char strings[];
 };
 
+/* Whether it is one of the five kinds. */
+bool event_kind_is_plain(struct str kind);
 /* OK for the five kinds and for application kinds ("vendor.name"), else a fault at `pointer`. */
 MUST_CHECK enum error event_check_kind(struct context *c, struct str kind, struct str pointer);
+
+/* The thread is being deleted, or, under the nil id, the whole tenant: nothing can be appended. */
+void event_forget_thread(struct context *c, struct uuid tenant_id, struct uuid thread_id);
 
 /* Appends `n` events to one thread; fills in id, thread_id, seq and created_at. */
 MUST_CHECK enum error event_append(

@@ -116,6 +116,7 @@ static enum error open_instance(struct server *s, struct problem *problem)
         .readers = c->readers,
         .may_be_open = s->loopback,
         .on_fatal = on_fatal};
+    store_own_process();
     enum error e = instance_open(&s->instance, &config, problem);
     if (e != OK)
         return e;

@@ -30,6 +30,8 @@ struct engine_ops {
 
     enum error (*sequence_take)(
         struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
+    /* NULL: nothing of a sequence is kept. */
+    void (*sequence_drop)(struct tx *tx, const struct sequence *sequence);
 
     /* NULL where there is one writer. */
     const struct shared_ops *shared;
@@ -76,6 +78,7 @@ void tx_unpublish_from(struct tx *tx, struct hub_item **from);
 
 MUST_CHECK enum error postgres_store_open(
     const struct store_config *config, struct problem *problem, struct store **out_store);
+void sqlite_own_process(void);
 MUST_CHECK enum error sqlite_store_open(
     const struct store_config *config, struct problem *problem, struct store **out_store);
 

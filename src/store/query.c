@@ -10,17 +10,29 @@ static const struct engine_ops *ops_of(const struct query *q)
 void query_begin(
     struct query *q, struct tx *tx, const struct sql_statement *statement, struct arena *arena)
 {
-    *q = (struct query){.tx = tx, .statement = statement, .arena = arena};
+    q->tx = tx;
+    q->statement = statement;
+    q->arena = arena;
+    q->handle = NULL;
+    q->column = 0;
+    q->error = OK;
+    q->next_param = 0;
+    q->n_small = 0;
     ops_of(q)->begin(q);
 }
 
 /* Binding a name that the statement lacks is a programmer's error, found by the first test. */
-static unsigned param_index(const struct query *q, const char *param, unsigned types)
+static unsigned param_index(struct query *q, const char *param, unsigned types)
 {
     const struct sql_statement *s = q->statement;
-    for (unsigned i = 0; i < s->n_params; i++)
-        if (strcmp(s->params[i], param) == 0 && (types & (1u << s->types[i])) != 0)
+    /* Mostly they are bound in the order in which the statement names them. */
+    for (unsigned n = 0, i = q->next_param; n < s->n_params; n++, i++) {
+        i = i < s->n_params ? i : 0;
+        if (strcmp(s->params[i], param) == 0 && (types & (1u << s->types[i])) != 0) {
+            q->next_param = i + 1;
             return i;
+        }
+    }
     fprintf(stderr, "statement %s has no parameter :%s of this type\n", s->name, param);
     abort();
 }

@@ -44,7 +44,11 @@ struct query {
     struct arena *arena;
     void *handle;
     unsigned column;
+    unsigned next_param; /* probably */
     enum error error;
+    /* Ids that were bound, for the engine: the query must not move until it ends. */
+    unsigned n_small;
+    char small[4 * sizeof(struct uuid)];
 };
 
 void query_begin(

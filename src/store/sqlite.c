@@ -49,8 +49,32 @@ enum error sqlite_exec(struct sqlite_connection *c, const char *sql)
     return sqlite_error(c, sqlite3_exec(c->db, sql, NULL, NULL, NULL));
 }
 
+enum error sqlite_do(struct sqlite_connection *c, enum sqlite_verb verb)
+{
+    static const char *const texts[SQLITE_VERB_COUNT] = {
+        [SQLITE_VERB_BEGIN] = "BEGIN",
+        [SQLITE_VERB_BEGIN_IMMEDIATE] = "BEGIN IMMEDIATE",
+        [SQLITE_VERB_COMMIT] = "COMMIT",
+        [SQLITE_VERB_ROLLBACK] = "ROLLBACK",
+        [SQLITE_VERB_SAVEPOINT] = "SAVEPOINT job",
+        [SQLITE_VERB_RELEASE] = "RELEASE job",
+        [SQLITE_VERB_ROLLBACK_TO] = "ROLLBACK TO job",
+    };
+    sqlite3_stmt **slot = &c->verbs[verb];
+    int rc = SQLITE_OK;
+    if (*slot == NULL)
+        rc = sqlite3_prepare_v3(c->db, texts[verb], -1, SQLITE_PREPARE_PERSISTENT, slot, NULL);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(*slot);
+        sqlite3_reset(*slot);
+    }
+    return sqlite_error(c, rc);
+}
+
 void sqlite_disconnect(struct sqlite_connection *c)
 {
+    for (size_t i = 0; i < SQLITE_VERB_COUNT; i++)
+        sqlite3_finalize(c->verbs[i]);
     if (c->statements != NULL)
         for (size_t i = 0; i < c->store->base.config.n_statements; i++)
             sqlite3_finalize(c->statements[i]);
@@ -96,10 +120,17 @@ static void bind_text(struct query *q, unsigned param, struct str value)
                  stmt_of(q), (int)param + 1, value.ptr, value.len, SQLITE_STATIC, SQLITE_UTF8));
 }
 
+/* What is small is kept in the query itself, since SQLite would allocate memory for its copy. */
 static void bind_bytes(struct query *q, unsigned param, struct str value)
 {
-    check(
-        q, sqlite3_bind_blob64(stmt_of(q), (int)param + 1, value.ptr, value.len, SQLITE_TRANSIENT));
+    void (*keep)(void *) = SQLITE_TRANSIENT;
+    if (value.len <= sizeof q->small - q->n_small) {
+        memcpy(q->small + q->n_small, value.ptr, value.len);
+        value.ptr = q->small + q->n_small;
+        q->n_small += (unsigned)value.len;
+        keep = SQLITE_STATIC;
+    }
+    check(q, sqlite3_bind_blob64(stmt_of(q), (int)param + 1, value.ptr, value.len, keep));
 }
 
 static void bind_i64(struct query *q, unsigned param, int64_t value)
@@ -178,4 +209,5 @@ const struct engine_ops sqlite_ops = {
     .get_bytes = get_bytes,
     .get_i64 = get_i64,
     .sequence_take = sqlite_sequence_take,
+    .sequence_drop = sqlite_sequence_drop,
 };

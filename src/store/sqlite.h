@@ -22,6 +22,7 @@
 
 enum {
     SQLITE_BATCH_MAX_JOBS = 512,
+    SQLITE_CAREFUL_BATCHES = 64, /* with savepoints, after one that had to be run again */
     SQLITE_READ_DEADLINE_US = 10 * 1000 * 1000,
     SQLITE_CHECKPOINT_PAGES = 1000,        /* checkpoint when idle */
     SQLITE_CHECKPOINT_BUSY_PAGES = 8000,   /* checkpoint also under load */
@@ -30,10 +31,23 @@ enum {
     SQLITE_BUSY_MS = 5000,
 };
 
+/* What begins and ends transactions, prepared at first use as the statements are. */
+enum sqlite_verb {
+    SQLITE_VERB_BEGIN,
+    SQLITE_VERB_BEGIN_IMMEDIATE,
+    SQLITE_VERB_COMMIT,
+    SQLITE_VERB_ROLLBACK,
+    SQLITE_VERB_SAVEPOINT,
+    SQLITE_VERB_RELEASE,
+    SQLITE_VERB_ROLLBACK_TO,
+    SQLITE_VERB_COUNT,
+};
+
 struct sqlite_connection {
     sqlite3 *db;
     struct sqlite_store *store;
     sqlite3_stmt **statements; /* by sql_statement.index; prepared at first use */
+    sqlite3_stmt *verbs[SQLITE_VERB_COUNT];
     int64_t read_deadline_us;
 };
 
@@ -70,6 +84,7 @@ struct sqlite_store {
     pthread_t *reader_threads;
     unsigned n_reader_threads;
     struct sequence_cache sequences;
+    unsigned n_careful; /* batches still to be run with savepoints; writer thread only */
     atomic_bool is_broken;
     int wal_pages; /* in the WAL, now and when it was last checkpointed; writer thread only */
     int wal_pages_tried;
@@ -84,6 +99,7 @@ enum error sqlite_error(struct sqlite_connection *c, int rc);
  * holds of it: that is the error returned. */
 enum error sqlite_give_up(struct sqlite_store *s, const char *why);
 MUST_CHECK enum error sqlite_exec(struct sqlite_connection *c, const char *sql);
+MUST_CHECK enum error sqlite_do(struct sqlite_connection *c, enum sqlite_verb verb);
 
 /* Makes the data directory where there is none, and locks it against every other process that
  * writes there. Also after a failure the caller closes what is not -1. */
@@ -106,6 +122,7 @@ void sequence_cache_deinit(struct sequence_cache *cache);
 void sequence_cache_job_starts(struct sequence_cache *cache);
 void sequence_cache_job_failed(struct sequence_cache *cache);
 void sequence_cache_clear(struct sequence_cache *cache);
+void sqlite_sequence_drop(struct tx *tx, const struct sequence *sequence);
 enum error sqlite_sequence_take(
     struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
 

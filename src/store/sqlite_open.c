@@ -96,6 +96,12 @@ enum error sqlite_take_directory(
 
 /* --- Connections ---------------------------------------------------------------------------- */
 
+/* Nobody asks SQLite how much memory it has, and counting takes a lock at each allocation. */
+void sqlite_own_process(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 /* SQLite answers the mode that it got, and stays in another one without an error. */
 static enum error use_wal(struct sqlite_connection *c)
 {

@@ -74,17 +74,17 @@ static enum error load_last(struct tx *tx, const struct sequence *sequence, uint
 {
     struct arena unused;
     arena_init(&unused, 0);
+    bool found = false;
     struct query q;
     query_begin(&q, tx, sequence->load, &unused);
     query_uuid(&q, "tenant_id", sequence->tenant_id);
     query_uuid(&q, "key", sequence->key);
-    uint64_t last = 0;
-    while (query_next(&q))
-        last = (uint64_t)row_i64(&q);
+    while (query_next(&q)) {
+        *out_last = (uint64_t)row_i64(&q);
+        found = true;
+    }
     enum error e = query_end(&q);
-    if (e == OK)
-        *out_last = last;
-    return e;
+    return e == OK && !found ? ERR_NOT_FOUND : e;
 }
 
 enum error sqlite_sequence_take(
@@ -97,7 +97,7 @@ enum error sqlite_sequence_take(
     struct sequence_slot *slot =
         find_slot(cache, sequence->load, sequence->tenant_id, sequence->key);
     if (slot->load == NULL || slot->last == UNKNOWN) {
-        uint64_t last;
+        uint64_t last = 0;
         enum error e = load_last(tx, sequence, &last);
         if (e != OK)
             return e;
@@ -109,4 +109,18 @@ enum error sqlite_sequence_take(
     *out_first = slot->last + 1;
     slot->last += count;
     return OK;
+}
+
+/* A value that is unknown is loaded again, also after the job that dropped it has failed. */
+void sqlite_sequence_drop(struct tx *tx, const struct sequence *sequence)
+{
+    struct sqlite_connection *c = tx->connection;
+    struct sequence_cache *cache = &c->store->sequences;
+    if (!uuid_is_nil(sequence->key)) {
+        find_slot(cache, sequence->load, sequence->tenant_id, sequence->key)->last = UNKNOWN;
+        return;
+    }
+    for (size_t i = 0; i < SEQUENCE_SLOTS; i++)
+        if (uuid_eq(cache->slots[i].tenant_id, sequence->tenant_id))
+            cache->slots[i].last = UNKNOWN;
 }

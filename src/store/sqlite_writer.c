@@ -12,37 +12,53 @@ static void fail_all(struct store_job *batch, enum error e)
             job->result = e;
 }
 
+/* Forgets what a failed job has left in memory. */
+static void forget_job(struct sqlite_store *s, struct tx *tx, struct hub_item **published)
+{
+    tx_unpublish_from(tx, published);
+    tx_drop_memo(tx);
+    sequence_cache_job_failed(&s->sequences);
+}
+
+static enum error undo_job(struct sqlite_connection *c)
+{
+    enum error e = sqlite_do(c, SQLITE_VERB_ROLLBACK_TO);
+    return e == OK ? sqlite_do(c, SQLITE_VERB_RELEASE) : e;
+}
+
 /* Runs one job; its own failure is its result. What is returned is the failure of the whole
  * transaction, which then must be rolled back. */
-static enum error run_job(struct sqlite_store *s, struct store_job *job, struct tx *tx, bool alone)
+static enum error run_job(
+    struct sqlite_store *s, struct store_job *job, struct tx *tx, bool careful, bool *out_torn)
 {
     struct sqlite_connection *c = &s->writer;
     struct hub_item **published = tx->published_end;
+    int64_t changes = sqlite3_total_changes64(c->db);
     sequence_cache_job_starts(&s->sequences);
-    enum error e = alone ? OK : sqlite_exec(c, "SAVEPOINT job");
+    enum error e = careful ? sqlite_do(c, SQLITE_VERB_SAVEPOINT) : OK;
     if (e == OK)
         e = job_run_whole(job, tx);
     job->result = e;
-    if (e != OK) {
-        atomic_fetch_add(&s->n_rollbacks, 1);
-        tx_unpublish_from(tx, published);
-        tx_drop_memo(tx);
-        sequence_cache_job_failed(&s->sequences);
-    }
+    if (e != OK)
+        forget_job(s, tx, published);
     /* After some failures SQLite has rolled the whole transaction back by itself. */
     if (sqlite3_get_autocommit(c->db))
         return e != OK ? e : ERR_UNAVAILABLE;
-    if (e == OK)
-        return alone ? OK : sqlite_exec(c, "RELEASE job");
-    return sqlite_exec(c, alone ? "ROLLBACK" : "ROLLBACK TO job; RELEASE job");
+    if (careful)
+        return e == OK ? sqlite_do(c, SQLITE_VERB_RELEASE) : undo_job(c);
+    *out_torn = e != OK && sqlite3_total_changes64(c->db) != changes;
+    return OK;
 }
 
-static enum error run_jobs(struct sqlite_store *s, struct store_job *batch, struct tx *tx)
+/* Without savepoints, which cost as much as a small job, until a job fails that has changed
+ * something already: `out_torn` then tells that everything must be undone. */
+static enum error run_jobs(
+    struct sqlite_store *s, struct store_job *batch, struct tx *tx, bool careful, bool *out_torn)
 {
-    bool alone = batch->next == NULL;
-    enum error e = sqlite_exec(&s->writer, "BEGIN IMMEDIATE");
-    for (struct store_job *job = batch; e == OK && job != NULL; job = job->next) {
-        e = run_job(s, job, tx, alone);
+    *out_torn = false;
+    enum error e = sqlite_do(&s->writer, SQLITE_VERB_BEGIN_IMMEDIATE);
+    for (struct store_job *job = batch; e == OK && !*out_torn && job != NULL; job = job->next) {
+        e = run_job(s, job, tx, careful, out_torn);
         /* Nothing more is written into a file that is damaged. */
         if (e == OK && atomic_load(&s->is_broken))
             e = ERR_UNAVAILABLE;
@@ -50,10 +66,37 @@ static enum error run_jobs(struct sqlite_store *s, struct store_job *batch, stru
     return e;
 }
 
+static void undo_all(struct sqlite_store *s, struct tx *tx)
+{
+    tx_drop_memo(tx);
+    tx_unpublish_from(tx, &tx->published);
+    sequence_cache_clear(&s->sequences);
+}
+
+/* Runs the jobs, and where one of them has torn the transaction, all again with savepoints; so are
+ * the next batches, since whoever sends such a job may send more. One alone needs no second run:
+ * undoing everything undoes just that. */
+static enum error run_all(struct sqlite_store *s, struct store_job *batch, struct tx *tx)
+{
+    bool alone = batch->next == NULL, careful = !alone && s->n_careful > 0, torn;
+    s->n_careful -= careful;
+    enum error e = run_jobs(s, batch, tx, careful, &torn);
+    if (e != OK || !torn)
+        return e;
+    e = sqlite_do(&s->writer, SQLITE_VERB_ROLLBACK);
+    undo_all(s, tx);
+    if (e != OK || alone)
+        return e;
+    s->n_careful = SQLITE_CAREFUL_BATCHES;
+    for (struct store_job *job = batch; job != NULL; job = job->next)
+        job->result = OK;
+    return run_jobs(s, batch, tx, true, &torn);
+}
+
 static enum error commit(struct sqlite_store *s)
 {
     int64_t start_us = clock_steady_us();
-    enum error e = sqlite_exec(&s->writer, "COMMIT");
+    enum error e = sqlite_do(&s->writer, SQLITE_VERB_COMMIT);
     if (e == OK) {
         atomic_fetch_add(&s->commit_us, (uint64_t)(clock_steady_us() - start_us));
         atomic_fetch_add(&s->n_commits, 1);
@@ -67,19 +110,19 @@ static void run_batch(struct sqlite_store *s, struct store_job *batch)
         job->result = OK;
     struct tx tx;
     tx_init(&tx, &s->base, &s->writer, true);
-    enum error e = atomic_load(&s->is_broken) ? ERR_UNAVAILABLE : run_jobs(s, batch, &tx);
+    enum error e = atomic_load(&s->is_broken) ? ERR_UNAVAILABLE : run_all(s, batch, &tx);
     tx_drop_memo(&tx);
-    /* A job that was alone and failed has left nothing to commit. */
+    /* A job that was alone and tore the transaction has left nothing to commit. */
     if (e == OK && !sqlite3_get_autocommit(s->writer.db))
         e = commit(s);
     /* Another connection may have found the database damaged meanwhile. */
     if (e == OK && atomic_load(&s->is_broken))
         e = ERR_OUTCOME_UNKNOWN;
     if (e != OK) {
-        if (!sqlite3_get_autocommit(s->writer.db) && sqlite_exec(&s->writer, "ROLLBACK") != OK)
+        if (!sqlite3_get_autocommit(s->writer.db) &&
+            sqlite_do(&s->writer, SQLITE_VERB_ROLLBACK) != OK)
             e = sqlite_give_up(s, "a failed transaction could not be rolled back");
-        tx_unpublish_from(&tx, &tx.published);
-        sequence_cache_clear(&s->sequences);
+        undo_all(s, &tx);
         fail_all(batch, e);
     }
     hub_publish(s->base.hub, tx.published);
@@ -87,6 +130,8 @@ static void run_batch(struct sqlite_store *s, struct store_job *batch)
     for (struct store_job *job = batch, *next; job != NULL; job = next) {
         next = job->next;
         atomic_fetch_add(&s->n_writes, 1);
+        if (job->result != OK)
+            atomic_fetch_add(&s->n_rollbacks, 1);
         job->done(job, job->result);
     }
 }
@@ -148,12 +193,13 @@ static void run_read(struct sqlite_connection *c, struct store_job *job)
     struct tx tx;
     tx_init(&tx, &c->store->base, c, false);
     c->read_deadline_us = clock_steady_us() + SQLITE_READ_DEADLINE_US;
-    enum error e = atomic_load(&c->store->is_broken) ? ERR_UNAVAILABLE : sqlite_exec(c, "BEGIN");
+    enum error e =
+        atomic_load(&c->store->is_broken) ? ERR_UNAVAILABLE : sqlite_do(c, SQLITE_VERB_BEGIN);
     if (e == OK)
         e = job_run_whole(job, &tx);
     tx_drop_memo(&tx);
     if (!sqlite3_get_autocommit(c->db)) {
-        enum error ended = sqlite_exec(c, "COMMIT");
+        enum error ended = sqlite_do(c, SQLITE_VERB_COMMIT);
         e = e != OK ? e : ended;
     }
     atomic_fetch_add(&c->store->n_reads, 1);

@@ -17,6 +17,11 @@ enum error store_open(
     return problem_set(problem, ERR_BAD_REQUEST, "this build has no such storage engine");
 }
 
+void store_own_process(void)
+{
+    sqlite_own_process();
+}
+
 bool store_is_schema_name(struct str name)
 {
     if (name.len == 0 || name.len > 63 || (name.ptr[0] >= '0' && name.ptr[0] <= '9'))
@@ -163,6 +168,13 @@ enum error tx_sequence_take(
 {
     assert(tx->writes && count > 0);
     return tx->store->ops->sequence_take(tx, sequence, count, out_first);
+}
+
+void tx_sequence_drop(struct tx *tx, const struct sequence *sequence)
+{
+    assert(tx->writes);
+    if (tx->store->ops->sequence_drop != NULL)
+        tx->store->ops->sequence_drop(tx, sequence);
 }
 
 /* --- Where others write too ----------------------------------------------------------------- */

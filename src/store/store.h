@@ -2,17 +2,18 @@
  * The store: connections, transactions and the commit queue. Work comes as jobs; a job is a plain
  * function of a transaction. Store threads own the connections and never touch a socket.
  *
- *   WRITE  on SQLite the one writer thread takes every queued job, runs each in a savepoint of its
- *          own inside one transaction, commits once, then finishes them all; on PostgreSQL some
- *          writers do the same, each on a connection of its own;
+ *   WRITE  on SQLite the one writer thread takes every queued job, runs all in one transaction,
+ *          commits once, then finishes them all; on PostgreSQL some writers do the same, each on a
+ *          connection of its own;
  *   READ   runs on a reader thread at a snapshot.
  *
  * A job whose `run` returns an error has changed nothing. `done` is called on a store thread after
  * the commit has reached the disk, or after the failure: only then may success be told to anybody.
  * What was published with tx_publish reaches the hub between the commit and `done`.
  *
- * Where others write beside us, a transaction can fail by no fault of its own: then all of it is
- * undone and `run` is called again. It must start over each time, whatever it left in memory.
+ * A transaction can fail by no fault of the job's own, where others write beside us, or because
+ * another job of it failed: then all of it is undone and `run` is called again. It must start over
+ * each time, whatever it left in memory.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -67,6 +68,9 @@ struct store_config {
 
 /* Whether a schema may be called so: a name that never needs to be quoted. */
 bool store_is_schema_name(struct str name);
+/* Before the first store, in a process that is Cairn's own: settings that hold for the whole of it,
+ * and that are not a library's to change under its host. */
+void store_own_process(void);
 /* On failure the problem's detail says what to do about it. */
 MUST_CHECK enum error store_open(
     const struct store_config *config, struct problem *problem, struct store **out_store);
@@ -155,8 +159,12 @@ struct sequence {
     struct uuid tenant_id;
     struct uuid key;
 };
-/* Takes `count` values; the first of them is returned. */
+/* Takes `count` values; the first of them is returned. ERR_NOT_FOUND where there is nothing to
+ * count: the statement answered no row. */
 MUST_CHECK enum error tx_sequence_take(
     struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
+/* What was counted is gone: whoever counts on must find that out. A nil key means all of the
+ * tenant's. */
+void tx_sequence_drop(struct tx *tx, const struct sequence *sequence);
 
 #endif

@@ -258,6 +258,47 @@ SQLITE_ONLY(subscribers_hear_the_event_as_it_was_stored)
     fixture_end(&f);
 }
 
+static enum error append_one(struct context *c, struct uuid thread_id)
+{
+    struct event event = {.kind = STR("progress"), .text = STR_NONE, .payload = STR_NONE};
+    return event_append(c, thread_id, &event, 1);
+}
+
+TEST(nothing_can_be_appended_to_a_thread_that_is_gone)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid id = make_thread(&f);
+    add_events(&f, id, 2);
+    EXPECT_EQ(thread_delete(begin(&f), id), OK);
+    abandon(&f);
+    add_events(&f, id, 1); /* it was not deleted after all */
+    EXPECT_EQ(thread_delete(begin(&f), id), OK);
+    commit(&f);
+    EXPECT_EQ(append_one(begin(&f), id), ERR_NOT_FOUND);
+    EXPECT_PART(told(&f), "there is no thread");
+    abandon(&f);
+    EXPECT_EQ(append_one(begin(&f), UUID_NIL), ERR_NOT_FOUND);
+    abandon(&f);
+    fixture_end(&f);
+}
+
+TEST(nothing_can_be_appended_to_the_threads_of_a_tenant_that_is_gone)
+{
+    struct fixture f;
+    struct thread thread = {0};
+    fixture_begin(&f);
+    struct uuid tenant = make_tenant(&f, "acme");
+    EXPECT_EQ(thread_create(begin_as(&f, tenant), &thread), OK);
+    EXPECT_EQ(append_one(&f.context, thread.id), OK);
+    commit(&f);
+    EXPECT_EQ(tenant_delete(begin(&f), tenant), OK);
+    commit(&f);
+    EXPECT_EQ(append_one(begin_as(&f, tenant), thread.id), ERR_NOT_FOUND);
+    abandon(&f);
+    fixture_end(&f);
+}
+
 /* --- Prune ---------------------------------------------------------------------------------- */
 
 static int64_t prune(struct fixture *f, struct uuid id, int64_t through)

@@ -61,9 +61,17 @@ const struct sql_statement BLOB_ADD = {.index = 13,
     .text = {"INSERT INTO notes SELECT x'00', randomblob(16), 1, hex(randomblob(?1 / 2))"},
     PARAMS(SIZE)};
 
+const struct sql_statement NOTE_REMOVE = {.index = 14,
+    .name = "note_remove",
+    .text = {"DELETE FROM notes WHERE tenant_id = ?1 AND key = ?2 AND number = "
+             "(SELECT max(number) FROM notes WHERE tenant_id = ?1 AND key = ?2)"},
+    .writes = true,
+    PARAMS(KEY)};
+
 static const struct sql_statement *const STATEMENTS[] = {&NOTE_CREATE, &NOTE_ADD, &NOTE_LAST,
     &NOTE_COUNT, &NOTE_LIST, &NOTE_RENAME, &VALUES_ECHO, &PRAGMA_SYNCHRONOUS, &PRAGMA_JOURNAL,
-    &PRAGMA_FOREIGN_KEYS, &PRAGMA_NO_SPACE, &PRAGMA_SPACE, &BROKEN_STATEMENT, &BLOB_ADD};
+    &PRAGMA_FOREIGN_KEYS, &PRAGMA_NO_SPACE, &PRAGMA_SPACE, &BROKEN_STATEMENT, &BLOB_ADD,
+    &NOTE_REMOVE};
 
 /* --- Life ----------------------------------------------------------------------------------- */
 

@@ -91,6 +91,52 @@ TEST(numbers_go_on_after_the_store_is_opened_again)
     fixture_end(&f);
 }
 
+static enum error drop_numbers(struct step *step, struct tx *tx)
+{
+    const struct sequence numbers = {.load = &NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};
+    tx_sequence_drop(tx, &numbers);
+    return OK;
+}
+
+static enum error remove_note(struct step *step, struct tx *tx)
+{
+    struct query q;
+    query_begin(&q, tx, &NOTE_REMOVE, NULL);
+    query_uuid(&q, "tenant_id", UUID_NIL);
+    query_uuid(&q, "key", step->key);
+    return query_run(&q);
+}
+
+/* Takes the newest note of the key away behind the sequence's back. */
+static enum error remove_newest(struct fixture *f, struct uuid key)
+{
+    struct step step = {.key = key};
+    step_submit(f, &step, STORE_WRITE, remove_note);
+    return step_wait(&step);
+}
+
+TEST(a_sequence_that_was_dropped_is_read_from_the_tables_again)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    for (uint64_t key = 1; key <= 2; key++) {
+        EXPECT_EQ(fixture_add(&f, id_of(key)), OK);
+        EXPECT_EQ(fixture_add(&f, id_of(key)), OK);
+        EXPECT_EQ(remove_newest(&f, id_of(key)), OK);
+    }
+    struct step one = {.key = id_of(1)};
+    step_submit(&f, &one, STORE_WRITE, drop_numbers);
+    EXPECT_EQ(step_wait(&one), OK);
+    EXPECT_EQ(fixture_add(&f, id_of(1)), OK);
+    expect_gapless(&f, id_of(1), 2);
+    struct step all = {0}; /* of the nil tenant: the nil key */
+    step_submit(&f, &all, STORE_WRITE, drop_numbers);
+    EXPECT_EQ(step_wait(&all), OK);
+    EXPECT_EQ(fixture_add(&f, id_of(2)), OK);
+    expect_gapless(&f, id_of(2), 2);
+    fixture_end(&f);
+}
+
 static enum error take_three(struct step *step, struct tx *tx)
 {
     const struct sequence numbers = {.load = &NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};

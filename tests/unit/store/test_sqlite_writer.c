@@ -85,6 +85,30 @@ TEST(a_failed_job_changes_nothing_and_its_neighbours_commit)
     fixture_end(&f);
 }
 
+TEST(batches_after_one_that_was_torn_lose_and_double_nothing_either)
+{
+    enum { JOBS = 12, ROUNDS = SQLITE_CAREFUL_BATCHES + 3 };
+    struct fixture f;
+    fixture_begin(&f);
+    for (int64_t round = 1; round <= ROUNDS; round++) {
+        struct gate gate = {0};
+        struct step steps[JOBS] = {0};
+        gate_shut(&f, &gate);
+        for (size_t i = 0; i < JOBS; i++) {
+            steps[i].answer = i % 4 == 2 && round % 2 == 1 ? ERR_CONFLICT : OK;
+            steps[i].publishes = true;
+        }
+        submit_notes(&f, steps, JOBS);
+        gate_open(&gate);
+        for (size_t i = 0; i < JOBS; i++)
+            EXPECT_EQ(step_wait(&steps[i]), steps[i].answer);
+        step_wait(&gate.step);
+    }
+    expect_gapless(&f, UUID_NIL, ROUNDS / 2 * JOBS + (ROUNDS + 1) / 2 * (JOBS - 3));
+    EXPECT_EQ(atomic_load(&items_alive), 0);
+    fixture_end(&f);
+}
+
 TEST(a_failed_job_that_is_alone_changes_nothing_and_is_no_commit)
 {
     struct fixture f;
