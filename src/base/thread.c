@@ -1,5 +1,14 @@
 #include "base/thread.h"
 
+void thread_set_name(const char *name)
+{
+#ifdef __APPLE__
+    pthread_setname_np(name);
+#else
+    pthread_setname_np(pthread_self(), name);
+#endif
+}
+
 enum error thread_start(
     pthread_t *out_thread, void *(*run)(void *data), void *data, struct problem *problem)
 {

@@ -6,6 +6,8 @@
 
 #include "base/problem.h"
 
+/* How the running thread is called by tools that list threads: at most 15 bytes. */
+void thread_set_name(const char *name);
 MUST_CHECK enum error thread_start(
     pthread_t *out_thread, void *(*run)(void *data), void *data, struct problem *problem);
 

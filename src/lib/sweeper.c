@@ -110,6 +110,7 @@ static bool wait_ms(struct sweeper *s, long ms)
 
 static void *run(void *data)
 {
+    thread_set_name("cairn-sweeper");
     struct sweeper *s = data;
     bool failing = false;
     while (wait_ms(s, s->more ? SHORT_PAUSE_MS : PAUSE_MS)) {

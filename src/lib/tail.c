@@ -45,6 +45,7 @@ static void pause_ms(long ms)
 
 static void *run(void *data)
 {
+    thread_set_name("cairn-tail");
     struct tail_thread *t = data;
     bool failing = false, more = false;
     int64_t next_us = 0;

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 
 struct loop {
     uv_loop_t uv;
@@ -58,6 +59,7 @@ struct loop *loop_create(void)
 
 static void run_thread(void *arg)
 {
+    thread_set_name("cairn-loop");
     current = arg;
     uv_run(&current->uv, UV_RUN_DEFAULT);
     current = NULL;

@@ -237,6 +237,7 @@ static void note_connected(struct pg_store *s, bool connected)
 
 static void *pulse_main(void *data)
 {
+    thread_set_name("cairn-pulse");
     struct pg_store *s = data;
     struct pg_connection *c = &s->pulse;
     struct pg_samples samples = s->samples;

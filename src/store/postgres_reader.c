@@ -73,6 +73,7 @@ struct reader {
 
 static void *reader_main(void *data)
 {
+    thread_set_name("cairn-reader");
     struct reader *reader = data;
     struct pg_readers *r = reader->readers;
     struct pg_connection *c = &r->connections[reader->index];

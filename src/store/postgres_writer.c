@@ -310,6 +310,7 @@ static void run_batch(struct pg_lane *lane, struct store_job *batch)
 
 static void *lane_main(void *data)
 {
+    thread_set_name("cairn-writer");
     struct pg_lane *lane = data;
     struct store_job *batch;
     while ((batch = job_queue_take(&lane->queue, POSTGRES_BATCH_MAX_JOBS)) != NULL)

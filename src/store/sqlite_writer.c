@@ -170,6 +170,7 @@ static void checkpoint_if_due(struct sqlite_store *s)
 
 static void *writer_main(void *data)
 {
+    thread_set_name("cairn-writer");
     struct sqlite_store *s = data;
     struct store_job *batch;
     while ((batch = job_queue_take(&s->writes, SQLITE_BATCH_MAX_JOBS)) != NULL) {
@@ -208,6 +209,7 @@ static void run_read(struct sqlite_connection *c, struct store_job *job)
 
 static void *reader_main(void *data)
 {
+    thread_set_name("cairn-reader");
     struct sqlite_connection *c = data;
     sqlite3_progress_handler(c->db, 10000, is_past_deadline, c);
     struct store_job *job;
