@@ -259,6 +259,7 @@ static uint64_t affinity_of(const struct call *call)
 static void submit(struct call *call, enum store_mode mode)
 {
     call->job = (struct store_job){.mode = mode,
+        .on_full = call->route->on_full,
         .affinity = affinity_of(call),
         .run = run,
         .finish = run_later,
@@ -397,10 +398,25 @@ struct str problem_document(
     return json_text_take(&out, arena);
 }
 
+static struct str word_full(const struct call *call)
+{
+    if (store_is_shared(call->api->store))
+        return STR("the disk of the database is full; nothing was changed: send the request again "
+                   "once there is space. Reads and streams go on");
+    if (call->route->on_full != STORE_ON_FULL_REFUSED)
+        return STR("the disk is full, and too little is left of the reserve for this: make room on "
+                   "it, then send the request again; nothing was changed");
+    return STR("the disk is full; nothing was changed: send the request again once there is space. "
+               "Reads and streams go on; what can be cancelled, deleted, pruned and revoked still "
+               "can be, and leases can be kept and given back");
+}
+
 /* What the store refuses comes without words. */
-static struct str word_refusal(enum error e)
+static struct str word_refusal(const struct call *call, enum error e)
 {
     switch (e) {
+    case ERR_STORAGE_FULL:
+        return word_full(call);
     case ERR_UNAVAILABLE:
         return STR("the database cannot be reached or is busy; nothing was changed: send the "
                    "request again");
@@ -422,7 +438,8 @@ static void forget_answer(struct call *call, enum error e)
         if (str_starts_with(call->headers[i].name, STR("RateLimit")))
             call->headers[kept++] = call->headers[i];
     call->n_headers = kept;
-    call->problem = (struct problem){.arena = call->arena, .code = e, .detail = word_refusal(e)};
+    call->problem =
+        (struct problem){.arena = call->arena, .code = e, .detail = word_refusal(call, e)};
 }
 
 /* Whether sending it twice does it once. */

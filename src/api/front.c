@@ -58,9 +58,11 @@ static void add_common(struct header_list *list, const struct visit *v)
 static void log_visit(const struct visit *v)
 {
     const struct call *call = &v->call;
-    /* A balancer asks again and again; that the database is away has been told. */
-    bool probe = call->route != NULL && (call->route->flags & ROUTE_PROBE);
-    enum log_level level = call->status >= 500 && !probe ? LOG_ERROR : LOG_DEBUG;
+    /* A balancer asks again and again; that the database is away has been told, and so has that
+     * the disk is full. */
+    bool told = call->route != NULL && (call->route->flags & ROUTE_PROBE);
+    told = told || (call->problem.code == ERR_STORAGE_FULL && !store_is_shared(call->api->store));
+    enum log_level level = call->status >= 500 && !told ? LOG_ERROR : LOG_DEBUG;
     if (!log_is_on(level))
         return;
     LOG(level, "request", LOG_STR("method", call->request->method),

@@ -47,6 +47,7 @@ struct route {
     const struct schema *answer;
     const struct schema *answer_to_many; /* when the body may be a batch, what answers that */
     enum error (*handle)(struct call *call, struct context *c);
+    enum store_on_full on_full; /* of a WRITE: whether a full disk refuses it */
     const char *summary;
 };
 

@@ -29,7 +29,7 @@ const struct route routes[] = {
         .body = &schema_tenant_patch, .answer = &schema_tenant, .handle = handle_tenant_patch,
         .summary = "Rename a tenant"},
     {"DELETE", "/v1/tenants/{tenant_id}", SCOPE_OPERATOR, ROUTE_WRITE, ROUTE_ETAG, 204,
-        .handle = handle_tenant_delete, .summary = "Delete a tenant and all that it owns"},
+        .handle = handle_tenant_delete, .on_full = STORE_ON_FULL_FREES, .summary = "Delete a tenant and all that it owns"},
 
     {"POST", "/v1/tenants/{tenant_id}/keys", SCOPE_OPERATOR, ROUTE_WRITE, 0, 201,
         .body = &schema_key_create, .answer = &schema_key_created,
@@ -45,7 +45,7 @@ const struct route routes[] = {
     {"GET", "/v1/keys/{key_id}", SCOPE_ADMIN, ROUTE_READ, 0, 200, .answer = &schema_key,
         .handle = handle_key_get, .summary = "Read a key"},
     {"DELETE", "/v1/keys/{key_id}", SCOPE_ADMIN, ROUTE_WRITE, 0, 200, .answer = &schema_key,
-        .handle = handle_key_revoke, .summary = "Revoke a key; its streams end"},
+        .handle = handle_key_revoke, .on_full = STORE_ON_FULL_FREES, .summary = "Revoke a key; its streams end"},
 
     /* Audit. */
     {"GET", "/v1/audit", SCOPE_ADMIN, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
@@ -69,7 +69,7 @@ const struct route routes[] = {
         ROUTE_PATCH | ROUTE_ETAG | ROUTE_FENCED, 200, .body = &schema_thread_body,
         .answer = &schema_thread, .handle = handle_thread_patch, .summary = "Change a thread"},
     {"DELETE", "/v1/threads/{thread_id}", SCOPE_THREADS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
-        .handle = handle_thread_delete, .summary = "Delete a thread, its runs and its events"},
+        .handle = handle_thread_delete, .on_full = STORE_ON_FULL_FREES, .summary = "Delete a thread, its runs and its events"},
     {"POST", "/v1/threads/{thread_id}/pause", SCOPE_THREADS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 200,
         .answer = &schema_thread, .handle = handle_thread_pause,
         .summary = "Pause a thread and its active runs"},
@@ -78,7 +78,7 @@ const struct route routes[] = {
         .summary = "Make a thread active again and resume its paused runs"},
     {"POST", "/v1/threads/{thread_id}/cancel", SCOPE_THREADS_WRITE, ROUTE_WRITE,
         ROUTE_ETAG | ROUTE_BODY_OPTIONAL, 200, .body = &schema_reason, .answer = &schema_thread,
-        .handle = handle_thread_cancel, .summary = "Cancel a thread and its active runs"},
+        .handle = handle_thread_cancel, .on_full = STORE_ON_FULL_FREES, .summary = "Cancel a thread and its active runs"},
 
     /* Runs. */
     {"POST", "/v1/threads/{thread_id}/runs", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_BODY_OPTIONAL,
@@ -110,12 +110,12 @@ const struct route routes[] = {
         .answer = &schema_run, .handle = handle_run_resume, .summary = "Resume a paused run"},
     {"POST", "/v1/runs/{run_id}/cancel", SCOPE_RUNS_WRITE, ROUTE_WRITE,
         ROUTE_ETAG | ROUTE_BODY_OPTIONAL, 200, .body = &schema_reason, .answer = &schema_run,
-        .handle = handle_run_cancel, .summary = "Cancel a run and its children"},
+        .handle = handle_run_cancel, .on_full = STORE_ON_FULL_FREES, .summary = "Cancel a run and its children"},
     {"POST", "/v1/runs/{run_id}/heartbeat", SCOPE_RUNS_WRITE, ROUTE_WRITE,
         ROUTE_FENCED | ROUTE_BODY_OPTIONAL, 200, .body = &schema_run_heartbeat,
-        .answer = &schema_run, .handle = handle_run_heartbeat, .summary = "Keep a run's lease"},
+        .answer = &schema_run, .handle = handle_run_heartbeat, .on_full = STORE_ON_FULL_KEEPS, .summary = "Keep a run's lease"},
     {"POST", "/v1/runs/{run_id}/release", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 200,
-        .answer = &schema_run, .handle = handle_run_release,
+        .answer = &schema_run, .handle = handle_run_release, .on_full = STORE_ON_FULL_KEEPS,
         .summary = "Give a claimed run back to the queue"},
 
     /* Events. */
@@ -133,7 +133,7 @@ const struct route routes[] = {
         .query = &query_event_stream, .answer = &schema_event, .handle = handle_event_stream,
         .summary = "Events after a cursor, then live, over WebSocket"},
     {"POST", "/v1/threads/{thread_id}/events/prune", SCOPE_EVENTS_WRITE, ROUTE_WRITE, 0, 200,
-        .body = &schema_event_prune, .answer = &schema_event_pruned, .handle = handle_event_prune,
+        .body = &schema_event_prune, .answer = &schema_event_pruned, .handle = handle_event_prune, .on_full = STORE_ON_FULL_FREES,
         .summary = "Remove the oldest events of a thread"},
     {"GET", "/v1/events", SCOPE_EVENTS_READ, ROUTE_READ, ROUTE_LIST, 200, .query = &query_events,
         .answer = &schema_event, .handle = handle_event_list,
@@ -159,7 +159,7 @@ const struct route routes[] = {
         .answer = &schema_workflow, .handle = handle_workflow_resume,
         .summary = "Resume a workflow and its run"},
     {"POST", "/workflow/cancel/{workflow_id}", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 200,
-        .answer = &schema_workflow, .handle = handle_workflow_cancel,
+        .answer = &schema_workflow, .handle = handle_workflow_cancel, .on_full = STORE_ON_FULL_FREES,
         .summary = "Cancel a workflow and its run"},
     {"GET", "/workflow/ws/{workflow_id}", SCOPE_EVENTS_READ, ROUTE_WEBSOCKET, 0, 101,
         .query = &query_workflow_stream, .answer = &schema_workflow,

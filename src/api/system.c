@@ -8,7 +8,10 @@ struct health {
     struct str version;
 };
 static const struct field health_fields[] = {
-    {.name = "status", .kind = FIELD_STRING, .offset = offsetof(struct health, status)},
+    {.name = "status",
+        .kind = FIELD_STRING,
+        .offset = offsetof(struct health, status),
+        .summary = "ok; of readyz ready, or full while the disk has no space for most writes"},
     {.name = "version", .kind = FIELD_STRING, .offset = offsetof(struct health, version)},
 };
 const struct schema schema_health = {"Health", health_fields, 2, sizeof(struct health)};
@@ -21,12 +24,14 @@ enum error handle_health(struct call *call, struct context *c)
 }
 
 /* Unlike healthz it asks the store: a transaction began, and the schema answers. Of a store that
- * others share too, it is known from its pulse whether it answers (call_submit). */
+ * others share too, it is known from its pulse whether it answers (call_submit). With a full disk
+ * it is ready all the same: reads and streams go on, and no other node could write instead. */
 enum error handle_ready(struct call *call, struct context *c)
 {
     bool any;
     enum error e = c->tx != NULL ? key_any(c, &any) : OK;
-    struct health health = {STR("ready"), STR(CAIRN_VERSION)};
+    bool is_full = store_stats(call->api->store).is_full;
+    struct health health = {is_full ? STR("full") : STR("ready"), STR(CAIRN_VERSION)};
     if (e == OK)
         call_answer(call, &schema_health, &health, 0);
     return e;

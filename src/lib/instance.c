@@ -22,6 +22,16 @@ void instance_config_init(struct instance_config *config)
 
 /* --- Metrics -------------------------------------------------------------------------------- */
 
+static void write_space_metrics(struct buf *out, const struct store_stats *s)
+{
+    metrics_write_one(out, "cairn_store_full", "gauge",
+        "Whether the disk is full and most writes are refused.", s->is_full ? 1 : 0);
+    metrics_write_one(out, "cairn_store_reserve", "gauge",
+        "Whether the reserve for a full disk is there.", s->has_reserve ? 1 : 0);
+    metrics_write_one(out, "cairn_store_free_bytes", "gauge",
+        "Free space on the disk of the data directory.", (double)s->free_bytes);
+}
+
 static void write_metrics(struct buf *out, void *data)
 {
     const struct instance *i = data;
@@ -48,6 +58,8 @@ static void write_metrics(struct buf *out, void *data)
     };
     for (size_t row = 0; row < COUNT_OF(rows); row++)
         metrics_write_one(out, rows[row].name, rows[row].type, rows[row].help, rows[row].value);
+    if (!store_is_shared(i->store))
+        write_space_metrics(out, &s);
 }
 
 /* --- Open ----------------------------------------------------------------------------------- */
@@ -84,7 +96,8 @@ static enum error open_store(
     if (e != OK)
         return e;
     e = errand_run(i->store, STORE_WRITE, prepare, NULL);
-    if (e != OK)
+    i->is_unprepared = e == ERR_STORAGE_FULL; /* reads can be served; the sweeper tries again */
+    if (e != OK && !i->is_unprepared)
         return problem_set(problem, e, "the database could not be prepared");
     e = errand_run(i->store, STORE_READ, read_any_key, &i->has_key);
     return e == OK ? OK : problem_set(problem, e, "the database could not be read");
@@ -106,7 +119,7 @@ static enum error start_threads(struct instance *i, struct problem *problem)
     enum error e = OK;
     if (store_is_shared(i->store))
         e = tail_thread_start(i->store, problem, &i->tail);
-    return e == OK ? sweeper_start(i->store, problem, &i->sweeper) : e;
+    return e == OK ? sweeper_start(i->store, i->is_unprepared, problem, &i->sweeper) : e;
 }
 
 enum error instance_open(

@@ -27,7 +27,8 @@ struct instance_config {
 struct instance {
     struct store *store;
     struct api api;
-    bool has_key; /* at the start there was one in the database */
+    bool has_key;       /* at the start there was one in the database */
+    bool is_unprepared; /* at the start the disk was full: model_prepare is still to be done */
     struct sweeper *sweeper;
     struct tail_thread *tail; /* NULL where nobody else writes */
     int64_t started_us;

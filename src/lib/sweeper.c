@@ -14,6 +14,7 @@ struct sweeper {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     bool stopping;
+    bool prepares;
     struct sweep_position position;
     struct sweep_list list; /* its items are in the arena */
     struct arena arena;
@@ -83,9 +84,19 @@ static enum error sweep_one_by_one(struct sweeper *s)
     return failure;
 }
 
+static enum error prepare(struct context *c, void *unused)
+{
+    return model_prepare(c);
+}
+
 static enum error sweep(struct sweeper *s)
 {
     s->more = false;
+    if (s->prepares) {
+        enum error e = errand_run(s->store, STORE_WRITE, prepare, NULL);
+        s->prepares = e != OK;
+        return e;
+    }
     return store_is_shared(s->store) ? sweep_one_by_one(s)
                                      : errand_run(s->store, STORE_WRITE, sweep_at_once, s);
 }
@@ -131,11 +142,13 @@ static void destroy(struct sweeper *s)
     mem_free(s);
 }
 
-enum error sweeper_start(struct store *store, struct problem *problem, struct sweeper **out_sweeper)
+enum error sweeper_start(
+    struct store *store, bool prepares, struct problem *problem, struct sweeper **out_sweeper)
 {
     struct sweeper *s = MEM_NEW(struct sweeper);
     pthread_condattr_t monotonic;
     s->store = store;
+    s->prepares = prepares;
     arena_init(&s->arena, SIZE_MAX);
     pthread_mutex_init(&s->mutex, NULL);
     pthread_condattr_init(&monotonic);

@@ -10,8 +10,9 @@
 
 struct sweeper;
 
+/* `prepares`: model_prepare is still to be done, before the first sweep. */
 MUST_CHECK enum error sweeper_start(
-    struct store *store, struct problem *problem, struct sweeper **out_sweeper);
+    struct store *store, bool prepares, struct problem *problem, struct sweeper **out_sweeper);
 /* Begins nothing more; what is under way is finished. */
 void sweeper_stop(struct sweeper *s);
 /* Waits for its end; before store_close. Accepts NULL. */

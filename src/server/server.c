@@ -207,6 +207,7 @@ int server_run(const struct server_config *config)
     raise_file_limit();
     umask(077); /* what Cairn writes is nobody else's to read */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is met as a full disk */
     /* Blocked before any thread starts, so that this one alone receives them. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);

@@ -1,5 +1,7 @@
 #include "store/sqlite.h"
 
+#include <errno.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -9,6 +11,14 @@ enum error sqlite_give_up(struct sqlite_store *s, const char *why)
     if (!atomic_exchange(&s->is_broken, true))
         s->base.config.on_fatal(why);
     return ERR_OUTCOME_UNKNOWN;
+}
+
+/* SQLite says FULL of ENOSPC alone, and not where it makes its index of the WAL longer. */
+static bool is_out_of_space(const struct sqlite_connection *c, int rc)
+{
+    int why = sqlite3_system_errno(c->db);
+    return (rc == SQLITE_IOERR_WRITE || rc == SQLITE_IOERR_SHMSIZE) &&
+           (why == ENOSPC || why == EDQUOT || why == EFBIG);
 }
 
 enum error sqlite_error(struct sqlite_connection *c, int rc)
@@ -29,6 +39,8 @@ enum error sqlite_error(struct sqlite_connection *c, int rc)
     case SQLITE_NOMEM:
         mem_exhausted(0);
     case SQLITE_IOERR:
+        if (is_out_of_space(c, rc))
+            return ERR_STORAGE_FULL;
         if (rc != SQLITE_IOERR_FSYNC && rc != SQLITE_IOERR_DIR_FSYNC)
             return ERR_UNAVAILABLE;
         /* After a failed fsync the kernel may have dropped the pages: what is on the disk is

@@ -11,6 +11,7 @@
  *   sqlite_open.c      the data directory, pragmas, migrations
  *   sqlite_writer.c    the commit queue, group commit, checkpoints; the readers
  *   sqlite_sequence.c  counters in memory
+ *   sqlite_space.c     a full disk
  */
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H
@@ -70,6 +71,20 @@ struct sequence_cache {
     bool touched_overflow;
 };
 
+enum space_state { SPACE_AMPLE, SPACE_TIGHT, SPACE_NONE };
+
+/* See sqlite_space.c. The writer's, but for the state, which anybody may read. */
+struct space {
+    atomic_int state;
+    bool starts_without; /* the reserve */
+    bool overwrites;     /* what is deleted, in ample times */
+    bool is_limited;     /* by something that the disk's free space does not show */
+    int why;             /* errno of the reserve that could not be made */
+    int64_t next_look_us;
+    int64_t wait_us; /* before the first look */
+    int64_t resumed_us;
+};
+
 struct sqlite_store {
     struct store base;
     int directory_fd;
@@ -85,6 +100,7 @@ struct sqlite_store {
     unsigned n_reader_threads;
     struct sequence_cache sequences;
     unsigned n_careful; /* batches still to be run with savepoints; writer thread only */
+    struct space space;
     atomic_bool is_broken;
     int wal_pages; /* in the WAL, now and when it was last checkpointed; writer thread only */
     int wal_pages_tried;
@@ -116,6 +132,19 @@ void sqlite_threads_stop(struct sqlite_store *s);
 void sqlite_submit(struct store *store, struct store_job *job);
 struct store_stats sqlite_stats(const struct store *store);
 void sqlite_close(struct store *store);
+
+/* With too little space to open the database, the reserve goes first. */
+void space_before_connecting(struct sqlite_store *s);
+void space_after_connecting(struct sqlite_store *s);
+/* Refuses what may not be written while the disk is full; what may is returned, or NULL. */
+struct store_job *space_admit(struct sqlite_store *s, struct store_job *batch);
+/* After a batch: when one of its jobs found the disk full, gives up the reserve, and takes out of
+ * the batch what may run again with it. */
+struct store_job *space_take_again(struct sqlite_store *s, struct store_job **batch);
+bool space_is_short(const struct sqlite_store *s);
+/* Whether a checkpoint leaves enough of what little there is. */
+bool space_may_checkpoint(struct sqlite_store *s);
+void space_checkpoint_failed(struct sqlite_store *s, enum error e);
 
 void sequence_cache_init(struct sequence_cache *cache);
 void sequence_cache_deinit(struct sequence_cache *cache);

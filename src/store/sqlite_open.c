@@ -226,6 +226,7 @@ static enum error open_all(struct sqlite_store *s, struct problem *problem)
     size_t size = s->base.config.data_dir.len + sizeof "/cairn.db";
     s->path = mem_alloc(size);
     snprintf(s->path, size, "%s/cairn.db", dir);
+    space_before_connecting(s);
     e = sqlite_connect(s, &s->writer, true, problem);
     if (e == OK)
         e = transfer_check_sqlite(s->writer.db, problem);
@@ -233,6 +234,8 @@ static enum error open_all(struct sqlite_store *s, struct problem *problem)
         e = migrate(&s->writer, problem);
     for (unsigned i = 0; e == OK && i < s->base.config.readers; i++)
         e = sqlite_connect(s, &s->readers[i], false, problem);
+    if (e == OK)
+        space_after_connecting(s);
     if (e == OK)
         e = fsync_or_fail(s->directory_fd, problem, s->base.config.data_dir);
     return e;

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "store/reserve.h"
 #include "store/sqlite.h"
 
 /* --- Group commit --------------------------------------------------------------------------- */
@@ -127,6 +128,7 @@ static void run_batch(struct sqlite_store *s, struct store_job *batch)
     }
     hub_publish(s->base.hub, tx.published);
     tx_unpublish_from(&tx, &tx.published);
+    struct store_job *again = space_take_again(s, &batch);
     for (struct store_job *job = batch, *next; job != NULL; job = next) {
         next = job->next;
         atomic_fetch_add(&s->n_writes, 1);
@@ -134,6 +136,8 @@ static void run_batch(struct sqlite_store *s, struct store_job *batch)
             atomic_fetch_add(&s->n_rollbacks, 1);
         job->done(job, job->result);
     }
+    if (again != NULL)
+        run_batch(s, again);
 }
 
 /* --- Checkpoints ---------------------------------------------------------------------------- */
@@ -152,9 +156,11 @@ static void checkpoint_if_due(struct sqlite_store *s)
 {
     int due =
         job_queue_count(&s->writes) == 0 ? SQLITE_CHECKPOINT_PAGES : SQLITE_CHECKPOINT_BUSY_PAGES;
+    if (space_is_short(s))
+        due = 1;
     if (s->wal_pages < s->wal_pages_tried)
         s->wal_pages_tried = 0; /* the WAL has started over */
-    if (s->wal_pages - s->wal_pages_tried < due)
+    if (s->wal_pages - s->wal_pages_tried < due || !space_may_checkpoint(s))
         return;
     int mode = s->wal_pages < SQLITE_CHECKPOINT_RESET_PAGES ? SQLITE_CHECKPOINT_PASSIVE
                                                             : SQLITE_CHECKPOINT_RESTART;
@@ -162,8 +168,11 @@ static void checkpoint_if_due(struct sqlite_store *s)
     sqlite3_busy_timeout(s->writer.db, SQLITE_CHECKPOINT_WAIT_MS);
     int rc = sqlite3_wal_checkpoint_v2(s->writer.db, NULL, mode, &in_wal, &moved);
     sqlite3_busy_timeout(s->writer.db, SQLITE_BUSY_MS);
-    if (rc != SQLITE_BUSY && sqlite_error(&s->writer, rc) != OK)
-        return; /* the disk is full or a read failed: the WAL keeps everything, try again later */
+    enum error e = rc == SQLITE_BUSY ? OK : sqlite_error(&s->writer, rc);
+    if (e != OK) { /* the WAL keeps everything, try again later */
+        space_checkpoint_failed(s, e);
+        return;
+    }
     s->wal_pages_tried = in_wal;
     atomic_fetch_add(&s->n_checkpoints, 1);
 }
@@ -174,7 +183,9 @@ static void *writer_main(void *data)
     struct sqlite_store *s = data;
     struct store_job *batch;
     while ((batch = job_queue_take(&s->writes, SQLITE_BATCH_MAX_JOBS)) != NULL) {
-        run_batch(s, batch);
+        batch = space_admit(s, batch);
+        if (batch != NULL)
+            run_batch(s, batch);
         if (!atomic_load(&s->is_broken))
             checkpoint_if_due(s);
     }
@@ -270,5 +281,8 @@ struct store_stats sqlite_stats(const struct store *store)
         .queued = job_queue_count(&s->writes) + job_queue_count(&s->reads),
         .commit_us = atomic_load(&s->commit_us),
         .connected = true,
+        .is_full = atomic_load(&s->base.is_full),
+        .has_reserve = !space_is_short(s),
+        .free_bytes = reserve_free_bytes(s->directory_fd),
     };
 }

@@ -105,8 +105,12 @@ static void done_waiting(struct store_job *job, enum error result)
 enum error store_call(struct store *store, enum store_mode mode,
     enum error (*run)(void *data, struct tx *tx), void *data)
 {
-    struct waiting_job w = {
-        .job = {.mode = mode, .run = run_waiting, .done = done_waiting}, .run = run, .data = data};
+    struct waiting_job w = {.job = {.mode = mode,
+                                .on_full = STORE_ON_FULL_FREES,
+                                .run = run_waiting,
+                                .done = done_waiting},
+        .run = run,
+        .data = data};
     pthread_mutex_init(&w.mutex, NULL);
     pthread_cond_init(&w.finished_cond, NULL);
     store_submit(store, &w.job);
@@ -188,6 +192,11 @@ void tx_notify(struct tx *tx)
 {
     if (shared_of(tx) != NULL)
         shared_of(tx)->notify(tx);
+}
+
+bool tx_is_full(const struct tx *tx)
+{
+    return atomic_load(&tx->store->is_full);
 }
 
 bool tx_is_shared(const struct tx *tx)

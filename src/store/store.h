@@ -31,9 +31,17 @@ enum store_mode {
     STORE_WRITE,
 };
 
+/* What becomes of a WRITE job while the disk is full (SQLite; elsewhere it is tried). */
+enum store_on_full {
+    STORE_ON_FULL_REFUSED,
+    STORE_ON_FULL_KEEPS, /* changes little in place: it is run while there is some of the reserve */
+    STORE_ON_FULL_FREES, /* leads to free space: it is run from the last of the reserve */
+};
+
 struct store_job {
     struct store_job *next;
     enum store_mode mode;
+    enum store_on_full on_full;
     /* Jobs with the same one change the same rows, and get in each other's way; 0: unknown. */
     uint64_t affinity;
     enum error (*run)(struct store_job *job, struct tx *tx);
@@ -81,7 +89,8 @@ void store_close(struct store *store);
 
 /* Any thread. While the store closes, a job that comes too late fails at once. */
 void store_submit(struct store *store, struct store_job *job);
-/* Submits and waits for the result; not from a store or loop thread. */
+/* Submits and waits for the result; not from a store or loop thread. It is Cairn's own work, and
+ * done also from the reserve of a full disk. */
 MUST_CHECK enum error store_call(struct store *store, enum store_mode mode,
     enum error (*run)(void *data, struct tx *tx), void *data);
 
@@ -105,6 +114,10 @@ struct store_stats {
     uint64_t retries;    /* transactions that ran again */
     uint64_t reconnects; /* connections made after the start */
     bool connected;      /* the database can be reached, as far as is known */
+    /* SQLite: */
+    bool is_full; /* the disk: most WRITE jobs are refused at once */
+    bool has_reserve;
+    uint64_t free_bytes; /* on the disk of the data directory */
 };
 struct store_stats store_stats(const struct store *store);
 
@@ -120,6 +133,8 @@ void tx_notify(struct tx *tx);
  * what it is going to change; where it is false, the one writer holds every lock there is.
  */
 bool tx_is_shared(const struct tx *tx);
+/* Whether the disk is full, so that nothing should be begun that can wait. */
+bool tx_is_full(const struct tx *tx);
 /* The job met another's work and has to run again from its start: returns the error to return. */
 MUST_CHECK enum error tx_run_again(struct tx *tx);
 /* READ jobs: what is read from here on is at least as new as this moment. */

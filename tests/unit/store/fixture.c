@@ -146,7 +146,8 @@ void step_submit(struct fixture *f, struct step *step, enum store_mode mode,
 {
     step->f = f;
     step->run = run;
-    step->job = (struct store_job){.mode = mode, .run = run_step, .done = step_done};
+    step->job = (struct store_job){
+        .mode = mode, .on_full = step->on_full, .run = run_step, .done = step_done};
     sem_init(&step->done, 0, 0);
     store_submit(f->store, &step->job);
 }
@@ -292,6 +293,7 @@ void gate_submit(struct fixture *f, struct gate *gate, enum store_mode mode)
 {
     sem_init(&gate->entered, 0, 0);
     sem_init(&gate->open, 0, 0);
+    gate->step.on_full = STORE_ON_FULL_FREES; /* it writes nothing */
     step_submit(f, &gate->step, mode, pass_gate);
 }
 

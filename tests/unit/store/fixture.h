@@ -47,6 +47,7 @@ struct step {
     struct hub_listener *ear; /* emptied when the job is done, into `heard` */
     size_t heard;
     bool publishes;
+    enum store_on_full on_full;
     sem_t done;
     bool is_done; /* only after step_wait */
     enum error result;

@@ -384,12 +384,12 @@ TEST(a_check_of_a_directory_at_rest_puts_nothing_beside_the_database)
     fixture_begin(&f);
     add_notes(&f, 3);
     fixture_close(&f);
-    EXPECT_EQ(count_names(&f, "data", "cairn."), 2);
+    EXPECT_EQ(count_names(&f, "data", "cairn."), 3);
     check = (struct check){.arena = &f.scratch.arena};
     EXPECT_EQ(store_check(&f.config, find_nothing, &check, &f.problem), OK);
     EXPECT_EQ(check.n_findings, 0);
     EXPECT(check.contents.rows > 3);
-    EXPECT_EQ(count_names(&f, "data", "cairn."), 2);
+    EXPECT_EQ(count_names(&f, "data", "cairn."), 3);
     crash_with(&f, 2); /* now it has a log, which is a part of it */
     check = (struct check){.arena = &f.scratch.arena};
     EXPECT_EQ(store_check(&f.config, find_nothing, &check, &f.problem), OK);

@@ -250,7 +250,6 @@ TEST(a_database_without_room_refuses_the_whole_batch_and_serves_again_with_room)
     EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
     EXPECT_EQ(fixture_run(&f, &PRAGMA_NO_SPACE), OK);
     expect_full(&f);
-    expect_full(&f);
     EXPECT_EQ(fixture_count(&f), 1);
     EXPECT_EQ(fixture_run(&f, &PRAGMA_SPACE), OK);
     EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
@@ -260,22 +259,22 @@ TEST(a_database_without_room_refuses_the_whole_batch_and_serves_again_with_room)
 
 TEST(a_full_disk_refuses_the_whole_batch_and_serves_again_when_space_returns)
 {
-    struct fixture f;
     faults_install();
-    fixture_begin(&f);
-    EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
     /* The commit finds no space at its first write, at its second, at its third … */
     for (int writes = 0; writes < 6; writes++) {
+        struct fixture f;
+        fixture_begin(&f);
+        EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
         faults_allow_writes(writes);
         expect_full(&f);
         faults_clear();
         EXPECT_EQ(fixture_count(&f), 1);
+        EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
+        expect_gapless(&f, UUID_NIL, 2);
+        fixture_close(&f);
+        EXPECT_STR(scratch_text(&f.scratch, "PRAGMA integrity_check"), STR("ok"));
+        fixture_end(&f);
     }
-    EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
-    expect_gapless(&f, UUID_NIL, 2);
-    fixture_close(&f);
-    EXPECT_STR(scratch_text(&f.scratch, "PRAGMA integrity_check"), STR("ok"));
-    fixture_end(&f);
 }
 
 TEST(readers_go_on_while_the_disk_is_full)
