@@ -93,14 +93,14 @@ enum error handle_audit_list(struct call *call, struct context *c)
 {
     const struct audit_query *q = call->query;
     size_t limit = page_limit(&q->page), count;
-    struct audit_record *records = ARENA_ARRAY(call->arena, struct audit_record, limit + 1);
+    struct audit_record *records = ARENA_ARRAY(call->arena, struct audit_record, limit);
+    bool more;
     struct audit_filter filter;
     enum error e = read_filter(call, q, &filter);
     if (e == OK)
-        e = audit_list(c, &filter, limit + 1, records, &count);
+        e = audit_list(c, &filter, limit, records, &count, &more);
     if (e == OK)
-        call_answer_page(call, &schema_audit_record, records, count > limit ? limit : count,
-            count > limit, cursor_of);
+        call_answer_page(call, &schema_audit_record, records, count, more, cursor_of);
     return e;
 }
 

@@ -37,6 +37,7 @@
     X(ERR_UPGRADE,         "upgrade_required",       426, false, "This route speaks WebSocket") \
     X(ERR_RATE_LIMITED,    "rate_limited",           429, true,  "Too many requests for this key") \
     X(ERR_INTERNAL,        "internal",               500, false, "Cairn failed") \
+    X(ERR_DAMAGED,         "data_damaged",           500, false, "Stored data is damaged") \
     X(ERR_UNAVAILABLE,     "unavailable",            503, true,  "Cairn cannot answer now") \
     X(ERR_OUTCOME_UNKNOWN, "outcome_unknown",        503, true,  "It is unknown what was done") \
     X(ERR_CANCELLED,       "cancelled",              503, true,  "The work was called off") \

@@ -1,6 +1,7 @@
 #include "model/audit.h"
 
 #include "base/json_write.h"
+#include "model/integrity.h"
 #include "model/statements.h"
 
 enum { WALK_PAGE = 500 };
@@ -107,20 +108,40 @@ enum error audit_record(struct context *c, const char *action, const char *objec
     return insert(c, &r, chain_hash(c->tenant_id, previous, &r));
 }
 
+/* Nothing is before the first; before any other one must be a hash. */
+static enum error check_row(
+    struct context *c, const struct audit_record *r, struct str hash, struct str before)
+{
+    bool is_first = r->seq == 1;
+    struct sha256 found = chain_hash(c->tenant_id, is_first ? STR("") : before, r);
+    if (integrity_holds(c, is_first || before.len == SHA256_LEN ? hash : STR(""), &found))
+        return OK;
+    return integrity_lost(c, "the audit record %lld, or the one before it,", (long long)r->seq);
+}
+
 enum error audit_list(struct context *c, const struct audit_filter *filter, size_t limit,
-    struct audit_record *out_records, size_t *out_count)
+    struct audit_record *out_records, size_t *out_count, bool *out_more)
 {
     struct query q;
+    enum error damage = OK;
     context_query(c, &q, &SQL_AUDIT_LIST);
     query_i64_if(&q, "before", filter->has_before, filter->before);
     query_text(&q, "action", filter->action);
     query_text(&q, "object_id", filter->object_id);
-    query_i64(&q, "limit", (int64_t)limit);
+    query_i64(&q, "limit", (int64_t)limit + 1);
     *out_count = 0;
-    struct str hash;
-    while (query_next(&q))
-        read_row(&q, &out_records[(*out_count)++], &hash);
-    return query_end(&q);
+    *out_more = false;
+    while (damage == OK && query_next(&q)) {
+        struct str hash;
+        *out_more = *out_count == limit;
+        if (*out_more)
+            break;
+        struct audit_record *r = &out_records[(*out_count)++];
+        read_row(&q, r, &hash);
+        damage = check_row(c, r, hash, row_bytes(&q));
+    }
+    enum error e = query_end(&q);
+    return e == OK ? damage : e;
 }
 
 /* Checks one page of records; its memory goes with `page`. */
@@ -139,8 +160,7 @@ static enum error verify_page(struct context *c, struct arena *page, int64_t *af
         read_row(&q, &r, &stored);
         struct str before = {(const char *)previous->bytes, *after == 0 ? 0 : SHA256_LEN};
         struct sha256 expected = chain_hash(c->tenant_id, before, &r);
-        verdict->intact = r.seq == *after + 1 && stored.len == SHA256_LEN &&
-                          memcmp(stored.ptr, expected.bytes, SHA256_LEN) == 0;
+        verdict->intact = r.seq == *after + 1 && integrity_holds(c, stored, &expected);
         if (!verdict->intact) {
             verdict->first_broken = r.seq == *after + 1 ? r.seq : *after + 1;
             break;

@@ -31,9 +31,10 @@ struct audit_filter {
     struct str action;
     struct str object_id;
 };
-/* Newest first. */
+/* Newest first; out_more: there are older ones. Each was found to be what was recorded: one that is
+ * not makes it ERR_DAMAGED, and nothing is shown. */
 MUST_CHECK enum error audit_list(struct context *c, const struct audit_filter *filter, size_t limit,
-    struct audit_record *out_records, size_t *out_count);
+    struct audit_record *out_records, size_t *out_count, bool *out_more);
 
 struct audit_verdict {
     int64_t records; /* that were checked */

@@ -14,7 +14,10 @@ VALUES (:tenant_id, :seq, :at, :actor, :action, :object_type, :object_id, :reque
     :hash);
 
 -- name: audit_list
-SELECT {{audit_columns}} FROM audit_log
+SELECT {{audit_columns}},
+    (SELECT last.hash FROM audit_log AS last
+     WHERE last.tenant_id = :tenant_id AND last.seq = audit_log.seq - 1)
+FROM audit_log
 WHERE tenant_id = :tenant_id AND seq < {{before}}
     AND coalesce(action = :action, :action IS NULL)
     AND coalesce(object_id = :object_id, :object_id IS NULL)

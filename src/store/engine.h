@@ -55,7 +55,8 @@ struct store {
     const struct engine_ops *ops;
     struct store_config config;
     struct hub *hub;
-    atomic_bool is_full;           /* see store_stats */
+    atomic_bool is_full; /* this and the next: see store_stats */
+    atomic_ullong n_damaged;
     pthread_mutex_t settled_mutex; /* see tx_settled */
     int64_t settled;
     int64_t era;

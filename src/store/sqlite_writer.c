@@ -281,7 +281,6 @@ struct store_stats sqlite_stats(const struct store *store)
         .queued = job_queue_count(&s->writes) + job_queue_count(&s->reads),
         .commit_us = atomic_load(&s->commit_us),
         .connected = true,
-        .is_full = atomic_load(&s->base.is_full),
         .has_reserve = !space_is_short(s),
         .free_bytes = reserve_free_bytes(s->directory_fd),
     };

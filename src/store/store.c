@@ -57,7 +57,10 @@ struct hub *store_hub(struct store *store)
 
 struct store_stats store_stats(const struct store *store)
 {
-    return store->ops->stats(store);
+    struct store_stats stats = store->ops->stats(store);
+    stats.is_full = atomic_load(&store->is_full);
+    stats.damaged = atomic_load(&store->n_damaged);
+    return stats;
 }
 
 bool store_is_shared(const struct store *store)
@@ -192,6 +195,11 @@ void tx_notify(struct tx *tx)
 {
     if (shared_of(tx) != NULL)
         shared_of(tx)->notify(tx);
+}
+
+void tx_note_damage(struct tx *tx)
+{
+    atomic_fetch_add(&tx->store->n_damaged, 1);
 }
 
 bool tx_is_full(const struct tx *tx)

@@ -114,6 +114,7 @@ struct store_stats {
     uint64_t retries;    /* transactions that ran again */
     uint64_t reconnects; /* connections made after the start */
     bool connected;      /* the database can be reached, as far as is known */
+    uint64_t damaged;    /* stored things that did not have their hash, each time they were read */
     /* SQLite: */
     bool is_full; /* the disk: most WRITE jobs are refused at once */
     bool has_reserve;
@@ -133,6 +134,8 @@ void tx_notify(struct tx *tx);
  * what it is going to change; where it is false, the one writer holds every lock there is.
  */
 bool tx_is_shared(const struct tx *tx);
+/* Counts something that was stored with its hash and does not have it any more. */
+void tx_note_damage(struct tx *tx);
 /* Whether the disk is full, so that nothing should be begun that can wait. */
 bool tx_is_full(const struct tx *tx);
 /* The job met another's work and has to run again from its start: returns the error to return. */

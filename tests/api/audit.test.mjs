@@ -238,3 +238,28 @@ test('a cut tail shows to whoever noted the head', async (t) => {
   assert.equal(now.intact, true, 'what is left is a whole chain');
   assert.notEqual(now.head, noted);
 });
+
+test('a damaged record is never shown: the page is refused by name, and counted', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  const [newest] = expectStatus(await operator.get('/v1/audit?limit=1'), 200).data;
+  await server.stop();
+  server.sql(`UPDATE audit_log SET action = 'tenant.creatfd'
+    WHERE tenant_id = ${server.idLiteral(DEFAULT_TENANT)} AND seq = 2`);
+  await server.start();
+  for (const path of ['/v1/audit', '/v1/audit?cursor=3', '/v1/audit?action=tenant.creatfd']) {
+    const problem = expectProblem(await operator.get(path), 500, 'data_damaged');
+    assert.match(problem.detail, /audit record [23]/);
+    assert.equal(problem.retryable, false);
+    assert.ok(!problem.detail.includes('creatfd'));
+  }
+  const { text } = await operator.get('/metrics');
+  assert.match(text, /^cairn_store_damaged_total 3$/m);
+  assert.equal(server.stderr.match(/"message":"request".*audit record/g)?.length, 3, server.stderr);
+  assert.deepEqual(expectStatus(await operator.get('/v1/audit?cursor=2'), 200).data.length, 1);
+  assert.equal(newest.seq, 3);
+  assert.equal(expectStatus(await operator.get('/v1/audit/verify'), 200).first_broken, 2);
+  // What is recorded from now on stands on the last hash, and can be shown.
+  expectStatus(await operator.post('/v1/tenants', { name: 'later' }), 201);
+  assert.equal(expectStatus(await operator.get('/v1/audit?limit=1'), 200).data[0].seq, 4);
+});

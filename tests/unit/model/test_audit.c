@@ -137,7 +137,8 @@ TEST(each_tenant_has_a_chain_of_its_own)
     struct audit_record records[4];
     struct audit_filter all = {0};
     size_t n = 0;
-    EXPECT_EQ(audit_list(c, &all, 4, records, &n), OK);
+    bool more;
+    EXPECT_EQ(audit_list(c, &all, 4, records, &n, &more), OK);
     EXPECT_EQ(n, 1);
     EXPECT_EQ(records[0].seq, 1);
     EXPECT_STR(records[0].detail, STR("{}"));
@@ -155,6 +156,7 @@ TEST(a_record_says_who_did_what_to_which_object_in_which_request)
     struct audit_record r[3];
     struct audit_filter all = {0};
     size_t n = 0;
+    bool more;
     c->actor = ACTOR_OPEN;
     EXPECT_EQ(audit_record(c, "a.open", "thing", DEFAULT_TENANT_ID, STR_NONE), OK);
     c->actor = ACTOR_SYSTEM;
@@ -162,7 +164,7 @@ TEST(a_record_says_who_did_what_to_which_object_in_which_request)
     c->actor = ACTOR_KEY;
     c->key_id = DEFAULT_TENANT_ID;
     EXPECT_EQ(audit_record(c, "a.key", "thing", UUID_NIL, STR("{\"a\":1}")), OK);
-    EXPECT_EQ(audit_list(c, &all, 3, r, &n), OK);
+    EXPECT_EQ(audit_list(c, &all, 3, r, &n, &more), OK);
     EXPECT_EQ(n, 3);
     EXPECT_STR(r[0].actor, STR("key:018f0000-0000-7000-8000-000000000001"));
     EXPECT_STR(r[0].object_id, STR("00000000-0000-0000-0000-000000000000"));
@@ -184,14 +186,15 @@ TEST(the_log_is_filtered_by_action_and_object_and_paged_backwards)
     EXPECT_EQ(audit_record(c, "other", "thing", UUID_NIL, STR_NONE), OK);
     struct audit_record r[5];
     size_t n = 0;
+    bool more;
     struct audit_filter by_action = {.action = STR("other")};
-    EXPECT_EQ(audit_list(c, &by_action, 5, r, &n), OK);
+    EXPECT_EQ(audit_list(c, &by_action, 5, r, &n, &more), OK);
     EXPECT_EQ(n, 1);
     struct audit_filter by_object = {.object_id = STR("018f0000-0000-7000-8000-000000000001")};
-    EXPECT_EQ(audit_list(c, &by_object, 5, r, &n), OK);
+    EXPECT_EQ(audit_list(c, &by_object, 5, r, &n, &more), OK);
     EXPECT_EQ(n, 4);
     struct audit_filter page = {.has_before = true, .before = 3};
-    EXPECT_EQ(audit_list(c, &page, 5, r, &n), OK);
+    EXPECT_EQ(audit_list(c, &page, 5, r, &n, &more), OK);
     EXPECT_EQ(n, 2);
     EXPECT_EQ(r[0].seq, 2);
     commit(&f);

@@ -320,3 +320,22 @@ TEST(a_key_that_will_expire_does_not_count_as_another)
     EXPECT_EQ(revoke_as(&f, lasting.id, SCOPE_ADMIN), ERR_CONFLICT);
     fixture_end(&f);
 }
+
+TEST(a_bit_that_changed_in_the_hash_of_a_secret_lets_nobody_in)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct api_key key = make_key(&f, DEFAULT_TENANT_ID, "admin");
+    struct str hex = sql_hex(&f, "secret_hash", " FROM api_keys");
+    for (size_t i = 0; i <= hex.len; i += 8) {
+        char *digits = arena_alloc(f.arena, hex.len);
+        memcpy(digits, hex.ptr, hex.len);
+        if (i < hex.len)
+            digits[i] = digits[i] == '0' ? '1' : '0';
+        sql_exec(&f,
+            arena_cstr(f.arena, arena_printf(f.arena, "UPDATE api_keys SET secret_hash = %s%.*s'",
+                                    on_postgres() ? "'\\x" : "x'", (int)hex.len, digits)));
+        EXPECT_EQ(attempt_at(&f, key.secret, 0).error, i < hex.len ? ERR_UNAUTHENTICATED : OK);
+    }
+    fixture_end(&f);
+}
