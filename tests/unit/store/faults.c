@@ -16,10 +16,14 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool writes_are_counted;
 static atomic_int writes_left;
 static atomic_bool syncs_fail;
+static _Atomic(const char *) hindrance;
 
 static int write_file(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 offset)
 {
     if (atomic_load(&writes_are_counted) && atomic_fetch_sub(&writes_left, 1) <= 0)
+        return SQLITE_FULL;
+    const char *file_in_the_way = atomic_load(&hindrance);
+    if (file_in_the_way != NULL && access(file_in_the_way, F_OK) == 0)
         return SQLITE_FULL;
     return methods[0].real->xWrite(file, bytes, len, offset);
 }
@@ -73,6 +77,12 @@ void faults_allow_writes(int count)
     atomic_store(&writes_are_counted, true);
 }
 
+void faults_fill_until_gone(struct arena *arena, struct str directory, const char *name)
+{
+    struct str path = arena_printf(arena, "%.*s/%s", STR_ARG(directory), name);
+    atomic_store(&hindrance, arena_cstr(arena, path));
+}
+
 void faults_fail_syncs(void)
 {
     atomic_store(&syncs_fail, true);
@@ -81,5 +91,6 @@ void faults_fail_syncs(void)
 void faults_clear(void)
 {
     atomic_store(&writes_are_counted, false);
+    atomic_store(&hindrance, NULL);
     atomic_store(&syncs_fail, false);
 }

@@ -5,12 +5,14 @@
 #ifndef TESTS_UNIT_STORE_FAULTS_H
 #define TESTS_UNIT_STORE_FAULTS_H
 
-#include "base/macros.h"
+#include "base/arena.h"
 
 void faults_install(void);
 
 /* That many writes go through, all later ones find the disk full. */
 void faults_allow_writes(int count);
+/* Writes find the disk full as long as this file is there, in the directory. */
+void faults_fill_until_gone(struct arena *arena, struct str directory, const char *name);
 /* Every sync fails. */
 void faults_fail_syncs(void);
 /* The disk is well again. */
