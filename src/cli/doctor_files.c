@@ -5,6 +5,8 @@
 
 #include "cli/doctor.h"
 #include "cli/endpoint.h"
+#include "cli/text.h"
+#include "store/reserve.h"
 
 static struct str user_name(struct doctor *d, uid_t uid)
 {
@@ -113,6 +115,29 @@ static void check_missing(struct doctor *d, const char *dir, int why)
             strerror(why));
 }
 
+/* Without a database yet, it is made with it. */
+static void check_reserve(struct doctor *d, const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || faccessat(fd, "cairn.db", F_OK, 0) != 0) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    struct str size = text_bytes(d->arena, RESERVE_BYTES);
+    bool fits = reserve_free_bytes(fd) >= RESERVE_BYTES + RESERVE_SPARE_BYTES;
+    if (reserve_is_whole(fd))
+        doctor_ok(d, "reserve", "%.*s are set aside for a full disk", STR_ARG(size));
+    else
+        doctor_warn(d, "reserve",
+            fits ? STR("cairn serve makes it, when it starts or runs")
+                 : arena_printf(d->arena, "df -h %s, then make room there", dir),
+            "%s/" RESERVE_NAME " is not there: a full disk could keep everything from being "
+            "cancelled or deleted",
+            dir);
+    close(fd);
+}
+
 void doctor_check_data_dir(struct doctor *d)
 {
     const char *dir = arena_cstr(d->arena, d->settings.config.data_dir);
@@ -135,4 +160,5 @@ void doctor_check_data_dir(struct doctor *d)
     else
         doctor_ok(d, "data directory", "%s belongs to %.*s, mode %04o", dir,
             STR_ARG(user_name(d, st.st_uid)), (unsigned)st.st_mode & 07777);
+    check_reserve(d, dir);
 }

@@ -81,6 +81,17 @@ test('of a healthy server nothing fails', async (t) => {
   expectFinding(found, 'clock', 'ok', /this machine's clock says 20/);
 });
 
+test('a missing reserve for a full disk is told, and how it comes back', FILES, async (t) => {
+  const server = await startServer(t);
+  expectFinding(await doctor(lookAt(server)), 'reserve', 'ok', /16\.0 MiB are set aside/);
+  await server.stop();
+  rmSync(join(server.dataDir, 'cairn.reserve'));
+  expectFinding(await doctor(lookAt(server)), 'reserve', 'warn', /cairn\.reserve is not there/,
+    /cairn serve/);
+  await server.start();
+  expectFinding(await doctor(lookAt(server)), 'reserve', 'ok', /set aside/);
+});
+
 test('for people each finding is one line, and the sum is on stderr', FILES, async (t) => {
   const server = await startServer(t);
   chmodSync(server.dataDir, 0o755);
@@ -287,7 +298,8 @@ test('looking changes nothing, whether the server runs, has ended or was killed'
     await server.start();
     expectStatus(await server.open.get('/readyz'), 200);
     await server.stop();
-    assert.deepEqual(readdirSync(server.dataDir).sort(), ['cairn.db', 'cairn.lock']);
+    assert.deepEqual(readdirSync(server.dataDir).sort(),
+      ['cairn.db', 'cairn.lock', 'cairn.reserve']);
     await unchanged(/not served now/);
   });
 
