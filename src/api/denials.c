@@ -48,6 +48,7 @@ void denial_note(const struct call *call, const char *action)
         return;
     struct denial *d = MEM_NEW(struct denial);
     d->job = (struct store_job){.mode = STORE_WRITE,
+        .on_full = STORE_ON_FULL_KEEPS, /* small and rare, and somebody may be at the door */
         .affinity = hash_bytes(call->tenant_id.bytes, sizeof call->tenant_id.bytes) | 1,
         .run = run,
         .done = done};

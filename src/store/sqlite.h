@@ -76,7 +76,8 @@ enum space_state { SPACE_AMPLE, SPACE_TIGHT, SPACE_NONE };
 /* See sqlite_space.c. The writer's, but for the state, which anybody may read. */
 struct space {
     atomic_int state;
-    bool starts_without; /* the reserve */
+    bool starts_full;    /* the reserve had to be given up to open the database */
+    bool starts_without; /* a reserve */
     bool overwrites;     /* what is deleted, in ample times */
     bool is_limited;     /* by something that the disk's free space does not show */
     int why;             /* errno of the reserve that could not be made */

@@ -107,9 +107,10 @@ static void tell(const struct sqlite_store *s, enum space_state from, enum space
  * the database: it waits for ample times. */
 static void set_overwriting(struct sqlite_store *s, enum space_state to)
 {
-    const char *pragma = to == SPACE_AMPLE && s->space.overwrites ? "PRAGMA secure_delete = ON"
-                                                                  : "PRAGMA secure_delete = FAST";
-    sqlite3_exec(s->writer.db, pragma, NULL, NULL, NULL);
+    if (s->space.overwrites)
+        sqlite3_exec(s->writer.db,
+            to == SPACE_AMPLE ? "PRAGMA secure_delete = ON" : "PRAGMA secure_delete = FAST", NULL,
+            NULL, NULL);
 }
 
 static void become(struct sqlite_store *s, enum space_state to)
@@ -234,9 +235,9 @@ void space_checkpoint_failed(struct sqlite_store *s, enum error e)
 
 void space_before_connecting(struct sqlite_store *s)
 {
-    bool fits = free_bytes(s) >= START_BYTES;
-    s->space.starts_without = !fits || !reserve_is_whole(s->directory_fd);
-    if (!fits)
+    s->space.starts_full = free_bytes(s) < START_BYTES;
+    s->space.starts_without = s->space.starts_full || !reserve_is_whole(s->directory_fd);
+    if (s->space.starts_full)
         reserve_give_up(s->directory_fd);
 }
 
@@ -244,5 +245,5 @@ void space_after_connecting(struct sqlite_store *s)
 {
     s->space.overwrites = pragma_number(s, "PRAGMA secure_delete") == 1;
     if (s->space.starts_without)
-        become(s, judge(s, SPACE_TIGHT));
+        become(s, judge(s, s->space.starts_full ? SPACE_NONE : SPACE_TIGHT));
 }

@@ -34,7 +34,7 @@ enum store_mode {
 /* What becomes of a WRITE job while the disk is full (SQLite; elsewhere it is tried). */
 enum store_on_full {
     STORE_ON_FULL_REFUSED,
-    STORE_ON_FULL_KEEPS, /* changes little in place: it is run while there is some of the reserve */
+    STORE_ON_FULL_KEEPS, /* writes little: it is run while there is some of the reserve */
     STORE_ON_FULL_FREES, /* leads to free space: it is run from the last of the reserve */
 };
 
