@@ -462,7 +462,8 @@ test('an older database goes aside and is told of; --dry-run changes nothing', F
   const args = ['restore', file, '--data', server.dataDir];
   await refuse(/holds a database already: --yes replaces it and keeps it aside/, ...args);
   const files = readdirSync(server.dataDir);
-  assert.deepEqual(files, ['cairn.db', 'cairn.lock', 'cairn.reserve'], 'a check has left something');
+  assert.deepEqual(files, ['cairn.db', 'cairn.lock', 'cairn.reserve'],
+    'a check has left something');
   await succeed(...args, '--dry-run', '--yes');
   assert.deepEqual(readdirSync(server.dataDir), files);
   assert.equal((await check(server.dataDir)).content_sha256, before);
