@@ -3,7 +3,7 @@
 #   make test     every test, also under ASan+UBSan and TSan; ends with "N passed, N failed"
 #   make quick    the tests of the plain build alone
 #   make chaos    three nodes and PostgreSQL, killed and cut CHAOS_CYCLES=100 times under load
-#   make bench    measure, print a table, write bench/RESULTS.md
+#   make bench    measure, print tables, write bench/RESULTS.md; BENCH="--only growth": a part of it
 #   make fuzz     run the fuzzers; FUZZ_SECONDS=60 each
 #   make fresh    prove `make run` and `make test` inside a new Debian 12
 #   make format   clang-format every C file in place
@@ -15,6 +15,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 CHAOS_CYCLES ?= 100
+BENCH ?=
 LISTEN ?= 127.0.0.1:7420
 DATA ?= ./data
 
@@ -42,7 +43,7 @@ chaos: build
 
 bench: build
 	@tools/deps bench
-	@bench/run.py $(BUILD)/src/cli/cairn
+	@bench/run.py $(BUILD)/src/cli/cairn $(BENCH)
 
 fuzz:
 	@tools/deps build test

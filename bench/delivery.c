@@ -2,22 +2,23 @@
  * How long an event takes to everybody who listens: appends one, waits until every subscriber has
  * it, and so on.
  *   delivery APPEND_PORT STREAM_PORT thread|tenant THREAD KEY SUBSCRIBERS ROUNDS
- * Prints microseconds from the sending of the append: the median of its answer, the median and the
- * 99th percentile of all deliveries. The answer comes after the commit, as a delivery does; so the
- * difference is what the delivery takes longer.
+ * Prints microseconds from the sending of the append, so the commit is in all of them: answer_…
+ * until its answer came, one_… until a subscriber had it (all subscribers of all rounds), all_…
+ * until the last one had it (a value a round). This process shares the machine with the server, and
+ * what it takes to read from so many sockets is in the figures.
  */
-#include <arpa/inet.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { CARRY = 32, TIMEOUT_MS = 5000, WARM_UP_ROUNDS = 3, PAUSE_US = 2000 };
+#include "measure.h"
+#include "sockets.h"
+
+enum { CARRY = 32, TIMEOUT_MS = 10000, WARM_UP_ROUNDS = 3, PAUSE_US = 5000, MAX_COUNT = 100000 };
 
 struct subscriber {
     int fd;
@@ -32,33 +33,8 @@ static struct {
     size_t n_subscribers, n_rounds;
     int append_fd, epoll_fd;
     struct subscriber *subscribers;
-    double *deliveries, *answers;
-    size_t n_deliveries, n_answers;
+    struct samples answer, one, all;
 } run;
-
-static void die(const char *what)
-{
-    fprintf(stderr, "delivery: %s\n", what);
-    exit(1);
-}
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static int connect_to(const char *port)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET,
-        .sin_port = htons((uint16_t)strtoul(port, NULL, 10)),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
-        die("cannot connect");
-    return fd;
-}
 
 static void send_text(int fd, const char *text)
 {
@@ -77,22 +53,30 @@ static void send_append(const char *mark)
     send_text(run.append_fd, request);
 }
 
+static void receive(int fd, char *out, size_t size)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    if (poll(&ready, 1, TIMEOUT_MS) != 1)
+        die("nothing was answered in time");
+    ssize_t n = recv(fd, out, size - 1, 0);
+    if (n <= 0)
+        die("a connection was closed");
+    out[n] = '\0';
+}
+
 /* An answer is small enough to come in one piece. */
 static void read_answer(char *out, size_t size)
 {
-    ssize_t n = recv(run.append_fd, out, size - 1, 0);
-    if (n <= 0)
-        die("the append was not answered");
-    out[n] = '\0';
+    receive(run.append_fd, out, size);
     if (strncmp(out, "HTTP/1.1 20", 11) != 0)
-        die(out);
+        die("the append was refused: %s", out);
 }
 
 static long long number_after(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
     if (at == NULL)
-        die("the answer lacks a number");
+        die("the answer lacks %s", name);
     return strtoll(at + strlen(name), NULL, 10);
 }
 
@@ -104,7 +88,7 @@ static void watch(int fd, uint64_t what)
 }
 
 /* From an event on that is there already: nobody reads the history of earlier measurements. */
-static void subscribe(const char *port)
+static void subscribe(unsigned long port)
 {
     char answer[4096], request[1024], path[256];
     send_append("the first");
@@ -119,14 +103,13 @@ static void subscribe(const char *port)
     snprintf(request, sizeof request,
         "GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", path, run.key);
     for (size_t i = 0; i < run.n_subscribers; i++) {
-        run.subscribers[i].fd = connect_to(port);
+        run.subscribers[i].fd = connect_to(port, i, 0);
         send_text(run.subscribers[i].fd, request);
     }
     for (size_t i = 0; i < run.n_subscribers; i++) {
-        ssize_t n = recv(run.subscribers[i].fd, answer, sizeof answer - 1, 0);
-        answer[n > 0 ? n : 0] = '\0';
+        receive(run.subscribers[i].fd, answer, sizeof answer);
         if (strncmp(answer, "HTTP/1.1 200", 12) != 0)
-            die(answer);
+            die("a stream was refused: %s", answer);
         watch(run.subscribers[i].fd, i);
     }
     usleep(300 * 1000);
@@ -143,7 +126,7 @@ static void take(struct subscriber *s, const char *mark, double took_us, bool co
     if (!s->has_it && memmem(bytes, len, mark, strlen(mark)) != NULL) {
         s->has_it = true;
         if (counts)
-            run.deliveries[run.n_deliveries++] = took_us;
+            samples_add(&run.one, took_us);
     }
     s->kept = len < CARRY ? len : CARRY;
     memcpy(s->carry, bytes + len - s->kept, s->kept);
@@ -158,7 +141,7 @@ static void run_round(size_t round)
     snprintf(mark, sizeof mark, "mark %zu of it", round);
     for (size_t i = 0; i < run.n_subscribers; i++)
         run.subscribers[i].has_it = false;
-    double start = now_us();
+    double start = now_us(), last_us = 0;
     send_append(mark);
     while (missing > 0 || !answered) {
         int n = epoll_wait(run.epoll_fd, events, 256, TIMEOUT_MS);
@@ -170,28 +153,21 @@ static void run_round(size_t round)
                 read_answer(answer, sizeof answer);
                 answered = true;
                 if (counts)
-                    run.answers[run.n_answers++] = took_us;
+                    samples_add(&run.answer, took_us);
                 continue;
             }
             struct subscriber *s = &run.subscribers[events[i].data.u64];
             bool had_it = s->has_it;
             take(s, mark, took_us, counts);
-            missing -= s->has_it && !had_it;
+            if (s->has_it && !had_it) {
+                missing--;
+                last_us = took_us;
+            }
         }
     }
+    if (counts)
+        samples_add(&run.all, last_us);
     usleep(PAUSE_US);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double percentile(double *values, size_t n, double share)
-{
-    qsort(values, n, sizeof *values, compare);
-    return values[(size_t)((double)(n - 1) * share)];
 }
 
 int main(int argc, char **argv)
@@ -201,22 +177,20 @@ int main(int argc, char **argv)
     run.tenant = strcmp(argv[3], "tenant") == 0;
     run.thread = argv[4];
     run.key = argv[5];
-    run.n_subscribers = strtoul(argv[6], NULL, 10);
-    run.n_rounds = strtoul(argv[7], NULL, 10);
+    run.n_subscribers = parse_count(argv[6], MAX_COUNT);
+    run.n_rounds = parse_count(argv[7], MAX_COUNT);
     run.subscribers = calloc(run.n_subscribers, sizeof *run.subscribers);
-    run.deliveries = calloc(run.n_subscribers * run.n_rounds, sizeof(double));
-    run.answers = calloc(run.n_rounds, sizeof(double));
     run.epoll_fd = epoll_create1(0);
-    if (run.n_subscribers == 0 || run.n_rounds == 0 || run.subscribers == NULL ||
-        run.deliveries == NULL || run.answers == NULL || run.epoll_fd < 0)
+    if (run.subscribers == NULL || run.epoll_fd < 0)
         die("cannot begin");
-    run.append_fd = connect_to(argv[1]);
-    subscribe(argv[2]);
+    raise_file_limit();
+    run.append_fd = connect_to(parse_count(argv[1], 65535), run.n_subscribers, 0);
+    subscribe(parse_count(argv[2], 65535));
     watch(run.append_fd, run.n_subscribers);
     for (size_t i = 0; i < run.n_rounds + WARM_UP_ROUNDS; i++)
         run_round(i);
-    printf("%.0f %.0f %.0f\n", percentile(run.answers, run.n_answers, 0.5),
-        percentile(run.deliveries, run.n_deliveries, 0.5),
-        percentile(run.deliveries, run.n_deliveries, 0.99));
+    print_samples("answer", &run.answer);
+    print_samples("one", &run.one);
+    print_samples("all", &run.all);
     return 0;
 }

@@ -1,22 +1,101 @@
-"""What the measurements share: programs to measure with, a server to measure, and its metrics."""
+"""What the measurements share: programs to measure with, a server to measure, and its figures."""
 import base64
 import json
 import os
 import re
+import resource
+import shutil
+import statistics
 import subprocess
 import sys
+import textwrap
 import time
 import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+TICKS = os.sysconf("SC_CLK_TCK")
+
+# A progress line, as appends have it; the programs in C have the same.
+PAYLOAD = '{"n":1,"of":10,"note":"about as long as a progress line is"}'
+EVENT = f'{{"kind":"progress","text":"step done","payload":{PAYLOAD}}}'
 
 
-def compile_c(name, directory, flags, *more):
-    program = f"{directory}/{name}"
-    sources = [str(HERE / f"{name}.c"), *more]
-    subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", program, *sources, *flags], check=True)
-    return program
+class Rig:
+    """What a section works with: the binary, a directory of its own, programs, and how thorough
+    it is to be."""
+
+    # The sources of each program beside its own, and what it is linked with.
+    NEEDS = {
+        "load": (["measure.c", "sockets.c"], []),
+        "delivery": (["measure.c", "sockets.c"], []),
+        "slow": (["measure.c", "sockets.c"], []),
+        "deaf": (["measure.c", "sockets.c"], []),
+        "limits": (["measure.c", "rows.c", "{built}/model/statements.c"], ["-lsqlite3"]),
+        "group": (["measure.c", "rows.c", "{built}/model/statements.c"],
+                  ["-lsqlite3", "-lpthread"]),
+        "seed": (["measure.c"], ["-I/usr/include/postgresql", "-lpq"]),
+        "libpq": (["{built}/model/statements.c"],
+                  ["-I/usr/include/postgresql", "-lpq", "-lpthread"]),
+        "embedded": (["measure.c", "{built}/lib/libcairn.a"],
+                     ["-lsqlite3", "-lpq", "-lcrypto", "-lpthread"]),
+    }
+
+    def __init__(self, binary, directory, quick):
+        self.binary = binary
+        self.directory = directory
+        self.quick = quick
+        # The statements and the library that Cairn was built with.
+        self.built = Path(binary).resolve().parents[1]
+
+    def program(self, name):
+        path = f"{self.directory}/{name}"
+        if not os.path.exists(path):
+            sources, flags = self.NEEDS[name]
+            sources = [source.format(built=self.built) for source in [f"{name}.c", *sources]]
+            subprocess.run(
+                ["cc", "-std=gnu17", "-O2", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror",
+                 f"-I{HERE.parent}/src", f"-I{HERE.parent}/include", f"-I{self.built}", "-o", path,
+                 *sources, *flags], check=True, cwd=HERE)
+        return path
+
+    def measure(self, name, *arguments):
+        """Runs one of the programs; what it prints as a dictionary."""
+        return results([self.program(name), *(str(argument) for argument in arguments)])
+
+    def cairn(self, data, *options):
+        return Cairn(self.binary, "--data", f"{self.directory}/{data}", *options)
+
+
+class Program:
+    """One of the programs, running beside something else."""
+
+    def __init__(self, rig, name, *arguments):
+        self.name = name
+        self.process = subprocess.Popen(
+            [rig.program(name), *(str(argument) for argument in arguments)], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def await_ready(self):
+        if self.process.stdout.readline() != "ready\n":
+            sys.exit(f"{self.name} did not begin")
+
+    def finish(self, line=""):
+        out = self.process.communicate(line)[0]
+        if self.process.returncode != 0:
+            sys.exit(f"{self.name} failed")
+        return parse_results(out)
+
+
+def results(command):
+    done = subprocess.run(command, text=True, capture_output=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)[:400]}:\n{done.stderr}")
+    return parse_results(done.stdout)
+
+
+def parse_results(text):
+    return {name: float(value) for name, value in re.findall(r"(?m)^(\w+) ([-\d.]+)$", text)}
 
 
 def numbers(command):
@@ -58,6 +137,43 @@ def wrk(urls, connections, seconds, appends=True, paths=None, **environment):
     return rate, p50, p99, refused
 
 
+# --- Processes -------------------------------------------------------------------------------
+
+
+def cpu_us(pid):
+    """What a process, its children and those that it has outlived have used."""
+    total = 0
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(entry.name) == pid:
+            total += sum(int(field) for field in fields[11:15])  # with the dead children's
+        elif int(fields[1]) == pid:
+            total += sum(int(field) for field in fields[11:13])
+    return total * 1e6 / TICKS
+
+
+def children_cpu_us():
+    """What the programs that this one has run to their end have used."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (usage.ru_utime + usage.ru_stime) * 1e6
+
+
+def settle():
+    """What the last measurement left to be written is no burden of the next one."""
+    os.sync()
+    time.sleep(0.1)
+
+
+def raise_file_limit():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 class Cairn:
     def __init__(self, binary, *options):
         started = time.monotonic()
@@ -94,17 +210,44 @@ class Cairn:
     def make_threads(self, count):
         return [self.post("/v1/threads")["id"] for _ in range(count)]
 
+    def list_threads(self):
+        ids, cursor = [], ""
+        while cursor is not None:
+            page = json.loads(self.ask("GET", f"/v1/threads?limit=200{cursor}"))
+            ids += [thread["id"] for thread in page["data"]]
+            cursor = f"&cursor={page['next_cursor']}" if page["has_more"] else None
+        return ids
+
     def metrics(self):
         text = self.ask("GET", "/metrics")
         return {name: float(value) for name, value in re.findall(r"(?m)^(\w+) (\S+)$", text)}
 
-    def rss_kib(self):
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+    def memory_kib(self, what="VmRSS", file="status"):
+        text = Path(f"/proc/{self.process.pid}/{file}").read_text()
+        return int(re.search(rf"{what}:\s+(\d+)", text)[1])
+
+    def cpu_us(self):
+        return cpu_us(self.process.pid)
+
+    def request(self, method, path, body=None):
+        """The bytes of a request, as load.c sends them."""
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n"
+        if self.key:
+            head += f"Authorization: Bearer {self.key}\r\n"
+        if body is not None:
+            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        return (head + "\r\n" + (body or "")).encode()
+
+    def append_request(self, thread, events=1):
+        body = EVENT if events == 1 else '{"events":[' + ",".join([EVENT] * events) + "]}"
+        return self.request("POST", f"/v1/threads/{thread}/events", body)
 
     def stop(self):
         self.process.terminate()
         self.process.wait()
+
+
+# --- Files and tables ------------------------------------------------------------------------
 
 
 def tell(what):
@@ -114,6 +257,37 @@ def tell(what):
 def write_lines(path, lines):
     Path(path).write_text("".join(f"{line}\n" for line in lines))
     return str(path)
+
+
+def write_requests(path, requests):
+    """A file of requests for load.c."""
+    with open(path, "wb") as file:
+        for request in requests:
+            file.write(b"%d\n%b" % (len(request), request))
+    return str(path)
+
+
+def remove(*paths):
+    for path in paths:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def medians(runs):
+    """Of the dictionaries of several turns, one with the median of each value."""
+    return {name: median([run[name] for run in runs]) for name in runs[0]}
+
+
+def ms(us):
+    return f"{us / 1000:.2f} ms"
+
+
+def paragraph(text):
+    """The lines of a paragraph of Markdown."""
+    return [*textwrap.wrap(text, 110, break_on_hyphens=False), ""]
 
 
 def table(heads, rows):

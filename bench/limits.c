@@ -1,128 +1,102 @@
 /*
- * What the machine and SQLite could do at best with the rows of an event append: a preallocated
- * file with fdatasync, and bare SQLite with the same table, index and pragmas, N rows a commit.
- *   limits file|sqlite DIR ROWS_PER_COMMIT SECONDS     prints rows a second
+ * What the machine and SQLite could do at best with the rows of appends: a preallocated file with
+ * fdatasync, and SQLite (rows.h) in a tight loop that nobody has to hand a row to.
+ *   limits file DIR ROWS_PER_COMMIT SECONDS
+ *   limits sqlite DATA_DIR ROWS_PER_COMMIT SECONDS THREADS
+ * Prints rate, in rows a second, and cpu, in microseconds.
  */
 #include <fcntl.h>
-#include <sqlite3.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-static const char PAYLOAD[] =
-    "{\"n\":1,\"of\":10,\"note\":\"about as long as a progress line is\"}";
+#include "measure.h"
+#include "rows.h"
 
-enum { ROW_BYTES = 200, FILE_BYTES = 256 * 1024 * 1024 };
+enum { ROW_BYTES = 200, FILE_BYTES = 256 * 1024 * 1024, MAX_ROWS = 512 * 100 };
 
-static double now(void)
+static int make_file(const char *path, char *rows)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void die(const char *what)
-{
-    fprintf(stderr, "limits: %s\n", what);
-    exit(1);
-}
-
-static double measure_file(const char *dir, int batch, double seconds)
-{
-    char path[4096], rows[ROW_BYTES * 512];
-    snprintf(path, sizeof path, "%s/limit.log", dir);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || posix_fallocate(fd, 0, FILE_BYTES) != 0)
-        die("cannot prepare the file");
-    memset(rows, 'x', sizeof rows);
-    for (off_t at = 0; at < FILE_BYTES; at += (off_t)sizeof rows)
-        if (pwrite(fd, rows, sizeof rows, at) < 0)
-            die("cannot write");
-    fsync(fd);
-    uint64_t n = 0;
-    off_t at = 0;
-    double start = now(), end = start;
-    size_t bytes = (size_t)batch * ROW_BYTES;
-    while (end - start < seconds) {
+    if (fd < 0)
+        die("cannot make %s", path);
+    memset(rows, 'x', (size_t)ROW_BYTES * MAX_ROWS);
+    for (off_t at = 0; at < FILE_BYTES; at += (off_t)ROW_BYTES * MAX_ROWS)
+        if (pwrite(fd, rows, (size_t)ROW_BYTES * MAX_ROWS, at) < 0)
+            die("cannot write %s", path);
+    if (fsync(fd) != 0)
+        die("cannot sync %s", path);
+    return fd;
+}
+
+static uint64_t write_file(int fd, const char *rows, size_t bytes, double end_us)
+{
+    uint64_t n_commits = 0;
+    for (off_t at = 0; now_us() < end_us; at += (off_t)bytes, n_commits++) {
         if (at + (off_t)bytes > FILE_BYTES)
             at = 0;
         if (pwrite(fd, rows, bytes, at) != (ssize_t)bytes || fdatasync(fd) != 0)
             die("cannot write");
-        at += (off_t)bytes;
-        n += (uint64_t)batch;
-        end = now();
     }
+    return n_commits;
+}
+
+static uint64_t write_rows(struct rows *r, size_t batch, double end_us)
+{
+    uint64_t n_commits = 0;
+    size_t thread = 0;
+    for (; now_us() < end_us; n_commits++) {
+        rows_step(r, r->begin);
+        for (size_t i = 0; i < batch; i++, thread = (thread + 1) % r->n_threads)
+            rows_insert(r, thread);
+        rows_step(r, r->commit);
+        rows_checkpoint_if_due(r, batch);
+    }
+    return n_commits;
+}
+
+static void print_rate(uint64_t n_rows, double start_us, double start_cpu_us)
+{
+    print_result("rate", (double)n_rows * 1e6 / (now_us() - start_us));
+    print_result("cpu", cpu_us() - start_cpu_us);
+}
+
+static void measure_file(const char *dir, size_t batch, double seconds)
+{
+    char path[4096], *rows = malloc((size_t)ROW_BYTES * MAX_ROWS);
+    snprintf(path, sizeof path, "%s/limit.log", dir);
+    if (rows == NULL)
+        die("out of memory");
+    int fd = make_file(path, rows);
+    double start_us = now_us(), cpu = cpu_us();
+    uint64_t n = write_file(fd, rows, batch * ROW_BYTES, start_us + seconds * 1e6);
+    print_rate(n * batch, start_us, cpu);
     close(fd);
     unlink(path);
-    return (double)n / (end - start);
+    free(rows);
 }
 
-static void run(sqlite3 *db, const char *sql)
+static void measure_sqlite(const char *dir, size_t batch, double seconds, size_t n_threads)
 {
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        die(sqlite3_errmsg(db));
-}
-
-static void insert(sqlite3_stmt *s, int64_t id, const unsigned char ids[32], int64_t seq)
-{
-    sqlite3_bind_int64(s, 1, id);
-    sqlite3_bind_blob(s, 2, ids, 16, SQLITE_STATIC);
-    sqlite3_bind_blob(s, 3, ids + 16, 16, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 4, seq);
-    sqlite3_bind_text(s, 5, "progress", -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 6, "step done", -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 7, PAYLOAD, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 8, 1800000000000000);
-    if (sqlite3_step(s) != SQLITE_DONE)
-        die("insert failed");
-    sqlite3_reset(s);
-}
-
-static double measure_sqlite(const char *dir, int batch, double seconds)
-{
-    char path[4096];
-    unsigned char ids[32] = {1, 2, 3};
-    sqlite3 *db;
-    sqlite3_stmt *stmt;
-    snprintf(path, sizeof path, "%s/limit-%d.db", dir, batch);
-    if (sqlite3_open(path, &db) != SQLITE_OK)
-        die("cannot open");
-    run(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;"
-            "CREATE TABLE events (id INTEGER PRIMARY KEY NOT NULL, tenant_id BLOB NOT NULL,"
-            "thread_id BLOB NOT NULL, seq INTEGER NOT NULL, run_id BLOB, kind TEXT NOT NULL,"
-            "text TEXT, payload TEXT, created_at INTEGER NOT NULL);"
-            "CREATE UNIQUE INDEX a ON events (tenant_id, thread_id, seq);"
-            "CREATE INDEX b ON events (tenant_id, id)");
-    if (sqlite3_prepare_v2(db, "INSERT INTO events VALUES (?1,?2,?3,?4,NULL,?5,?6,?7,?8)", -1,
-            &stmt, NULL) != SQLITE_OK)
-        die(sqlite3_errmsg(db));
-    int64_t n = 0;
-    double start = now(), end = start;
-    while (end - start < seconds) {
-        run(db, "BEGIN IMMEDIATE");
-        for (int i = 0; i < batch; i++, n++)
-            insert(stmt, n + 1, ids, n + 1);
-        run(db, "COMMIT");
-        end = now();
-    }
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
-    return (double)n / (end - start);
+    struct rows rows;
+    rows_open(&rows, dir, n_threads);
+    double start_us = now_us(), cpu = cpu_us();
+    uint64_t n = write_rows(&rows, batch, start_us + seconds * 1e6);
+    print_rate(n * batch, start_us, cpu);
+    rows_close(&rows);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 5)
-        die("usage: limits file|sqlite DIR ROWS_PER_COMMIT SECONDS");
-    int batch = (int)strtol(argv[3], NULL, 10);
+    bool is_file = argc == 5 && strcmp(argv[1], "file") == 0;
+    if (!is_file && !(argc == 6 && strcmp(argv[1], "sqlite") == 0))
+        die("usage: see the top of limits.c");
+    size_t batch = parse_count(argv[3], MAX_ROWS);
     double seconds = strtod(argv[4], NULL);
-    if (batch < 1 || batch > 512)
-        die("ROWS_PER_COMMIT must be 1 to 512");
-    double rate = strcmp(argv[1], "file") == 0 ? measure_file(argv[2], batch, seconds)
-                                               : measure_sqlite(argv[2], batch, seconds);
-    printf("%.0f\n", rate);
+    if (is_file)
+        measure_file(argv[2], batch, seconds);
+    else
+        measure_sqlite(argv[2], batch, seconds, parse_count(argv[5], ROWS_MAX_THREADS));
     return 0;
 }

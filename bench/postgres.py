@@ -1,14 +1,8 @@
 """Cairn on PostgreSQL, with one and with three nodes, beside libpq alone and beside SQLite."""
-import os
-import pwd
-import shutil
-import socket
 import statistics
-import subprocess
-import sys
-from pathlib import Path
 
-from lib import HERE, Cairn, compile_c, numbers, table, tell, write_lines, wrk
+from lib import Cairn, numbers, paragraph, table, tell, write_lines, wrk
+from peers import Postgres
 
 SECONDS = 2  # of each turn
 TURNS = 3    # Cairn and its peer take turns, so that both meet what else the machine does
@@ -35,65 +29,16 @@ APPENDS = (
 )
 
 
-def programs():
-    """The directory with the programs of the newest PostgreSQL here."""
-    versions = [p for p in Path("/usr/lib/postgresql").glob("*/bin") if (p / "postgres").exists()]
-    if not versions:
-        sys.exit("no PostgreSQL server in /usr/lib/postgresql: tools/deps bench")
-    return max(versions, key=lambda p: int(p.parent.name))
-
-
-class Cluster:
-    """A PostgreSQL of our own: default settings, so fsync is on; an ordinary role owns the
-    database."""
-
-    def __init__(self, directory):
-        self.bin = programs()
-        self.home = f"{directory}/pg"
-        os.chmod(directory, 0o755)
-        os.mkdir(self.home, 0o700)
-        if os.getuid() == 0:
-            shutil.chown(self.home, "postgres", pwd.getpwnam("postgres").pw_gid)
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = probe.getsockname()[1]
-        self.run("initdb", "-D", f"{self.home}/data", "-A", "trust", "-E", "UTF8", "--locale=C")
-        self.run("pg_ctl", "-D", f"{self.home}/data", "-w", "-l", f"{self.home}/log", "-o",
-                 f"-p {self.port} -c listen_addresses=127.0.0.1"
-                 f" -c unix_socket_directories={self.home}", "start")
-        for sql in ("CREATE ROLE cairn LOGIN", "CREATE DATABASE cairn OWNER cairn"):
-            self.run("psql", "-h", self.home, "-p", f"{self.port}", "-q", "-c", sql, "postgres")
-        self.url = f"postgres://cairn@127.0.0.1:{self.port}/cairn"
-
-    def run(self, program, *args):
-        # It refuses to run as root.
-        prefix = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-        subprocess.run([*prefix, f"{self.bin}/{program}", *args], check=True, cwd="/",
-                       stdout=subprocess.DEVNULL)
-
-    def version(self):
-        text = subprocess.run([f"{self.bin}/postgres", "--version"], text=True,
-                              capture_output=True).stdout
-        return text.split()[2]
-
-    def stop(self):
-        self.run("pg_ctl", "-D", f"{self.home}/data", "-m", "immediate", "stop")
-
-
 class Bench:
-    def __init__(self, binary, directory):
-        # The statements that Cairn was built with.
-        built = Path(binary).resolve().parents[1]
-        libpq = subprocess.run(["pkg-config", "--cflags", "--libs", "libpq"], check=True, text=True,
-                               capture_output=True).stdout.split()
-        self.peer = compile_c("libpq", directory,
-                              [f"-I{HERE.parent}/src", f"-I{built}", *libpq, "-lpthread"],
-                              f"{built}/model/statements.c")
-        self.delivery = compile_c("delivery", directory, [])
-        self.directory = directory
-        self.cluster = Cluster(directory)
-        self.nodes = [Cairn(binary, "--db", self.cluster.url, "--db-writers", f"{WRITERS}")
+    def __init__(self, rig):
+        self.rig = rig
+        self.turns = 1 if rig.quick else TURNS
+        self.peer = rig.program("libpq")
+        self.directory = rig.directory
+        self.cluster = Postgres(rig.directory)
+        self.nodes = [Cairn(rig.binary, "--db", self.cluster.url, "--db-writers", f"{WRITERS}")
                       for _ in range(NODES)]
-        self.alone = Cairn(binary, "--data", f"{directory}/data")
+        self.alone = rig.cairn("data")
         self.nodes[0].make_key()
         self.alone.make_key()
         for node in self.nodes[1:]:
@@ -128,7 +73,7 @@ class Bench:
         tell(f"PostgreSQL, append of {what}, {n_nodes} nodes, {connections} connections")
         runs, peers, sqlites = [], [], []
         lanes = min(n_nodes * WRITERS, n_threads, connections)
-        for _ in range(TURNS):
+        for _ in range(self.turns):
             runs.append(self.append(
                 self.nodes[:n_nodes], connections, n_threads, events, what == APART))
             rows = max(round(runs[-1][3]), 1)
@@ -151,8 +96,9 @@ class Bench:
 
     def deliver(self, to, server, stream, subscribers):
         rounds = 300 if subscribers == 1 else 40
-        return numbers([self.delivery, f"{server.port}", f"{to.port}", stream,
-                        server.make_threads(1)[0], server.key, f"{subscribers}", f"{rounds}"])
+        run = self.rig.measure("delivery", server.port, to.port, stream, server.make_threads(1)[0],
+                               server.key, subscribers, rounds)
+        return run["answer_p50"], run["one_p50"], run["one_p99"]
 
     def delivery_rows(self):
         rows = []
@@ -173,30 +119,33 @@ class Bench:
         return rows
 
 
-def measure(binary, directory):
-    bench = Bench(binary, directory)
+def measure(rig):
+    bench = Bench(rig)
     try:
         deliveries = bench.delivery_rows()
-        appends = [bench.append_row(*case) for case in APPENDS]
+        cases = APPENDS[:2] if rig.quick else APPENDS
+        appends = [bench.append_row(*case) for case in cases]
         version = bench.cluster.version()
     finally:
         bench.stop()
     return [
         "## PostgreSQL: durable appends over HTTP, events a second", "",
-        f"PostgreSQL {version} on the same machine, as it is installed (fsync on), and an ordinary",
-        f"role under row-level security. {WRITERS} writers a node, {THREADS} threads of the log"
-        " unless it says one. With three",
-        "nodes each has a wrk of its own, and all write to the same threads, unless it says that",
-        "they are apart: then no two nodes write to the same. libpq alone has the",
-        "same statements, as many connections, and as many appends a commit as Cairn came to; it",
-        f"sends each transaction at once. Medians of {TURNS} turns of {SECONDS} s. The target is a",
-        "ratio of 0.7. libpq alone has both cores for itself and PostgreSQL; Cairn shares them",
-        "with wrk, HTTP, JSON and the check of the key: below it is also the machine.", "",
+        *paragraph(
+            f"PostgreSQL {version} on the same machine, as it is installed (fsync on), and an"
+            f" ordinary role under row-level security. {WRITERS} writers a node, {THREADS} threads"
+            " of the log unless it says one. With three nodes each has a wrk of its own, and all"
+            " write to the same threads, unless it says that they are apart: then no two nodes"
+            " write to the same. libpq alone has the same statements, as many connections, and as"
+            " many appends a commit as Cairn came to; it sends each transaction at once. Medians"
+            f" of {bench.turns} turns of {SECONDS} s. The target is a ratio of 0.7. libpq alone"
+            " has both cores for itself and PostgreSQL; Cairn shares them with wrk, HTTP, JSON and"
+            " the check of the key: below it is also the machine."),
         *table(["<append of", "nodes", "connections", "Cairn", "p50", "p99", "appends a commit",
                 "libpq", "ratio", "Cairn on SQLite", "ratio", "to one node"], appends),
-        "## Delivery", "",
-        "From the sending of an append to its answer (median), and to the subscribers of a stream.",
-        "With libpq alone: from the sending of a transaction until another connection was notified",
-        "of it and has read the event.", "",
+        "### Delivery", "",
+        *paragraph(
+            "From the sending of an append to its answer (median), and to the subscribers of a"
+            " stream. With libpq alone: from the sending of a transaction until another connection"
+            " was notified of it and has read the event."),
         *table(["<stream", "subscribers", "<where", "answer p50", "delivery p50", "delivery p99",
-                "libpq / p50"], deliveries)]
+                "libpq / p50"], deliveries)], {}

@@ -1,44 +1,93 @@
 #!/usr/bin/env python3
-"""Measures Cairn beside the limits of the machine, in one run: run.py CAIRN [--only SECTION]
+"""Measures Cairn beside the limits of the machine and its peers: run.py CAIRN [--only SECTION …]
 
-Sections: sqlite, postgres. Prints tables and, when all were measured, writes them to
-bench/RESULTS.md. The load generator shares the machine with the servers, so the ratios matter, not
-the figures.
+Each section's tables and figures are kept in bench/results.json, from which bench/RESULTS.md is
+written; so a section can be measured again alone, and the others stay as they were. --quick tries
+everything briefly, and keeps nothing. --render writes RESULTS.md anew without measuring.
 """
 import argparse
+import datetime
+import json
 import os
 import platform
-import shutil
+import re
 import sys
 import tempfile
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+import appends
+import embedded
+import growth
+import hostile
 import postgres
-import sqlite
-from lib import HERE
+import process
+import subscribers
+import targets
+from lib import HERE, Rig, paragraph, remove
 
-SECTIONS = {"sqlite": sqlite.measure, "postgres": postgres.measure}
+SECTIONS = {"appends": appends.measure, "subscribers": subscribers.measure,
+            "growth": growth.measure, "process": process.measure, "embedded": embedded.measure,
+            "slow": hostile.measure_slow, "deaf": hostile.measure_deaf,
+            "postgres": postgres.measure}
+STORE = HERE / "results.json"
+
+
+def machine():
+    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    return (f"{os.cpu_count()} cores ({model[1] if model else platform.machine()}),"
+            f" {memory:.0f} GiB, {platform.system()} {platform.release()}")
+
+
+def measure(name, options):
+    directory = tempfile.mkdtemp(prefix="cairn-bench-", dir=os.environ.get("BENCH_DIR"))
+    load = os.getloadavg()[0]
+    try:
+        lines, facts = SECTIONS[name](Rig(options.cairn, directory, options.quick))
+    finally:
+        remove(directory)
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {"when": now.strftime("%Y-%m-%d %H:%M UTC"), "machine": machine(),
+            "load": round(load, 2), "lines": lines, "facts": facts}
+
+
+def write_section(name, section):
+    head, *rest = section["lines"]
+    note = (f"`make bench BENCH=\"--only {name}\"`, {section['when']}: {section['machine']}; load"
+            f" average before it {section['load']}.")
+    return [head, "", note, *rest]
+
+
+def write_results(sections):
+    lines = ["# Results", "",
+             *paragraph("`make bench` measures all of it. The load generators share the machine"
+                        " with the servers, so ratios matter, not figures; those of a table are of"
+                        " one run.")]
+    for name in SECTIONS:
+        if name in sections:
+            lines += write_section(name, sections[name])
+    return lines + targets.write({name: s["facts"] for name, s in sections.items()})
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("cairn")
-    parser.add_argument("--only", choices=SECTIONS)
+    parser.add_argument("--only", choices=SECTIONS, action="append")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--render", action="store_true")
     options = parser.parse_args()
-    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
-    lines = ["# Results", "", f"`make bench` on {machine}. The load generators share the",
-             "machine, so ratios matter, not figures; they are of one run.", ""]
-    for name, measure in SECTIONS.items():
-        if options.only in (None, name):
-            directory = tempfile.mkdtemp(prefix="cairn-bench-", dir=os.environ.get("BENCH_DIR"))
-            try:
-                lines += measure(options.cairn, directory)
-            finally:
-                shutil.rmtree(directory)
-    print("\n".join(lines))
-    if options.only is None:
-        (HERE / "RESULTS.md").write_text("\n".join(lines))
+    sections = json.loads(STORE.read_text()) if STORE.exists() else {}
+    measured = {}
+    for name in [] if options.render else options.only or SECTIONS:
+        measured[name] = measure(name, options)
+        sections[name] = measured[name]
+        if not options.quick:
+            STORE.write_text(json.dumps(sections, indent=1, ensure_ascii=False) + "\n")
+    print("\n".join(write_results(sections if options.render else measured)))
+    if not options.quick:
+        (HERE / "RESULTS.md").write_text("\n".join(write_results(sections)))
 
 
 main()

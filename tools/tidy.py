@@ -65,7 +65,8 @@ def check_named_by_meson(path):
         fault(path, 1, f"{build.relative_to(ROOT)} does not name it: dead, or forgotten")
 
 
-for source in tracked("src/*.c", "src/*.h", "tests/*.c", "tests/*.h", "bench/*.c"):
+for source in tracked("src/*.c", "src/*.h", "tests/*.c", "tests/*.h", "bench/*.c",
+                      "bench/*.h"):
     text = source.read_text().splitlines()
     check_lines(source, text)
     check_functions(source, text)

@@ -1,0 +1,147 @@
+"""(e), and (f) with a large database: appends and reads as the log grows to 10 million events."""
+import os
+import random
+import time
+from pathlib import Path
+
+from lib import median, ms, paragraph, settle, table, tell, write_requests
+from process import start_ms
+
+# How many events there are when it is measured, and over how many threads: as many as leave each
+# of them a page to read.
+STEPS = ((10_000, 100), (100_000, 1000), (1_000_000, 10_000), (3_000_000, 10_000),
+         (10_000_000, 10_000))
+LOAD_BATCH = 10       # events a request while it is filled: what an agent's step may write
+LOAD_CONNECTIONS = 64
+APPENDS = 10_000      # of a turn
+TURNS = 3
+READS = 3000
+COLD_READS = 300
+PAGE = 100
+
+
+class Log:
+    def __init__(self, rig):
+        self.rig = rig
+        self.random = random.Random(5)
+        self.n_events = 0
+        self.threads = []
+        self.cairn = rig.cairn("data")
+
+    def load(self, requests, connections, count):
+        # In an order that no table or index has.
+        self.random.shuffle(requests)
+        file = write_requests(f"{self.rig.directory}/requests", requests)
+        return self.rig.measure("load", "http", self.cairn.port, connections, file, 900, count, 0)
+
+    def make_threads(self, count):
+        missing = count - len(self.threads)
+        if missing > 0:
+            self.load([self.cairn.request("POST", "/v1/threads", "{}")], 64, missing)
+            self.threads = self.cairn.list_threads()
+            self.n_events += missing  # each has one that tells of it
+
+    def grow_to(self, count):
+        """Events a second on the way."""
+        requests = [self.cairn.append_request(t, LOAD_BATCH) for t in self.threads]
+        n_requests = max(count - self.n_events, 0) // LOAD_BATCH
+        if n_requests == 0:
+            return 0
+        run = self.load(requests, LOAD_CONNECTIONS, n_requests)
+        self.n_events += n_requests * LOAD_BATCH
+        return run["rate"] * LOAD_BATCH
+
+    def append(self):
+        """Single appends, to all threads at random."""
+        run = self.load([self.cairn.append_request(t) for t in self.threads], 64, APPENDS)
+        self.n_events += APPENDS
+        return run
+
+    def read(self, connections, count):
+        """Pages of 100 events, anywhere in a thread, of threads at random."""
+        spare = max(self.n_events // len(self.threads) - PAGE - LOAD_BATCH, 0)
+        requests = []
+        for thread in self.random.sample(self.threads, min(count, len(self.threads))):
+            after = self.random.randint(0, spare)
+            requests.append(self.cairn.request(
+                "GET", f"/v1/threads/{thread}/events?limit={PAGE}&after={after}"))
+        return self.load(requests, connections, count)
+
+    def read_cold(self):
+        """After a start with nothing of the database in the page cache."""
+        self.cairn.stop()
+        for path in Path(self.rig.directory, "data").iterdir():
+            fd = os.open(path, os.O_RDONLY)
+            os.fsync(fd)
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(fd)
+        self.cairn = self.rig.cairn("data")
+        return self.read(1, min(COLD_READS, len(self.threads)))
+
+    def size_mib(self):
+        return sum(path.stat().st_size
+                   for path in Path(self.rig.directory, "data").iterdir()) / 2**20
+
+
+def measure_step(log, count, n_threads):
+    tell(f"growth: to {count:,} events of {n_threads:,} threads")
+    log.make_threads(n_threads)
+    filled = log.grow_to(count)
+    settle()
+    time.sleep(1)
+    tell("growth: appends")
+    appends = [log.append() for _ in range(TURNS)]
+    read = log.read(1, READS)
+    reads = log.read(16, READS)
+    cold = log.read_cold()
+    return {"events": count, "threads": n_threads, "filled": filled,
+            "appends": median([run["rate"] for run in appends]),
+            "append_p99": median([run["latency_p99"] for run in appends]),
+            "read_p50": read["latency_p50"], "read_p99": read["latency_p99"],
+            "reads": reads["rate"], "cold_p50": cold["latency_p50"],
+            "cold_p99": cold["latency_p99"], "mib": log.size_mib(),
+            "rss_mib": log.cairn.memory_kib() / 1024}
+
+
+def row_of(step):
+    return [f"{step['events']:,}", f"{step['threads']:,}",
+            f"{step['filled']:,.0f}" if step["filled"] else "", f"{step['appends']:,.0f}",
+            ms(step["append_p99"]), ms(step["read_p50"]), ms(step["read_p99"]),
+            f"{step['reads']:,.0f}", ms(step["cold_p50"]), ms(step["cold_p99"]),
+            f"{step['mib']:,.0f} MiB"]
+
+
+def measure(rig):
+    log = Log(rig)
+    steps = []
+    try:
+        for count, n_threads in STEPS[:2] if rig.quick else STEPS:
+            steps.append(measure_step(log, count, n_threads))
+    finally:
+        log.cairn.stop()
+    tell("growth: starts")
+    started = median([start_ms(rig, "data") for _ in range(10)])
+    first, last = steps[0], steps[-1]
+    ratios = {"append_ratio": first["appends"] / last["appends"],
+              "read_ratio": last["read_p50"] / first["read_p50"],
+              "reads_ratio": first["reads"] / last["reads"],
+              "cold_ratio": last["cold_p50"] / first["cold_p50"]}
+    facts = {"steps": steps, "start_ms": started, **ratios}
+    return ["## As the log grows", "",
+            *paragraph(
+                f"It is filled by appends of {LOAD_BATCH} events to all threads in a random order,"
+                " so that the events of a thread lie far apart; each row is measured when so many"
+                " are there. Appends: of one event, 64 connections, to threads at random (the"
+                f" median of {TURNS} times {APPENDS:,}). Reads: {PAGE} events of one thread, from"
+                " anywhere in it, of threads at random; p50 and p99 of one connection, a second"
+                " with 16. Cold: the first reads after a start with nothing of the files in the"
+                " page cache of this machine (its disk may have one)."),
+            *table(["events", "threads", "filled at, events/s", "appends/s", "append p99",
+                    "read p50", "read p99", "reads/s", "cold read p50", "cold read p99", "files"],
+                   [row_of(step) for step in steps]),
+            *paragraph(
+                "From the first row to the last: appends"
+                f" {ratios['append_ratio']:.2f} times slower, reads {ratios['read_ratio']:.2f}"
+                f" times (p50) and {ratios['reads_ratio']:.2f} times (a second), cold reads"
+                f" {ratios['cold_ratio']:.2f} times. Start to listening with"
+                f" {last['events']:,} events: {started:.0f} ms (median of 10).")], facts

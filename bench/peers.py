@@ -1,0 +1,147 @@
+"""Servers of others, each started for a measurement with data of its own."""
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from lib import HERE, cpu_us
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def await_port(port, process, name):
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            if process.poll() is not None:
+                break
+            time.sleep(0.05)
+    sys.exit(f"{name} did not start")
+
+
+def version_of(*command):
+    done = subprocess.run(command, text=True, capture_output=True)
+    return (done.stdout + done.stderr).strip()
+
+
+class Redis:
+    """As durable as Cairn: no answer before the append is synced to the disk. Without snapshots
+    and rewrites of its log, which would take time from it."""
+
+    def __init__(self, directory):
+        home = f"{directory}/redis"
+        os.mkdir(home)
+        self.port = free_port()
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", f"{self.port}", "--bind", "127.0.0.1", "--dir", home,
+             "--appendonly", "yes", "--appendfsync", "always", "--save", "",
+             "--auto-aof-rewrite-percentage", "0"], stdout=subprocess.DEVNULL)
+        await_port(self.port, self.process, "redis-server")
+
+    @staticmethod
+    def command(*words):
+        text = f"*{len(words)}\r\n" + "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
+        return text.encode()
+
+    @staticmethod
+    def version():
+        return version_of("redis-server", "--version").split("v=")[1].split()[0]
+
+    def cpu_us(self):
+        return cpu_us(self.process.pid)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class Nginx:
+    """One worker that answers everything with the same few bytes."""
+
+    def __init__(self, directory, body):
+        home = f"{directory}/nginx"
+        os.mkdir(home)
+        self.port = free_port()
+        Path(f"{home}/nginx.conf").write_text(
+            f"""daemon off; worker_processes 1; pid {home}/pid; error_log {home}/errors;
+events {{ worker_connections 4096; }}
+http {{
+    access_log off; default_type application/json; keepalive_requests 1000000000;
+    client_body_temp_path {home}/body; proxy_temp_path {home}/proxy;
+    fastcgi_temp_path {home}/fastcgi; uwsgi_temp_path {home}/uwsgi; scgi_temp_path {home}/scgi;
+    server {{ listen 127.0.0.1:{self.port}; location / {{ return 200 '{body}'; }} }}
+}}
+""")
+        self.process = subprocess.Popen(["nginx", "-p", home, "-c", f"{home}/nginx.conf"],
+                                        stderr=subprocess.DEVNULL)
+        await_port(self.port, self.process, "nginx")
+        self.url = f"http://127.0.0.1:{self.port}/"
+
+    @staticmethod
+    def version():
+        return version_of("nginx", "-v").split("/")[-1]
+
+    def cpu_us(self):
+        return cpu_us(self.process.pid)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def postgres_programs():
+    """The directory with the programs of the newest PostgreSQL here."""
+    versions = [p for p in Path("/usr/lib/postgresql").glob("*/bin") if (p / "postgres").exists()]
+    if not versions:
+        sys.exit("no PostgreSQL server in /usr/lib/postgresql: tools/deps bench")
+    return max(versions, key=lambda p: int(p.parent.name))
+
+
+class Postgres:
+    """A PostgreSQL of our own: default settings, so fsync is on; an ordinary role owns the
+    database."""
+
+    def __init__(self, directory, *settings):
+        self.bin = postgres_programs()
+        self.home = f"{directory}/pg"
+        os.chmod(directory, 0o755)
+        os.mkdir(self.home, 0o700)
+        if os.getuid() == 0:
+            shutil.chown(self.home, "postgres", pwd.getpwnam("postgres").pw_gid)
+        self.port = free_port()
+        self.run("initdb", "-D", f"{self.home}/data", "-A", "trust", "-E", "UTF8", "--locale=C")
+        self.run("pg_ctl", "-D", f"{self.home}/data", "-w", "-l", f"{self.home}/log", "-o",
+                 f"-p {self.port} -c listen_addresses=127.0.0.1"
+                 f" -c unix_socket_directories={self.home}"
+                 + "".join(f" -c {setting}" for setting in settings), "start")
+        for sql in ("CREATE ROLE cairn LOGIN", "CREATE DATABASE cairn OWNER cairn"):
+            self.run("psql", "-h", self.home, "-p", f"{self.port}", "-q", "-c", sql, "postgres")
+        self.url = f"postgres://cairn@127.0.0.1:{self.port}/cairn"
+
+    def run(self, program, *args):
+        # It refuses to run as root.
+        prefix = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        subprocess.run([*prefix, f"{self.bin}/{program}", *args], check=True, cwd="/",
+                       stdout=subprocess.DEVNULL)
+
+    def make_seed_tables(self):
+        subprocess.run([f"{self.bin}/psql", "-q", "-v", "ON_ERROR_STOP=1", "-f",
+                        str(HERE / "seed.sql"), self.url], check=True)
+
+    def cpu_us(self):
+        return cpu_us(int(Path(f"{self.home}/data/postmaster.pid").read_text().split()[0]))
+
+    def version(self):
+        return version_of(f"{self.bin}/postgres", "--version").split()[2]
+
+    def stop(self):
+        self.run("pg_ctl", "-D", f"{self.home}/data", "-m", "immediate", "stop")

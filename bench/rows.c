@@ -1,0 +1,156 @@
+#include "rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "measure.h"
+#include "model/statements.h"
+#include "store/sqlite.h"
+
+static const char PAYLOAD[] =
+    "{\"n\":1,\"of\":10,\"note\":\"about as long as a progress line is\"}";
+static const unsigned char TENANT_ID[16] = {0x7e};
+
+static void run(struct rows *r, const char *sql)
+{
+    if (sqlite3_exec(r->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        die("%s: %s", sql, sqlite3_errmsg(r->db));
+}
+
+static sqlite3_stmt *prepare(struct rows *r, const char *sql)
+{
+    sqlite3_stmt *stmt;
+    if (sqlite3_prepare_v3(r->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL) != SQLITE_OK)
+        die("%s: %s", sql, sqlite3_errmsg(r->db));
+    return stmt;
+}
+
+void rows_step(struct rows *r, sqlite3_stmt *stmt)
+{
+    if (sqlite3_step(stmt) != SQLITE_DONE)
+        die("%s: %s", sqlite3_sql(stmt), sqlite3_errmsg(r->db));
+    sqlite3_reset(stmt);
+}
+
+static int64_t ask(struct rows *r, const char *sql, const unsigned char *thread_id)
+{
+    sqlite3_stmt *stmt = prepare(r, sql);
+    if (thread_id != NULL) {
+        sqlite3_bind_blob(stmt, 1, TENANT_ID, sizeof TENANT_ID, SQLITE_STATIC);
+        sqlite3_bind_blob(stmt, 2, thread_id, 16, SQLITE_STATIC);
+    }
+    if (sqlite3_step(stmt) != SQLITE_ROW)
+        die("%s: %s", sql, sqlite3_errmsg(r->db));
+    int64_t value = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return value;
+}
+
+static int note_wal_pages(void *data, sqlite3 *db, const char *name, int pages)
+{
+    struct rows *r = data;
+    (void)db;
+    (void)name;
+    r->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+/* Ids of one time of making differ at their end alone, as those of Cairn do. */
+static void open_threads(struct rows *r, size_t n)
+{
+    r->n_threads = n;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char *id = r->thread_ids[i];
+        memcpy(id, "\x01\xa1\xe0\xfc\x2e", 5);
+        id[8] = (unsigned char)(i >> 8);
+        id[9] = (unsigned char)i;
+        id[15] = (unsigned char)(i * 37);
+        r->last_seqs[i] = ask(r,
+            "SELECT coalesce(max(seq), 0) FROM events WHERE tenant_id = ?1 AND thread_id = ?2", id);
+    }
+    r->last_id = ask(r, "SELECT coalesce(max(id), 0) FROM events", NULL);
+}
+
+void rows_open(struct rows *r, const char *dir, size_t n_threads)
+{
+    char path[4096];
+    *r = (struct rows){0};
+    if (n_threads < 1 || n_threads > ROWS_MAX_THREADS)
+        die("1 to %d threads of the log", ROWS_MAX_THREADS);
+    snprintf(path, sizeof path, "%s/cairn.db", dir);
+    if (sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        die("cannot open %s", path);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    run(r, "PRAGMA journal_size_limit = 67108864; PRAGMA journal_mode = WAL;"
+           "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;"
+           "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON");
+    open_threads(r, n_threads);
+    sqlite3_wal_hook(r->db, note_wal_pages, r);
+    r->insert = prepare(r, SQL_EVENT_INSERT.text[ENGINE_SQLITE]);
+    r->begin = prepare(r, "BEGIN IMMEDIATE");
+    r->savepoint = prepare(r, "SAVEPOINT job");
+    r->release = prepare(r, "RELEASE job");
+    r->commit = prepare(r, "COMMIT");
+}
+
+void rows_close(struct rows *r)
+{
+    sqlite3_stmt *stmts[] = {r->insert, r->begin, r->savepoint, r->release, r->commit};
+    for (size_t i = 0; i < sizeof stmts / sizeof stmts[0]; i++)
+        sqlite3_finalize(stmts[i]);
+    if (sqlite3_close(r->db) != SQLITE_OK)
+        die("cannot close the database");
+}
+
+static void bind_text(struct rows *r, int at, const char *text, size_t len)
+{
+    sqlite3_bind_text64(r->insert, at, text, len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+/* A parameter that is not known here would be a change that this program has not followed. */
+static void bind(struct rows *r, const char *param, int at, size_t thread)
+{
+    if (strcmp(param, "id") == 0)
+        sqlite3_bind_int64(r->insert, at, ++r->last_id);
+    else if (strcmp(param, "tenant_id") == 0)
+        sqlite3_bind_blob(r->insert, at, TENANT_ID, sizeof TENANT_ID, SQLITE_STATIC);
+    else if (strcmp(param, "thread_id") == 0)
+        sqlite3_bind_blob(r->insert, at, r->thread_ids[thread], 16, SQLITE_STATIC);
+    else if (strcmp(param, "seq") == 0)
+        sqlite3_bind_int64(r->insert, at, ++r->last_seqs[thread]);
+    else if (strcmp(param, "kind") == 0)
+        bind_text(r, at, "progress", 8);
+    else if (strcmp(param, "text") == 0)
+        bind_text(r, at, "step done", 9);
+    else if (strcmp(param, "payload") == 0)
+        bind_text(r, at, PAYLOAD, sizeof PAYLOAD - 1);
+    else if (strcmp(param, "now") == 0)
+        sqlite3_bind_int64(r->insert, at, 1800000000000000 + r->last_id);
+    else if (strcmp(param, "marks") == 0)
+        sqlite3_bind_int64(r->insert, at, 0);
+    else if (strcmp(param, "run_id") != 0)
+        die("event_insert has a parameter that is not known here: %s", param);
+}
+
+void rows_insert(struct rows *r, size_t thread)
+{
+    for (unsigned i = 0; i < SQL_EVENT_INSERT.n_params; i++)
+        bind(r, SQL_EVENT_INSERT.params[i], (int)i + 1, thread);
+    rows_step(r, r->insert);
+}
+
+void rows_checkpoint_if_due(struct rows *r, size_t n_waiting)
+{
+    int due = n_waiting == 0 ? SQLITE_CHECKPOINT_PAGES : SQLITE_CHECKPOINT_BUSY_PAGES;
+    if (r->wal_pages < r->wal_pages_tried)
+        r->wal_pages_tried = 0;
+    if (r->wal_pages - r->wal_pages_tried < due)
+        return;
+    int in_wal = 0, moved = 0;
+    if (sqlite3_wal_checkpoint_v2(r->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_wal, &moved) !=
+        SQLITE_OK)
+        die("the checkpoint failed: %s", sqlite3_errmsg(r->db));
+    r->wal_pages_tried = in_wal;
+}

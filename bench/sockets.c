@@ -1,0 +1,91 @@
+#include "sockets.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "measure.h"
+
+enum { CONNECTIONS_PER_ADDRESS = 10000 };
+
+int connect_to(unsigned long port, size_t index, int receive_bytes)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in from = {.sin_family = AF_INET,
+        .sin_addr.s_addr = htonl((in_addr_t)(INADDR_LOOPBACK + index / CONNECTIONS_PER_ADDRESS))};
+    int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+    if (fd < 0)
+        die("cannot make a socket: too few open files are allowed");
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (receive_bytes > 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+    if (bind(fd, (struct sockaddr *)&from, sizeof from) != 0 ||
+        connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
+        die("cannot connect");
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    return fd;
+}
+
+void answer_reader_init(struct answer_reader *r)
+{
+    r->head_len = r->body_left = 0;
+    r->in_body = false;
+    r->status = 0;
+}
+
+/* Where the head ends, seen from its start; 0: not yet. */
+static size_t head_end(const struct answer_reader *r)
+{
+    const char *end = memmem(r->head, r->head_len, "\r\n\r\n", 4);
+    return end == NULL ? 0 : (size_t)(end - r->head) + 4;
+}
+
+static void parse_head(struct answer_reader *r)
+{
+    static const char LENGTH[] = "content-length:";
+    r->head[HEAD_MAX - 1] = '\0';
+    if (strncmp(r->head, "HTTP/1.1 ", 9) != 0)
+        die("that is no HTTP answer: %.80s", r->head);
+    r->status = (int)strtol(r->head + 9, NULL, 10);
+    for (const char *line = r->head; (line = strchr(line, '\n')) != NULL;) {
+        line++;
+        if (strncasecmp(line, LENGTH, sizeof LENGTH - 1) == 0) {
+            r->body_left = strtoul(line + sizeof LENGTH - 1, NULL, 10);
+            return;
+        }
+    }
+    die("an answer has no Content-Length: %.200s", r->head);
+}
+
+bool answer_take(struct answer_reader *r, const char *bytes, size_t n)
+{
+    if (!r->in_body) {
+        size_t before = r->head_len, room = HEAD_MAX - 1 - before;
+        size_t taken = n < room ? n : room;
+        memcpy(r->head + before, bytes, taken);
+        r->head_len += taken;
+        size_t end = head_end(r);
+        if (end == 0) {
+            if (r->head_len == HEAD_MAX - 1)
+                die("the head of an answer is too long");
+            return false;
+        }
+        r->in_body = true;
+        r->head[end - 1] = '\0';
+        parse_head(r);
+        bytes += end - before;
+        n -= end - before;
+    }
+    if (n > r->body_left)
+        die("more came than was answered");
+    r->body_left -= n;
+    return r->body_left == 0;
+}

@@ -1,0 +1,140 @@
+"""What was aimed at, and whether it was reached: computed from the figures of the sections."""
+import os
+
+from lib import table
+
+
+class Target:
+    """`seen` takes the figure out of the section's facts. `why` says, from the same facts, what a
+    miss is made of."""
+
+    def __init__(self, letter, what, section, seen, goal, unit="", *, most=False, why=None):
+        self.letter, self.what, self.section, self.seen = letter, what, section, seen
+        self.goal, self.unit, self.most, self.why = goal, unit, most, why
+
+    def number(self, value):
+        digits = 0 if self.goal >= 1000 or value == int(value) else 2 if self.goal < 100 else 1
+        return f"{value:,.{digits}f}{self.unit}"
+
+    def row(self, facts):
+        sign = "≤" if self.most else "≥"
+        goal = f"{sign} {self.number(self.goal)}"
+        if self.section not in facts:
+            return [self.letter, self.what, goal, "not measured", "", ""]
+        value = self.seen(facts[self.section])
+        if value <= self.goal if self.most else value >= self.goal:
+            return [self.letter, self.what, goal, self.number(value), "met", ""]
+        return [self.letter, self.what, goal, self.number(value), self.shortfall(value),
+                self.why(facts[self.section]) if self.why else ""]
+
+    def shortfall(self, value):
+        if self.goal == 0:
+            return "**missed**"
+        if self.most:
+            return f"**missed**: {value / self.goal:.2f} times the target"
+        return f"**missed**: {value / self.goal:.2f} of the target"
+
+
+# --- Why --------------------------------------------------------------------------------------
+
+
+def cores():
+    return os.cpu_count()
+
+
+def why_appends(case, peer):
+    def why(facts):
+        f = facts[case]
+        both = f["server"] + f["client"]
+        return (f"An append takes {f['server']:.0f} µs of CPU in the server and"
+                f" {f['client']:.0f} µs in the client, so {cores()} cores end at"
+                f" {cores() * 1e6 / both:,.0f} a second whatever the disk does; SQLite's group"
+                f" commit with its producers takes {f['group_cpu']:.0f} µs in all. {peer}")
+    return why
+
+
+def why_batches(facts):
+    f = facts["100-64"]
+    return (f"An event takes {f['server']:.1f} µs in the server, most of it in the one writer;"
+            f" SQLite's group commit alone takes {f['group_cpu']:.1f} µs and came to"
+            f" {f['group']:,.0f} events/s in the same run.")
+
+
+def why_delivery(facts):
+    f = facts["thread-10000"]
+    each_us = (f["all_p50"] - f["answer_p50"]) / 10000
+    return (f"All 10,000 have it after {f['all_p50'] / 1000:.0f} ms in the median round, the answer"
+            f" to the append comes after {f['answer_p50'] / 1000:.0f} ms: {each_us:.1f} µs a"
+            " subscriber, in which one loop sends and one process receives.")
+
+
+def why_growth(facts):
+    first, last = facts["steps"][0], facts["steps"][-1]
+    return (f"From {first['mib']:,.0f} MiB of files to {last['mib']:,.0f} MiB: random threads touch"
+            " random pages of the index by thread, which no longer fit into the writer's 64 MiB of"
+            " cache.")
+
+
+def why_noop(facts):
+    ours, theirs = facts["noop"], facts["nginx"]
+    return (f"A request takes {ours['server']:.1f} µs of the loop's CPU, which alone allows"
+            f" {1e6 / ours['server']:,.0f} a second, and {ours['client']:.1f} µs of wrk's; nginx"
+            f" came to {theirs['rate']:,.0f} with {theirs['server']:.1f} µs on the same machine.")
+
+
+def why_slow(facts):
+    return (f"The server took {facts['beside']['server']:.2f} of a core beside them, and"
+            f" {facts['alone']['server']:.2f} without; the {cores()} cores are shared with the"
+            " slow and the good clients themselves.")
+
+
+TARGETS = (
+    Target("a", "64 connections: of SQLite with the same group commit", "appends",
+           lambda f: f["one-64"]["ratio_group"], 0.6, why=why_appends("one-64", "")),
+    Target("a", "64 connections: of Redis Streams, fsync always", "appends",
+           lambda f: f["one-64"]["ratio_redis"], 1,
+           why=why_appends("one-64", "Redis parses no JSON and keeps no index.")),
+    Target("a", "64 connections: of PostgreSQL, the seed's table", "appends",
+           lambda f: f["one-64"]["ratio_postgres"], 1, why=why_appends("one-64", "")),
+    Target("a", "512 connections: of Redis Streams, fsync always", "appends",
+           lambda f: f["one-512"]["ratio_redis"], 1,
+           why=why_appends("one-512", "Redis parses no JSON and keeps no index.")),
+    Target("a", "1 connection: of Redis Streams, fsync always", "appends",
+           lambda f: f["one-1"]["ratio_redis"], 1,
+           why=why_appends("one-1", "One append waits for one write of a page of the table and of"
+                                    " two of indexes.")),
+    Target("b", "batches of 100: events/s", "appends", lambda f: f["100-64"]["cairn"], 100000,
+           why=why_batches),
+    Target("c", "10,000 subscribers: the slowest delivery", "subscribers",
+           lambda f: f["thread-10000"]["one_max"] / 1000, 150, " ms", most=True, why=why_delivery),
+    Target("c", "1 subscriber: delivery p99", "subscribers",
+           lambda f: f["thread-1"]["one_p99"] / 1000, 5, " ms", most=True),
+    Target("d", "memory of an idle subscriber", "subscribers",
+           lambda f: max(f["idle_bytes"], f["idle_bytes_apart"]), 2048, " bytes", most=True),
+    Target("e", "appends, times slower at the last step", "growth", lambda f: f["append_ratio"], 2,
+           most=True, why=why_growth),
+    Target("e", "reads of 100 events, p50, times slower at the last step", "growth",
+           lambda f: f["read_ratio"], 2, most=True, why=why_growth),
+    Target("f", "start to listening, empty database", "process", lambda f: f["start_ms"], 50, " ms",
+           most=True),
+    Target("f", "start to listening, new directory", "process", lambda f: f["start_new_ms"], 50,
+           " ms", most=True),
+    Target("f", "start to listening, the grown log", "growth", lambda f: f["start_ms"], 50, " ms",
+           most=True),
+    Target("f", "idle memory (RSS)", "process", lambda f: f["rss_mib"], 20, " MiB", most=True),
+    Target("h", "a no-op route on one loop, requests/s", "process", lambda f: f["noop"]["rate"],
+           100000, why=why_noop),
+    Target("slow", "good clients' p99 beside 5,000 slow ones", "slow",
+           lambda f: f["beside"]["latency_p99"] / 1000, 50, " ms", most=True, why=why_slow),
+    Target("deaf", "events lost or out of order for readers", "deaf",
+           lambda f: f["lost"] + f["disorder"], 0, most=True),
+    Target("deaf", "subscribers that never read and were kept", "deaf",
+           lambda f: f["fewest"] - 9000, 0, most=True),
+)
+
+
+def write(facts):
+    rows = [target.row(facts) for target in TARGETS]
+    return ["## Targets", "",
+            "Computed from the figures above. (g), calls inside a program, has no target of its"
+            " own.", "", *table(["<", "<what", "target", "seen", "<", "<why"], rows)]
