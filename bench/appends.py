@@ -154,6 +154,7 @@ def rows_of(runs):
 def facts_of(runs):
     facts = {name: median([run["rate"] for run in turns]) for name, turns in runs.items()}
     for name in NAMES:
+        facts[f"p50_{name}"] = median([run["p50"] for run in runs[name]])
         facts[f"ratio_{name}"] = median(
             [ours["rate"] / run["rate"] for ours, run in zip(runs["cairn"], runs[name])])
     for side in ("server", "client"):

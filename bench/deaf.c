@@ -185,11 +185,22 @@ static void send_append(struct appender *a)
     }
 }
 
+static void connect_appender(struct appender *a)
+{
+    a->fd = connect_to(run.port, MAX_SUBSCRIBERS, 0);
+    watch(a->fd, a);
+}
+
 static void read_answer(struct appender *a)
 {
     ssize_t n = recv(a->fd, run.read_buffer, READ_BYTES, 0);
     if (n < 0 && errno == EAGAIN)
         return;
+    if (n == 0 && !a->is_busy) { /* it has been idle for long */
+        close(a->fd);
+        connect_appender(a);
+        return;
+    }
     if (n <= 0 || !a->is_busy)
         die("the connection of an append was closed");
     if (!answer_take(&a->answer, run.read_buffer, (size_t)n))
@@ -277,10 +288,8 @@ static void begin(void)
         die("cannot begin");
     memset(run.payload, 'x', run.n_bytes);
     raise_file_limit();
-    for (size_t i = 0; i < N_APPENDERS; i++) {
-        run.appenders[i].fd = connect_to(run.port, MAX_SUBSCRIBERS, 0);
-        watch(run.appenders[i].fd, &run.appenders[i]);
-    }
+    for (size_t i = 0; i < N_APPENDERS; i++)
+        connect_appender(&run.appenders[i]);
     for (size_t i = 0; i < run.n_subscribers; i++) {
         run.subscribers[i].is_deaf = i < run.n_deaf;
         run.subscribers[i].thread = i % run.n_threads;

@@ -15,6 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TICKS = os.sysconf("SC_CLK_TCK")
+running = []  # servers that somebody has to stop
 
 # A progress line, as appends have it; the programs in C have the same.
 PAYLOAD = '{"n":1,"of":10,"note":"about as long as a progress line is"}'
@@ -25,7 +26,8 @@ class Rig:
     """What a section works with: the binary, a directory of its own, programs, and how thorough
     it is to be."""
 
-    # The sources of each program beside its own, and what it is linked with.
+    # The sources of each program beside its own, and what it is linked with; of a word with a
+    # colon, pkg-config knows what it needs.
     NEEDS = {
         "load": (["measure.c", "sockets.c"], []),
         "delivery": (["measure.c", "sockets.c"], []),
@@ -34,9 +36,8 @@ class Rig:
         "limits": (["measure.c", "rows.c", "{built}/model/statements.c"], ["-lsqlite3"]),
         "group": (["measure.c", "rows.c", "{built}/model/statements.c"],
                   ["-lsqlite3", "-lpthread"]),
-        "seed": (["measure.c"], ["-I/usr/include/postgresql", "-lpq"]),
-        "libpq": (["{built}/model/statements.c"],
-                  ["-I/usr/include/postgresql", "-lpq", "-lpthread"]),
+        "seed": (["measure.c"], ["pkg:libpq"]),
+        "libpq": (["{built}/model/statements.c"], ["pkg:libpq", "-lpthread"]),
         "embedded": (["measure.c", "{built}/lib/libcairn.a"],
                      ["-lsqlite3", "-lpq", "-lcrypto", "-lpthread"]),
     }
@@ -53,6 +54,7 @@ class Rig:
         if not os.path.exists(path):
             sources, flags = self.NEEDS[name]
             sources = [source.format(built=self.built) for source in [f"{name}.c", *sources]]
+            flags = [word for flag in flags for word in expand_flag(flag)]
             subprocess.run(
                 ["cc", "-std=gnu17", "-O2", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror",
                  f"-I{HERE.parent}/src", f"-I{HERE.parent}/include", f"-I{self.built}", "-o", path,
@@ -67,6 +69,13 @@ class Rig:
         return Cairn(self.binary, "--data", f"{self.directory}/{data}", *options)
 
 
+def expand_flag(flag):
+    if not flag.startswith("pkg:"):
+        return [flag]
+    return subprocess.run(["pkg-config", "--cflags", "--libs", flag.removeprefix("pkg:")],
+                          check=True, text=True, capture_output=True).stdout.split()
+
+
 class Program:
     """One of the programs, running beside something else."""
 
@@ -75,6 +84,7 @@ class Program:
         self.process = subprocess.Popen(
             [rig.program(name), *(str(argument) for argument in arguments)], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        running.append(self)
 
     def await_ready(self):
         if self.process.stdout.readline() != "ready\n":
@@ -82,9 +92,31 @@ class Program:
 
     def finish(self, line=""):
         out = self.process.communicate(line)[0]
+        running.remove(self)
         if self.process.returncode != 0:
             sys.exit(f"{self.name} failed")
         return parse_results(out)
+
+    def stop(self):
+        self.process.kill()
+        self.process.communicate()
+        running.remove(self)
+
+
+class Server:
+    """A server's process, until it is stopped."""
+
+    def __init__(self, command, **more):
+        self.process = subprocess.Popen(command, **more)
+        running.append(self)
+
+    def cpu_us(self):
+        return cpu_us(self.process.pid)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+        running.remove(self)
 
 
 def results(command):
@@ -174,10 +206,10 @@ def raise_file_limit():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-class Cairn:
+class Cairn(Server):
     def __init__(self, binary, *options):
         started = time.monotonic()
-        self.process = subprocess.Popen(
+        super().__init__(
             [binary, "serve", "--listen", "127.0.0.1:0", "--log-level", "error", *options],
             stdout=subprocess.PIPE, text=True)
         self.port = int(re.search(r":(\d+)$", self.process.stdout.readline())[1])
@@ -226,9 +258,6 @@ class Cairn:
         text = Path(f"/proc/{self.process.pid}/{file}").read_text()
         return int(re.search(rf"{what}:\s+(\d+)", text)[1])
 
-    def cpu_us(self):
-        return cpu_us(self.process.pid)
-
     def request(self, method, path, body=None):
         """The bytes of a request, as load.c sends them."""
         head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n"
@@ -241,10 +270,6 @@ class Cairn:
     def append_request(self, thread, events=1):
         body = EVENT if events == 1 else '{"events":[' + ",".join([EVENT] * events) + "]}"
         return self.request("POST", f"/v1/threads/{thread}/events", body)
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
 
 
 # --- Files and tables ------------------------------------------------------------------------

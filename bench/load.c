@@ -48,8 +48,8 @@ static struct {
     struct request *requests;
     size_t n_requests;
     struct connection *connections;
-    struct connection **idle; /* a stack */
-    size_t n_idle;
+    struct connection **idle; /* a ring, so that each has its turn */
+    size_t first_idle, n_idle;
     size_t n_sent, n_done;
     double start_us, last_us;
     int epoll_fd;
@@ -166,6 +166,19 @@ static bool receive(struct connection *c)
     }
 }
 
+static void put_idle(struct connection *c)
+{
+    run.idle[(run.first_idle + run.n_idle++) % run.n_connections] = c;
+}
+
+static struct connection *take_idle(void)
+{
+    struct connection *c = run.idle[run.first_idle];
+    run.first_idle = (run.first_idle + 1) % run.n_connections;
+    run.n_idle--;
+    return c;
+}
+
 /* --- The whole ------------------------------------------------------------------------------ */
 
 static bool may_send(double now)
@@ -187,7 +200,7 @@ static void finish(struct connection *c)
     }
     run.n_done++;
     if (run.rate > 0 || !may_send(now))
-        run.idle[run.n_idle++] = c;
+        put_idle(c);
     else
         begin(c, now);
 }
@@ -201,7 +214,7 @@ static void send_what_is_due(void)
 {
     double now = now_us();
     while (run.n_idle > 0 && due_us(run.n_sent) <= now && may_send(due_us(run.n_sent)))
-        begin(run.idle[--run.n_idle], due_us(run.n_sent));
+        begin(take_idle(), due_us(run.n_sent));
 }
 
 static struct timespec wait_time(void)
@@ -251,7 +264,7 @@ static void connect_all(void)
         c->fd = connect_to(run.port, i, 0);
         if (epoll_ctl(run.epoll_fd, EPOLL_CTL_ADD, c->fd, &event) != 0)
             die("epoll_ctl failed");
-        run.idle[run.n_idle++] = c;
+        put_idle(c);
     }
 }
 
@@ -260,7 +273,7 @@ static void run_load(void)
     run.start_us = run.last_us = now_us();
     if (run.rate == 0)
         while (run.n_idle > 0 && may_send(run.start_us))
-            begin(run.idle[--run.n_idle], now_us());
+            begin(take_idle(), now_us());
     while (!is_over())
         turn();
 }

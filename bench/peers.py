@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from lib import HERE, cpu_us
+from lib import HERE, Server, cpu_us, running
 
 
 def free_port():
@@ -33,7 +33,7 @@ def version_of(*command):
     return (done.stdout + done.stderr).strip()
 
 
-class Redis:
+class Redis(Server):
     """As durable as Cairn: no answer before the append is synced to the disk. Without snapshots
     and rewrites of its log, which would take time from it."""
 
@@ -41,7 +41,7 @@ class Redis:
         home = f"{directory}/redis"
         os.mkdir(home)
         self.port = free_port()
-        self.process = subprocess.Popen(
+        super().__init__(
             ["redis-server", "--port", f"{self.port}", "--bind", "127.0.0.1", "--dir", home,
              "--appendonly", "yes", "--appendfsync", "always", "--save", "",
              "--auto-aof-rewrite-percentage", "0"], stdout=subprocess.DEVNULL)
@@ -56,15 +56,8 @@ class Redis:
     def version():
         return version_of("redis-server", "--version").split("v=")[1].split()[0]
 
-    def cpu_us(self):
-        return cpu_us(self.process.pid)
 
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
-
-
-class Nginx:
+class Nginx(Server):
     """One worker that answers everything with the same few bytes."""
 
     def __init__(self, directory, body):
@@ -81,21 +74,14 @@ http {{
     server {{ listen 127.0.0.1:{self.port}; location / {{ return 200 '{body}'; }} }}
 }}
 """)
-        self.process = subprocess.Popen(["nginx", "-p", home, "-c", f"{home}/nginx.conf"],
-                                        stderr=subprocess.DEVNULL)
+        super().__init__(["nginx", "-p", home, "-c", f"{home}/nginx.conf"],
+                         stderr=subprocess.DEVNULL)
         await_port(self.port, self.process, "nginx")
         self.url = f"http://127.0.0.1:{self.port}/"
 
     @staticmethod
     def version():
         return version_of("nginx", "-v").split("/")[-1]
-
-    def cpu_us(self):
-        return cpu_us(self.process.pid)
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
 
 
 def postgres_programs():
@@ -123,6 +109,7 @@ class Postgres:
                  f"-p {self.port} -c listen_addresses=127.0.0.1"
                  f" -c unix_socket_directories={self.home}"
                  + "".join(f" -c {setting}" for setting in settings), "start")
+        running.append(self)
         for sql in ("CREATE ROLE cairn LOGIN", "CREATE DATABASE cairn OWNER cairn"):
             self.run("psql", "-h", self.home, "-p", f"{self.port}", "-q", "-c", sql, "postgres")
         self.url = f"postgres://cairn@127.0.0.1:{self.port}/cairn"
@@ -145,3 +132,4 @@ class Postgres:
 
     def stop(self):
         self.run("pg_ctl", "-D", f"{self.home}/data", "-m", "immediate", "stop")
+        running.remove(self)

@@ -25,7 +25,7 @@ import postgres
 import process
 import subscribers
 import targets
-from lib import HERE, Rig, paragraph, remove
+from lib import HERE, Rig, paragraph, remove, running
 
 SECTIONS = {"appends": appends.measure, "subscribers": subscribers.measure,
             "growth": growth.measure, "process": process.measure, "embedded": embedded.measure,
@@ -47,6 +47,8 @@ def measure(name, options):
     try:
         lines, facts = SECTIONS[name](Rig(options.cairn, directory, options.quick))
     finally:
+        for one in list(running):  # what a failure has left
+            one.stop()
         remove(directory)
     now = datetime.datetime.now(datetime.timezone.utc)
     return {"when": now.strftime("%Y-%m-%d %H:%M UTC"), "machine": machine(),
