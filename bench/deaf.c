@@ -27,7 +27,6 @@ enum {
     MAX_BYTES = 64 * 1024,
     READ_BYTES = 256 * 1024,
     EVENTS = 512,
-    DEAF_RECEIVE_BYTES = 4096,
     N_APPENDERS = 16,
     END_US = 20 * 1000000,
     TIMEOUT_MS = 20000,
@@ -59,6 +58,7 @@ static struct {
     long long last_seqs[MAX_THREADS]; /* of what was acknowledged */
     struct subscriber *subscribers;
     struct appender appenders[N_APPENDERS];
+    size_t next_appender;
     size_t n_due; /* appends that were sent */
     size_t n_behind, n_disorder, n_reconnects;
     int epoll_fd;
@@ -78,7 +78,7 @@ static void watch(int fd, void *what)
 static void subscribe(struct subscriber *s, size_t index)
 {
     char request[512];
-    s->fd = connect_to(run.port, index, s->is_deaf ? DEAF_RECEIVE_BYTES : 0);
+    s->fd = (s->is_deaf ? connect_narrow : connect_to)(run.port, index);
     s->line_len = 0;
     int n = snprintf(request, sizeof request,
         "GET /v1/threads/%s/events/stream?after=%lld HTTP/1.1\r\nHost: localhost\r\n"
@@ -185,24 +185,13 @@ static void send_append(struct appender *a)
     }
 }
 
-static void connect_appender(struct appender *a)
-{
-    a->fd = connect_to(run.port, MAX_SUBSCRIBERS, 0);
-    watch(a->fd, a);
-}
-
 static void read_answer(struct appender *a)
 {
     ssize_t n = recv(a->fd, run.read_buffer, READ_BYTES, 0);
     if (n < 0 && errno == EAGAIN)
         return;
-    if (n == 0 && !a->is_busy) { /* it has been idle for long */
-        close(a->fd);
-        connect_appender(a);
-        return;
-    }
     if (n <= 0 || !a->is_busy)
-        die("the connection of an append was closed");
+        die("the connection of an append was closed: %zd, %s", n, strerror(errno));
     if (!answer_take(&a->answer, run.read_buffer, (size_t)n))
         return;
     if (a->answer.status != 201)
@@ -212,11 +201,15 @@ static void read_answer(struct appender *a)
     samples_add(&run.answer, now_us() - a->due_us);
 }
 
+/* In turn: one that idles for long is closed by the server. */
 static void send_what_is_due(void)
 {
-    for (size_t i = 0; i < N_APPENDERS; i++)
-        if (!run.appenders[i].is_busy && is_due(now_us()))
-            send_append(&run.appenders[i]);
+    for (size_t i = 0; i < N_APPENDERS && is_due(now_us()); i++) {
+        struct appender *a = &run.appenders[run.next_appender];
+        run.next_appender = (run.next_appender + 1) % N_APPENDERS;
+        if (!a->is_busy)
+            send_append(a);
+    }
 }
 
 /* --- The whole ------------------------------------------------------------------------------ */
@@ -288,8 +281,6 @@ static void begin(void)
         die("cannot begin");
     memset(run.payload, 'x', run.n_bytes);
     raise_file_limit();
-    for (size_t i = 0; i < N_APPENDERS; i++)
-        connect_appender(&run.appenders[i]);
     for (size_t i = 0; i < run.n_subscribers; i++) {
         run.subscribers[i].is_deaf = i < run.n_deaf;
         run.subscribers[i].thread = i % run.n_threads;
@@ -297,6 +288,10 @@ static void begin(void)
     }
     for (size_t i = 0; i < run.n_subscribers; i++)
         await_answer(&run.subscribers[i]);
+    for (size_t i = 0; i < N_APPENDERS; i++) {
+        run.appenders[i].fd = connect_to(run.port, MAX_SUBSCRIBERS);
+        watch(run.appenders[i].fd, &run.appenders[i]);
+    }
     puts("ready");
     fflush(stdout);
 }

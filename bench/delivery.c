@@ -103,7 +103,7 @@ static void subscribe(unsigned long port)
     snprintf(request, sizeof request,
         "GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", path, run.key);
     for (size_t i = 0; i < run.n_subscribers; i++) {
-        run.subscribers[i].fd = connect_to(port, i, 0);
+        run.subscribers[i].fd = connect_to(port, i);
         send_text(run.subscribers[i].fd, request);
     }
     for (size_t i = 0; i < run.n_subscribers; i++) {
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     if (run.subscribers == NULL || run.epoll_fd < 0)
         die("cannot begin");
     raise_file_limit();
-    run.append_fd = connect_to(parse_count(argv[1], 65535), run.n_subscribers, 0);
+    run.append_fd = connect_to(parse_count(argv[1], 65535), run.n_subscribers);
     subscribe(parse_count(argv[2], 65535));
     watch(run.append_fd, run.n_subscribers);
     for (size_t i = 0; i < run.n_rounds + WARM_UP_ROUNDS; i++)

@@ -33,7 +33,10 @@ class Watcher(threading.Thread):
     def run(self):
         started = time.monotonic()
         while not self.is_over:
-            metrics = self.cairn.metrics()
+            try:
+                metrics = self.cairn.metrics()
+            except OSError:  # it was stopped, since something failed
+                return
             self.notes.append((time.monotonic() - started, metrics["cairn_subscribers"],
                                metrics["cairn_http_connections"], self.cairn.memory_kib()))
             time.sleep(0.5)

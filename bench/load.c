@@ -261,7 +261,7 @@ static void connect_all(void)
     for (size_t i = 0; i < run.n_connections; i++) {
         struct connection *c = &run.connections[i];
         struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = c};
-        c->fd = connect_to(run.port, i, 0);
+        c->fd = connect_to(run.port, i);
         if (epoll_ctl(run.epoll_fd, EPOLL_CTL_ADD, c->fd, &event) != 0)
             die("epoll_ctl failed");
         put_idle(c);

@@ -21,7 +21,7 @@
 enum kind { SLOW_HEAD, SLOW_BODY, SLOW_PAGE, SLOW_STREAM, N_KINDS };
 static const char *const NAMES[N_KINDS] = {"head", "body", "page", "stream"};
 
-enum { TAKE_BYTES = 64, RECEIVE_BYTES = 4096, MAX_CLIENTS = 20000, ADDRESS_OFFSET = 100000 };
+enum { TAKE_BYTES = 64, MAX_CLIENTS = 20000, ADDRESS_OFFSET = 100000 };
 
 struct client {
     int fd;
@@ -64,7 +64,7 @@ static void open_client(struct client *c, size_t index)
 {
     char opening[1024];
     bool reads = c->kind == SLOW_PAGE || c->kind == SLOW_STREAM;
-    c->fd = connect_to(run.port, ADDRESS_OFFSET + index, reads ? RECEIVE_BYTES : 0);
+    c->fd = (reads ? connect_narrow : connect_to)(run.port, ADDRESS_OFFSET + index);
     c->opened_us = now_us();
     write_opening(c, opening, sizeof opening);
     if (send(c->fd, opening, strlen(opening), MSG_NOSIGNAL) < 0)

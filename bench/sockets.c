@@ -11,27 +11,44 @@
 
 #include "measure.h"
 
-enum { CONNECTIONS_PER_ADDRESS = 10000 };
+enum { CONNECTIONS_PER_ADDRESS = 10000, NARROW_BYTES = 4096, ETHERNET_SEGMENT = 1448 };
 
-int connect_to(unsigned long port, size_t index, int receive_bytes)
+static int make_socket(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+    if (fd < 0)
+        die("cannot make a socket: too few open files are allowed");
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return fd;
+}
+
+static int connect_socket(int fd, unsigned long port, size_t index)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
         .sin_port = htons((uint16_t)port),
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct sockaddr_in from = {.sin_family = AF_INET,
         .sin_addr.s_addr = htonl((in_addr_t)(INADDR_LOOPBACK + index / CONNECTIONS_PER_ADDRESS))};
-    int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-    if (fd < 0)
-        die("cannot make a socket: too few open files are allowed");
-    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (receive_bytes > 0)
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
     if (bind(fd, (struct sockaddr *)&from, sizeof from) != 0 ||
         connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
         die("cannot connect");
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     return fd;
+}
+
+int connect_to(unsigned long port, size_t index)
+{
+    return connect_socket(make_socket(), port, index);
+}
+
+int connect_narrow(unsigned long port, size_t index)
+{
+    int fd = make_socket(), bytes = NARROW_BYTES, segment = ETHERNET_SEGMENT;
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) != 0 ||
+        setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment) != 0)
+        die("cannot make a narrow socket");
+    return connect_socket(fd, port, index);
 }
 
 void answer_reader_init(struct answer_reader *r)
