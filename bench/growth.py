@@ -11,9 +11,9 @@ from process import start_ms
 # of them a page to read.
 STEPS = ((10_000, 100), (100_000, 1000), (1_000_000, 10_000), (3_000_000, 10_000),
          (10_000_000, 10_000))
-LOAD_BATCH = 10       # events a request while it is filled: what an agent's step may write
-LOAD_CONNECTIONS = 64
-APPENDS = 10_000      # of a turn
+LOAD_BATCH = 10   # events a request while it is filled: what an agent's step may write
+CONNECTIONS = 64
+APPENDS = 10_000  # of a turn
 TURNS = 3
 READS = 3000
 COLD_READS = 300
@@ -24,45 +24,44 @@ class Log:
     def __init__(self, rig):
         self.rig = rig
         self.random = random.Random(5)
-        self.n_events = 0
-        self.threads = []
+        self.counts = {}  # of each thread's events
         self.cairn = rig.cairn("data")
 
+    def n_events(self):
+        return sum(self.counts.values())
+
     def load(self, requests, connections, count):
-        # In an order that no table or index has.
-        self.random.shuffle(requests)
         file = write_requests(f"{self.rig.directory}/requests", requests)
-        return self.rig.measure("load", "http", self.cairn.port, connections, file, 900, count, 0)
+        return self.rig.measure("load", "http", self.cairn.port, connections, file, 1800, count, 0)
 
     def make_threads(self, count):
-        missing = count - len(self.threads)
+        missing = count - len(self.counts)
         if missing > 0:
             self.load([self.cairn.request("POST", "/v1/threads", "{}")], 64, missing)
-            self.threads = self.cairn.list_threads()
-            self.n_events += missing  # each has one that tells of it
+            for thread in self.cairn.list_threads():
+                self.counts.setdefault(thread, 1)  # the event that tells of it
+
+    def append(self, events, n_requests):
+        """Appends of so many events, to all threads in an order that no table or index has."""
+        threads = list(self.counts)
+        self.random.shuffle(threads)
+        run = self.load([self.cairn.append_request(thread, events) for thread in threads],
+                        CONNECTIONS, n_requests)
+        rounds, rest = divmod(n_requests, len(threads))
+        for i, thread in enumerate(threads):
+            self.counts[thread] += (rounds + (i < rest)) * events
+        return run
 
     def grow_to(self, count):
         """Events a second on the way."""
-        requests = [self.cairn.append_request(t, LOAD_BATCH) for t in self.threads]
-        n_requests = max(count - self.n_events, 0) // LOAD_BATCH
-        if n_requests == 0:
-            return 0
-        run = self.load(requests, LOAD_CONNECTIONS, n_requests)
-        self.n_events += n_requests * LOAD_BATCH
-        return run["rate"] * LOAD_BATCH
-
-    def append(self):
-        """Single appends, to all threads at random."""
-        run = self.load([self.cairn.append_request(t) for t in self.threads], 64, APPENDS)
-        self.n_events += APPENDS
-        return run
+        n_requests = max(count - self.n_events(), 0) // LOAD_BATCH
+        return self.append(LOAD_BATCH, n_requests)["rate"] * LOAD_BATCH if n_requests else 0
 
     def read(self, connections, count):
         """Pages of 100 events, anywhere in a thread, of threads at random."""
-        spare = max(self.n_events // len(self.threads) - PAGE - LOAD_BATCH, 0)
         requests = []
-        for thread in self.random.sample(self.threads, min(count, len(self.threads))):
-            after = self.random.randint(0, spare)
+        for thread in self.random.sample(list(self.counts), min(count, len(self.counts))):
+            after = self.random.randint(0, max(self.counts[thread] - PAGE, 0))
             requests.append(self.cairn.request(
                 "GET", f"/v1/threads/{thread}/events?limit={PAGE}&after={after}"))
         return self.load(requests, connections, count)
@@ -76,7 +75,7 @@ class Log:
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
             os.close(fd)
         self.cairn = self.rig.cairn("data")
-        return self.read(1, min(COLD_READS, len(self.threads)))
+        return self.read(1, min(COLD_READS, len(self.counts)))
 
     def size_mib(self):
         return sum(path.stat().st_size
@@ -89,8 +88,7 @@ def measure_step(log, count, n_threads):
     filled = log.grow_to(count)
     settle()
     time.sleep(1)
-    tell("growth: appends")
-    appends = [log.append() for _ in range(TURNS)]
+    appends = [log.append(1, APPENDS) for _ in range(TURNS)]
     read = log.read(1, READS)
     reads = log.read(16, READS)
     cold = log.read_cold()
@@ -117,6 +115,7 @@ def measure(rig):
     try:
         for count, n_threads in STEPS[:2] if rig.quick else STEPS:
             steps.append(measure_step(log, count, n_threads))
+            tell("growth: " + ", ".join(row_of(steps[-1])))
     finally:
         log.cairn.stop()
     tell("growth: starts")
