@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -80,6 +81,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--render", action="store_true")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to end"))  # and stops what it started
     sections = json.loads(STORE.read_text()) if STORE.exists() else {}
     measured = {}
     for name in [] if options.render else options.only or SECTIONS:
