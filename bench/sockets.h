@@ -9,7 +9,7 @@
  * ports do not run out. */
 int connect_to(unsigned long port, size_t index);
 /* With a receive buffer of a few KiB and the segments of an Ethernet. On the loopback's, of 64 KiB,
- * the kernel would take 2.5 MB of an answer that nobody reads off the server's hands. */
+ * the kernel takes 3 MB of an answer that nobody reads off the server's hands; on these, 74 KB. */
 int connect_narrow(unsigned long port, size_t index);
 
 enum { HEAD_MAX = 2048 };

@@ -58,13 +58,13 @@ def why_alone(facts):
     p50s = ", ".join(f"{name} {f[f'p50_{key}'] / 1000:.2f} ms" for key, name in
                      (("cairn", "Cairn"), ("group", "SQLite handed one row"), ("redis", "Redis"),
                       ("postgres", "PostgreSQL")))
-    return (f"Each append waits for a sync of its own; p50: {p50s}. What Cairn takes longer than"
-            " SQLite is the way from the loop to the writer and back.")
+    return (f"Each append waits for a sync of its own; p50: {p50s}. What lies"
+            " between Cairn and SQLite is HTTP, JSON, the rules, and two changes of thread.")
 
 
 def why_batches(facts):
     f = facts["100-64"]
-    return (f"An event takes {f['server']:.1f} µs in the server, most of it in the one writer;"
+    return (f"An event takes {f['server']:.1f} µs of CPU in the server;"
             f" SQLite's group commit alone takes {f['group_cpu']:.1f} µs and came to"
             f" {f['group']:,.0f} events/s in the same run.")
 
@@ -79,9 +79,9 @@ def why_delivery(facts):
 
 def why_growth(facts):
     first, last = facts["steps"][0], facts["steps"][-1]
-    return (f"From {first['mib']:,.0f} MiB of files to {last['mib']:,.0f} MiB: random threads touch"
-            " random pages of the index by thread, which no longer fit into the writer's 64 MiB of"
-            " cache.")
+    return (f"The files grew from {first['mib']:,.0f} MiB to {last['mib']:,.0f} MiB, the writer's"
+            " cache is 64 MiB; that random pages of the index are the cause is likely, and not"
+            " shown by these figures.")
 
 
 def why_noop(facts):
