@@ -208,9 +208,8 @@ bool event_cursor_parse(struct str text, bool tenant, struct event_cursor *out_c
     if (!str_to_i64(str_slice(text, 0, tilde), &cursor.position) || cursor.position < 0)
         return false;
     if (tilde < text.len &&
-        (!tenant || cursor.position < 0 ||
-            !str_to_i64(str_slice(text, tilde + 1, text.len), &cursor.told_gap) ||
-            cursor.told_gap < 0))
+        (!tenant || !str_to_i64(str_slice(text, tilde + 1, text.len), &cursor.told_gap) ||
+            cursor.told_gap <= cursor.position)) /* a gap behind it is never written */
         return false;
     *out_cursor = cursor;
     return true;

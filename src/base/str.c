@@ -95,7 +95,7 @@ bool str_to_i64(struct str s, int64_t *out_value)
     if (!str_to_u64(negative ? str_slice(s, 1, s.len) : s, &magnitude))
         return false;
     uint64_t limit = (uint64_t)INT64_MAX + (negative ? 1 : 0);
-    if (magnitude > limit)
+    if (magnitude > limit || (negative && magnitude == 0))
         return false;
     *out_value = negative ? (int64_t)(~magnitude + 1) : (int64_t)magnitude;
     return true;

@@ -42,7 +42,8 @@ bool str_has_byte(struct str s, char byte);
 /* Cuts the part before `separator` off the front of `rest`. False when `rest` is used up. */
 bool str_next_part(struct str *rest, char separator, struct str *out_part);
 
-/* Whole-string decimal parse: no sign for u64, no blanks, no leading zeros, no overflow. */
+/* Whole-string decimal parse: no sign for u64, no blanks, no leading zeros, no -0, no overflow; so
+ * each number has one form. */
 MUST_CHECK bool str_to_u64(struct str s, uint64_t *out_value);
 MUST_CHECK bool str_to_i64(struct str s, int64_t *out_value);
 

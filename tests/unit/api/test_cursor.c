@@ -99,9 +99,9 @@ TEST(a_streams_cursor_is_the_same_when_it_comes_back)
 
 TEST(what_is_no_cursor_of_a_stream_is_refused_and_nothing_is_changed)
 {
-    static const char *const bad[] = {"", "-1", "+1", "01", "1.0", "1e3", " 1", "1 ", "abc", "~",
-        "1~", "~1", "1~-1", "-1~1", "1~x", "1~2~3", "9223372036854775808", "1~9223372036854775808",
-        "0x1"};
+    static const char *const bad[] = {"", "-0", "-1", "+1", "01", "1.0", "1e3", " 1", "1 ", "abc",
+        "~", "1~", "~1", "1~-1", "-1~1", "1~1", "2~1", "0~0", "1~x", "1~2~3", "9223372036854775808",
+        "1~9223372036854775808", "0x1"};
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct event_cursor cursor = {42, 43};
         if (event_cursor_parse(str_of(bad[i]), true, &cursor))

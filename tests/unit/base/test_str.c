@@ -90,6 +90,7 @@ TEST(signed_integers_parse_up_to_both_limits_and_no_further)
     EXPECT(!str_to_i64(STR("-"), &value));
     EXPECT(!str_to_i64(STR("--1"), &value));
     EXPECT(!str_to_i64(STR("-01"), &value));
+    EXPECT(!str_to_i64(STR("-0"), &value));
     EXPECT_EQ(value, 7);
 }
 

@@ -1,0 +1,33 @@
+/*
+ * A Cairn on SQLite in a directory that lives in memory and goes with it, and beside it a
+ * connection of our own that sees what was committed. Nothing in it happens by itself: it is not
+ * swept unless told to. The default tenant is open until there is a key.
+ */
+#ifndef TESTS_FUZZ_THROWAWAY_H
+#define TESTS_FUZZ_THROWAWAY_H
+
+#include <sqlite3.h>
+
+#include "base/json.h"
+#include "lib/handle.h"
+
+struct throwaway {
+    char *root;
+    cairn *cairn; /* NULL while closed */
+    sqlite3 *db;
+};
+
+void throwaway_open(struct throwaway *t);
+/* Looks whether the database is in order, closes it and removes it; nothing when it is closed. */
+void throwaway_close(struct throwaway *t);
+
+void throwaway_sweep(struct throwaway *t);
+/* The first column of the only row; ?1 is the id. */
+struct str throwaway_ask(struct throwaway *t, struct arena *arena, const char *sql, struct uuid id);
+
+/* The body of an answer, which must be JSON. */
+struct json answer_json(struct arena *arena, const cairn_answer *a);
+/* A member of an object that is a string or a number, as text; else STR_NONE. */
+struct str json_text_of(struct arena *arena, struct json object, const char *member);
+
+#endif
