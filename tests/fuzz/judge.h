@@ -1,0 +1,12 @@
+/* What holds for every answer, whatever was asked. */
+#ifndef TESTS_FUZZ_JUDGE_H
+#define TESTS_FUZZ_JUDGE_H
+
+#include "api/route.h"
+#include "cairn/cairn.h"
+
+/* The route is NULL when there is none. */
+void judge_answer(
+    struct arena *arena, const struct route *route, struct str method, const cairn_answer *a);
+
+#endif
