@@ -4,7 +4,7 @@
 #   make quick    the tests of the plain build alone
 #   make chaos    three nodes and PostgreSQL, killed and cut CHAOS_CYCLES=100 times under load
 #   make bench    measure, print tables, write bench/RESULTS.md; BENCH="--only growth": a part of it
-#   make fuzz     run the fuzzers; FUZZ_SECONDS=60 each
+#   make fuzz     run the fuzzers, FUZZ_SECONDS=60 each, and print what they reached
 #   make fresh    prove `make run` and `make test` inside a new Debian 12
 #   make format   clang-format every C file in place
 #   make install  DESTDIR=… PREFIX=/usr/local; make uninstall takes it away again
@@ -46,7 +46,7 @@ bench: build
 	@bench/run.py $(BUILD)/src/cli/cairn $(BENCH)
 
 fuzz:
-	@tools/deps build test
+	@tools/deps build test fuzz
 	@tools/fuzz.py $(FUZZ_SECONDS)
 
 fresh:

@@ -243,7 +243,7 @@ static void read_request(struct world *w, struct str text, struct asked *out)
     while (n < MAX_HEADERS && str_next_part(&head, '\n', &header)) {
         out->headers[n++] = arena_cstr(&w->arena, fill_in(w, header));
         out->has_idempotency_key =
-            out->has_idempotency_key || str_starts_with(header, STR("Idempotency-Key"));
+            out->has_idempotency_key || str_starts_with(header, STR("Idempotency-Key:"));
     }
     struct str target = fill_in(w, str_slice(line, blank + 1, line.len));
     out->request =
@@ -360,9 +360,8 @@ static void carry_out(struct world *w, const struct route *route, const struct a
     if (status < 300)
         learn(w, route, a);
     bool limited = cairn_answer_header(a, "RateLimit") != NULL;
-    bool ended = route != NULL && route->handle == handle_key_revoke;
     if (writes && asked->has_idempotency_key && str_eq(method, STR("POST")) && status != 204 &&
-        !limited && !ended)
+        !limited)
         check_replay(w, asked, a);
     cairn_answer_free(a);
 }
