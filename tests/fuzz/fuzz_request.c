@@ -2,15 +2,16 @@
  * Requests, one after another, all the way through: the HTTP parser, the route, the key, the body,
  * the model and SQLite. An input is text, its requests separated by a line "--":
  *
- *     POST /v1/threads/{t}/events        as the admin of a tenant of its own; '!' in front of the
- *     Idempotency-Key: 1                 method: as an operator, '~': who may only read, '?':
- * nobody
+ *     POST /v1/threads/{t}/events
+ *     Idempotency-Key: 1
  *
- *     {"kind":"progress"}                the body, after an empty line
+ *     {"kind":"progress"}
  *
- * {t} is the newest thread's id, {T} that of the one before, {r} and {R} of runs, {k} a key's id,
- * {s} its secret, {n} the tenant's id, {c} the newest cursor, {e} ETag, {f} fence. SWEEP does what
- * is otherwise done every second.
+ * It comes from the admin of a tenant of its own; with '!' in front of the method from an operator,
+ * with '~' from who may only read, with '?' from nobody. {t} is the newest thread's id, {T} that of
+ * the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's id, {c} the
+ * newest cursor, {e} ETag, {f} fence. SWEEP does what is otherwise done every second, DAY lets a
+ * day go by before.
  *
  * What must hold: judge.h of every answer; who only reads, and what is refused, changes nothing;
  * the same again with the same Idempotency-Key is answered the same and changes nothing; a stream
@@ -370,8 +371,12 @@ static void run(struct world *w, struct str text)
 {
     struct asked asked;
     int64_t wait_s;
-    if (str_starts_with(text, STR("SWEEP"))) {
+    bool day = str_eq(text, STR("DAY"));
+    if (day || str_eq(text, STR("SWEEP"))) {
+        if (day)
+            throwaway_age(&here);
         throwaway_sweep(&here);
+        w->data_version = 0; /* it does not count what our own connection does */
         note_changes(w, true);
         return;
     }

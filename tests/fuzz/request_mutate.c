@@ -245,7 +245,7 @@ static void add_request(struct buf *out)
     static const char *const others[] = {"!", "~", "?"};
     const struct route *route = &routes[draw(route_count)];
     if (one_in(12)) {
-        buf_append(out, STR("SWEEP"));
+        buf_append(out, one_in(2) ? STR("SWEEP") : STR("DAY"));
         return;
     }
     if (route->scope == SCOPE_OPERATOR ? !one_in(8) : one_in(8))

@@ -35,7 +35,8 @@ void throwaway_open(struct throwaway *t)
     FUZZ_CHECK(t->cairn != NULL);
     sweeper_stop(t->cairn->instance.sweeper);
     const char *file = arena_cstr(&arena, arena_printf(&arena, "%s/data/cairn.db", t->root));
-    FUZZ_CHECK(sqlite3_open_v2(file, &t->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK);
+    FUZZ_CHECK(sqlite3_open_v2(file, &t->db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK);
+    sqlite3_busy_timeout(t->db, 60 * 1000);
 }
 
 /* --- Whether it is in order ----------------------------------------------------------------- */
@@ -98,6 +99,17 @@ static enum error sweep(struct context *c, void *data)
 void throwaway_sweep(struct throwaway *t)
 {
     FUZZ_CHECK(errand_run(t->cairn->instance.store, STORE_WRITE, sweep, NULL) == OK);
+}
+
+void throwaway_age(struct throwaway *t)
+{
+    static const char sql[] = "BEGIN IMMEDIATE;"
+                              "UPDATE runs SET lease_expires_at = lease_expires_at - 86400000000;"
+                              "UPDATE api_keys SET expires_at = expires_at - 86400000000;"
+                              "UPDATE events SET created_at = created_at - 86400000000;"
+                              "UPDATE idempotency_keys SET created_at = created_at - 86400000000;"
+                              "COMMIT";
+    FUZZ_CHECK(sqlite3_exec(t->db, sql, NULL, NULL, NULL) == SQLITE_OK);
 }
 
 struct str throwaway_ask(struct throwaway *t, struct arena *arena, const char *sql, struct uuid id)

@@ -1,7 +1,7 @@
 /*
  * A Cairn on SQLite in a directory that lives in memory and goes with it, and beside it a
- * connection of our own that sees what was committed. Nothing in it happens by itself: it is not
- * swept unless told to. The default tenant is open until there is a key.
+ * connection of our own that sees what was committed and can turn the clock. Nothing in it happens
+ * by itself: it is not swept unless told to. The default tenant is open until there is a key.
  */
 #ifndef TESTS_FUZZ_THROWAWAY_H
 #define TESTS_FUZZ_THROWAWAY_H
@@ -22,6 +22,8 @@ void throwaway_open(struct throwaway *t);
 void throwaway_close(struct throwaway *t);
 
 void throwaway_sweep(struct throwaway *t);
+/* All that has a date is a day older: leases, keys, events, answers that are kept. */
+void throwaway_age(struct throwaway *t);
 /* The first column of the only row; ?1 is the id. */
 struct str throwaway_ask(struct throwaway *t, struct arena *arena, const char *sql, struct uuid id);
 
