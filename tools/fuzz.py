@@ -42,7 +42,7 @@ AIMS = {
 # An input of fuzz_request reaches thousands of features, whose bookkeeping would take most of the
 # time, and leaves memory to the store's threads, which is no leak.
 OPTIONS = {"fuzz_request": ["-entropic=0", "-detect_leaks=0", "-timeout=60"]}
-MOST_KEPT, KEPT_BYTES = 200, 100 * 1024
+MOST_KEPT, KEPT_BYTES = 250, 256 * 1024
 
 
 def build(directory, *options):
