@@ -1,0 +1,356 @@
+/*
+ * fault [--all] [--seed N] [PART]
+ *
+ * Sweeps: the script runs with a fault at the 1st, 2nd, 3rd … call until a run has none left, and
+ * after each the database opens and what was acknowledged is there. --all takes every call and
+ * several power losses at each; without it they are sampled, from an offset that the seed gives.
+ * PART is a part of the names of the sweeps to run. Ends with the line "N passed, N failed".
+ */
+#include <sys/resource.h>
+
+#include "api/route.h"
+#include "base/hash.h"
+#include "image.h"
+#include "process.h"
+#include "script.h"
+
+enum { FAILURES_SHOWN = 5 };
+
+struct sweep {
+    struct stage *stage;
+    bool all;
+    uint64_t seed;
+    unsigned n_cases, n_failed;
+};
+
+/* One case: what it was is said when it failed. */
+static void judge(struct sweep *s, bool good, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+static void judge(struct sweep *s, bool good, const char *fmt, ...)
+{
+    s->n_cases++;
+    if (good)
+        return;
+    if (s->n_failed++ >= FAILURES_SHOWN)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    printf("    ");
+    vprintf(fmt, args);
+    va_end(args);
+    printf(": %s\n", s->stage->verdict.words);
+    atomic_store(&s->stage->verdict.is_wrong, false);
+}
+
+/* How far apart the calls are that are tried, and the first of them. */
+static unsigned stride(const struct sweep *s, unsigned sampled)
+{
+    return s->all ? 1 : sampled;
+}
+
+static unsigned first(const struct sweep *s, unsigned sampled)
+{
+    return s->all ? 1 : 1 + (unsigned)(s->seed % sampled);
+}
+
+static const struct plan good_disk = {.is_recorded = true};
+
+/* --- The script itself ---------------------------------------------------------------------- */
+
+/* "/v1/threads/{thread_id}" and "/v1/threads/$thread". */
+static bool is_same_path(const char *route, const char *target)
+{
+    struct str a = str_of(route), b = str_of(target), x, y;
+    bool more_a = true, more_b = true;
+    for (;;) {
+        more_a = str_next_part(&a, '/', &x);
+        more_b = str_next_part(&b, '/', &y);
+        if (!more_a || !more_b)
+            return more_a == more_b;
+        bool is_parameter = x.len > 0 && x.ptr[0] == '{' && y.len > 0 && y.ptr[0] == '$';
+        if (!is_parameter && !str_eq(x, y))
+            return false;
+    }
+}
+
+static bool has_step(const struct route *route)
+{
+    for (size_t i = 0; i < step_count; i++)
+        if (steps[i].method != NULL && strcmp(steps[i].method, route->method) == 0 &&
+            is_same_path(route->path, steps[i].target))
+            return true;
+    return false;
+}
+
+static void every_route_that_writes_is_a_step_of_the_script(struct sweep *s)
+{
+    for (size_t i = 0; i < route_count; i++) {
+        if (routes[i].mode != ROUTE_WRITE)
+            continue;
+        bool found = has_step(&routes[i]);
+        if (!found)
+            verdict_wrong(&s->stage->verdict, "tests/fault/steps.c has no row for it");
+        judge(s, found, "%s %s", routes[i].method, routes[i].path);
+    }
+}
+
+static void the_script_has_no_refusal_on_a_good_disk(struct sweep *s)
+{
+    static const struct plan counted[] = {
+        {.disk = {VFS_FAULT_IO, UINT32_MAX, false}, .is_recorded = true},
+        {.memory = {MEMORY_OF_SQLITE, UINT32_MAX, false}},
+        {.memory = {MEMORY_OF_CAIRN, UINT32_MAX, false}},
+    };
+    const struct verdict *v = &s->stage->verdict;
+    for (size_t i = 0; i < COUNT_OF(counted); i++) {
+        bool good = process_script(s->stage, &counted[i]);
+        if (atomic_load(&v->n_refused) + atomic_load(&v->n_skipped) > 0) {
+            good = false;
+            verdict_wrong(&s->stage->verdict, "%u steps done, %u refused, %u left out",
+                atomic_load(&v->n_done), atomic_load(&v->n_refused), atomic_load(&v->n_skipped));
+        }
+        judge(s, good && process_verify(s->stage, s->stage->root, UINT32_MAX), "run %zu", i);
+        if (i == 0)
+            printf("    %u steps, %u calls of the disk, %u of them change it\n",
+                atomic_load(&v->n_done), atomic_load(&s->stage->disk.n_calls), s->stage->log.n_ops);
+        else
+            printf("    %u allocations of %s\n", atomic_load(&s->stage->memory.n_allocations),
+                i == 1 ? "SQLite's" : "Cairn's");
+    }
+}
+
+/* --- Power loss ----------------------------------------------------------------------------- */
+
+/* The disk as the power loss leaves it; whether all that was acknowledged by then is there. */
+static bool survives(struct sweep *s, struct image *image, enum image_policy policy, uint64_t seed)
+{
+    stage_clear(s->stage->image);
+    image_write(image, policy, seed, s->stage->image);
+    return process_verify(s->stage, s->stage->image, image_position(image));
+}
+
+static void cut_everywhere(struct sweep *s, uint64_t seed, unsigned sampled)
+{
+    struct image *image = image_create(&s->stage->log, false);
+    unsigned step = stride(s, sampled), next = first(s, sampled);
+    while (image_advance(image)) {
+        if (image_position(image) < next)
+            continue;
+        next += step;
+        for (unsigned p = 0; p < IMAGE_POLICY_COUNT; p++) {
+            /* The sampled form takes one of them at each moment, all of them in turn. */
+            if (!s->all && p != (next / step) % IMAGE_POLICY_COUNT)
+                continue;
+            bool random = p == IMAGE_TORN || p == IMAGE_REORDERED;
+            for (unsigned i = 0; i < (s->all && random ? 2 : 1); i++)
+                judge(s, survives(s, image, (enum image_policy)p, seed + i),
+                    "power loss after %u operations, %s, seed %llu", image_position(image),
+                    image_policy_words[p], (unsigned long long)(seed + i));
+        }
+    }
+    image_destroy(image);
+}
+
+static void what_was_acknowledged_survives_a_power_loss(struct sweep *s)
+{
+    for (uint64_t i = 0; i < (s->all ? 2 : 1); i++) {
+        bool good = process_script(s->stage, &good_disk);
+        judge(s, good, "the recorded run");
+        if (good)
+            cut_everywhere(s, s->seed + 100 * i, 37);
+    }
+}
+
+/* Else the sweep above would prove nothing. */
+static void a_disk_that_ignores_sync_is_caught(struct sweep *s)
+{
+    bool good = process_script(s->stage, &good_disk);
+    judge(s, good, "the recorded run");
+    struct image *image = image_create(&s->stage->log, true);
+    while (image_advance(image)) {
+    }
+    for (unsigned p = 0; p < IMAGE_POLICY_COUNT; p++) {
+        bool survived = survives(s, image, (enum image_policy)p, s->seed);
+        bool should = p == IMAGE_KEPT; /* nothing is lost by luck */
+        if (survived && !should)
+            verdict_wrong(&s->stage->verdict, "nothing was missed");
+        judge(s, survived == should, "%s", image_policy_words[p]);
+        atomic_store(&s->stage->verdict.is_wrong, false);
+    }
+    image_destroy(image);
+}
+
+/* --- Calls that fail ------------------------------------------------------------------------ */
+
+/* The disk at the end of a recorded run, if the power fails then. */
+static bool survives_at_the_end(struct sweep *s, enum image_policy policy)
+{
+    struct image *image = image_create(&s->stage->log, false);
+    while (image_advance(image)) {
+    }
+    bool good = survives(s, image, policy, s->seed);
+    image_destroy(image);
+    return good;
+}
+
+static void fail_each(struct sweep *s, enum vfs_fault fault, bool is_sticky, unsigned sampled)
+{
+    for (unsigned at = first(s, sampled);; at += stride(s, sampled)) {
+        const struct plan plan = {.disk = {fault, at, is_sticky}, .is_recorded = true};
+        bool good = process_script(s->stage, &plan);
+        bool has_fired = atomic_load(&s->stage->disk.has_fired);
+        bool sees_fault = fault != VFS_FAULT_SHORT;
+        if (good && !sees_fault && atomic_load(&s->stage->verdict.n_refused) > 0) {
+            good = false;
+            verdict_wrong(&s->stage->verdict, "a step was refused");
+        }
+        judge(s, good && process_verify(s->stage, s->stage->root, UINT32_MAX), "call %u", at);
+        if (good)
+            judge(s, survives_at_the_end(s, IMAGE_LOST), "call %u and a power loss", at);
+        if (!has_fired)
+            return;
+    }
+}
+
+static void an_io_error_loses_nothing(struct sweep *s)
+{
+    fail_each(s, VFS_FAULT_IO, false, 97);
+}
+
+static void io_errors_without_end_lose_nothing(struct sweep *s)
+{
+    fail_each(s, VFS_FAULT_IO, true, 149);
+}
+
+static void a_full_disk_loses_nothing(struct sweep *s)
+{
+    fail_each(s, VFS_FAULT_FULL, false, 97);
+}
+
+static void a_disk_that_stays_full_loses_nothing(struct sweep *s)
+{
+    fail_each(s, VFS_FAULT_FULL, true, 97);
+}
+
+static void after_a_failed_sync_nothing_is_acknowledged(struct sweep *s)
+{
+    fail_each(s, VFS_FAULT_SYNC, false, 11);
+}
+
+static void while_syncs_fail_nothing_is_acknowledged(struct sweep *s)
+{
+    fail_each(s, VFS_FAULT_SYNC, true, 11);
+}
+
+static void a_lock_that_cannot_be_had_loses_nothing(struct sweep *s)
+{
+    fail_each(s, VFS_FAULT_LOCK, false, 97);
+}
+
+static void short_reads_and_writes_are_not_even_noticed(struct sweep *s)
+{
+    fail_each(s, VFS_FAULT_SHORT, false, 211);
+    fail_each(s, VFS_FAULT_SHORT, true, 1009);
+}
+
+/* --- Memory --------------------------------------------------------------------------------- */
+
+static void starve_each(struct sweep *s, enum memory_of of, bool is_sticky, unsigned sampled)
+{
+    for (unsigned at = first(s, sampled);; at += stride(s, sampled)) {
+        const struct plan plan = {.memory = {of, at, is_sticky}};
+        bool good = process_script(s->stage, &plan);
+        bool has_fired = atomic_load(&s->stage->memory.has_fired);
+        judge(s, good && process_verify(s->stage, s->stage->root, UINT32_MAX), "allocation %u", at);
+        if (!has_fired)
+            return;
+    }
+}
+
+static void an_allocation_of_sqlite_that_fails_loses_nothing(struct sweep *s)
+{
+    starve_each(s, MEMORY_OF_SQLITE, false, 997);
+}
+
+static void allocations_of_sqlite_that_all_fail_lose_nothing(struct sweep *s)
+{
+    starve_each(s, MEMORY_OF_SQLITE, true, 997);
+}
+
+static void an_allocation_of_cairn_that_fails_loses_nothing(struct sweep *s)
+{
+    starve_each(s, MEMORY_OF_CAIRN, false, 499);
+}
+
+/* --- All of them ---------------------------------------------------------------------------- */
+
+#define SWEEP(name) \
+    {               \
+#name, name \
+    }
+
+static const struct {
+    const char *name;
+    void (*run)(struct sweep *s);
+} sweeps[] = {
+    SWEEP(every_route_that_writes_is_a_step_of_the_script),
+    SWEEP(the_script_has_no_refusal_on_a_good_disk),
+    SWEEP(what_was_acknowledged_survives_a_power_loss),
+    SWEEP(a_disk_that_ignores_sync_is_caught),
+    SWEEP(an_io_error_loses_nothing),
+    SWEEP(io_errors_without_end_lose_nothing),
+    SWEEP(a_full_disk_loses_nothing),
+    SWEEP(a_disk_that_stays_full_loses_nothing),
+    SWEEP(after_a_failed_sync_nothing_is_acknowledged),
+    SWEEP(while_syncs_fail_nothing_is_acknowledged),
+    SWEEP(a_lock_that_cannot_be_had_loses_nothing),
+    SWEEP(short_reads_and_writes_are_not_even_noticed),
+    SWEEP(an_allocation_of_sqlite_that_fails_loses_nothing),
+    SWEEP(allocations_of_sqlite_that_all_fail_lose_nothing),
+    SWEEP(an_allocation_of_cairn_that_fails_loses_nothing),
+};
+
+static double cpu_seconds(void)
+{
+    double seconds = 0;
+    for (int who = RUSAGE_CHILDREN; who <= RUSAGE_SELF; who++) {
+        struct rusage usage;
+        getrusage(who, &usage);
+        seconds += (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                   (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    }
+    return seconds;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned passed = 0, failed = 0;
+    const char *part = "";
+    struct sweep all = {.seed = 1};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--all") == 0)
+            all.all = true;
+        else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+            all.seed = strtoull(argv[++i], NULL, 10);
+        else
+            part = argv[i];
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    sha256_of(STR("")); /* OpenSSL starts once, not in every process */
+    all.stage = stage_create();
+    printf("seed %llu\n", (unsigned long long)all.seed);
+    for (size_t i = 0; i < COUNT_OF(sweeps); i++) {
+        if (strstr(sweeps[i].name, part) == NULL)
+            continue;
+        struct sweep s = all;
+        double start = cpu_seconds();
+        memset(&s.stage->verdict, 0, sizeof s.stage->verdict);
+        sweeps[i].run(&s);
+        printf("%s %s: %u cases, %u failed, %.1f CPU seconds\n", s.n_failed ? "not ok" : "ok",
+            sweeps[i].name, s.n_cases, s.n_failed, cpu_seconds() - start);
+        s.n_failed > 0 ? failed++ : passed++;
+    }
+    stage_destroy(all.stage);
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed > 0 || passed == 0;
+}

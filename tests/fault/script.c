@@ -1,0 +1,489 @@
+#include "script.h"
+
+#include <errno.h>
+
+#include "ask.h"
+#include "lib/errand.h"
+#include "lib/handle.h"
+#include "model/check.h"
+#include "model/keys.h"
+#include "model/statements.h"
+#include "model/sweep.h"
+#include "store/backup.h"
+#include "store/sqlite.h"
+
+enum { VARIABLES_MAX = 32 };
+
+struct variable {
+    struct str name, value;
+};
+
+struct script {
+    const char *root;
+    struct ledger *ledger;
+    struct vfs_outcome *disk;
+    struct verdict *verdict;
+    cairn *c;
+    bool is_over; /* nothing can be asked any more */
+    struct arena arena;
+    struct variable variables[VARIABLES_MAX];
+    size_t n_variables;
+};
+
+static const char *below(struct arena *arena, const char *root, const char *name)
+{
+    return arena_cstr(arena, arena_printf(arena, "%s/%s", root, name));
+}
+
+/* --- Variables ------------------------------------------------------------------------------ */
+
+static struct str variable(const struct script *s, struct str name)
+{
+    for (size_t i = s->n_variables; i > 0; i--)
+        if (str_eq(s->variables[i - 1].name, name))
+            return s->variables[i - 1].value;
+    return STR_NONE;
+}
+
+static void save(struct script *s, const struct step *step, struct str answer)
+{
+    struct str rest = str_of(step->save == NULL ? "" : step->save), part;
+    while (str_next_part(&rest, ' ', &part)) {
+        size_t at = str_find(part, '=');
+        struct str value = part.len == 0
+                               ? STR_NONE
+                               : pointed_text(&s->arena, answer, str_slice(part, at + 1, part.len));
+        if (str_is_none(value))
+            continue;
+        assert(s->n_variables < VARIABLES_MAX);
+        s->variables[s->n_variables++] = (struct variable){str_slice(part, 0, at), value};
+    }
+}
+
+static bool is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* False: a value is missing. NULL stays NULL. */
+static bool expand(struct script *s, const char *text, const char **out)
+{
+    struct buf to;
+    *out = NULL;
+    if (text == NULL)
+        return true;
+    buf_init(&to, SIZE_MAX);
+    bool complete = true;
+    for (const char *at = text; *at != '\0';) {
+        if (*at != '$') {
+            buf_append_byte(&to, *at++);
+            continue;
+        }
+        const char *start = ++at;
+        while (is_name_byte(*at))
+            at++;
+        struct str value = variable(s, (struct str){start, (size_t)(at - start)});
+        complete = complete && !str_is_none(value);
+        buf_append(&to, value);
+    }
+    *out = arena_cstr(&s->arena, buf_str(&to));
+    buf_deinit(&to);
+    return complete;
+}
+
+/* --- The ledger ----------------------------------------------------------------------------- */
+
+static void set(char *field, size_t size, const char *text)
+{
+    ledger_set(field, size, str_of(text == NULL ? "" : text));
+}
+
+static void note_begin(struct script *s, const struct step *step)
+{
+    const char *read, *also, *more;
+    /* What is not there yet cannot be touched. */
+    struct ledger_entry *begin = ledger_draft(s->ledger, 0, LEDGER_BEGIN);
+    bool has_read = expand(s, step->read, &read), has_also = expand(s, step->also_read, &also),
+         has_more = expand(s, step->touches, &more);
+    ledger_set(begin->text, sizeof begin->text,
+        arena_printf(&s->arena, "%s %s %s", has_read && read != NULL ? read : "",
+            has_also && also != NULL ? also : "", has_more && more != NULL ? more : ""));
+    ledger_publish(s->ledger, 1, vfs_position());
+}
+
+static void note_end(struct script *s, enum ledger_kind kind)
+{
+    ledger_draft(s->ledger, 0, kind);
+    ledger_publish(s->ledger, 1, vfs_position());
+    atomic_fetch_add(kind == LEDGER_DONE ? &s->verdict->n_done : &s->verdict->n_refused, 1);
+}
+
+/* Lines of POINTER=JSON from what the step says that it shows. */
+static struct str shown(struct script *s, const char *shows, struct str answer)
+{
+    struct buf lines;
+    struct str rest = str_of(shows == NULL ? "" : shows), part;
+    buf_init(&lines, SIZE_MAX);
+    while (str_next_part(&rest, ' ', &part)) {
+        size_t arrow = str_find(part, '>'), equals = str_find(part, '=');
+        if (part.len == 0)
+            continue;
+        struct str from = str_slice(part, 0, arrow < part.len ? arrow : part.len);
+        struct str to = arrow < part.len ? str_slice(part, arrow + 1, part.len) : part;
+        if (equals < part.len) {
+            buf_append(&lines, part);
+        } else {
+            struct str value = pointed(&s->arena, answer, from);
+            buf_append(&lines, to);
+            buf_append_byte(&lines, '=');
+            buf_append(&lines, value);
+        }
+        buf_append_byte(&lines, '\n');
+    }
+    struct str text = arena_str(&s->arena, buf_str(&lines));
+    buf_deinit(&lines);
+    return text;
+}
+
+static const char *secret_of(struct script *s, const struct step *step)
+{
+    struct str secret = variable(s, str_of(step->as == NULL ? "secret" : step->as));
+    return str_is_none(secret) ? "" : arena_cstr(&s->arena, secret);
+}
+
+static bool draft_fact(struct script *s, const struct step *step, const char *read_template,
+    const char *shows, struct str answer, size_t index)
+{
+    const char *read;
+    if (!expand(s, read_template, &read) || read == NULL)
+        return false;
+    struct ledger_entry *fact = ledger_draft(s->ledger, index, LEDGER_FACT);
+    fact->status = step->read_status == 0 ? 200 : step->read_status;
+    set(fact->target, sizeof fact->target, read);
+    set(fact->secret, sizeof fact->secret, secret_of(s, step));
+    ledger_set(fact->text, sizeof fact->text, shown(s, shows, answer));
+    return true;
+}
+
+static void draft_again(struct script *s, const struct step *step, const char *target,
+    const char *body, struct str answer, size_t index)
+{
+    struct ledger_entry *again = ledger_draft(s->ledger, index, LEDGER_AGAIN);
+    set(again->target, sizeof again->target, target);
+    set(again->secret, sizeof again->secret, secret_of(s, step));
+    ledger_set(again->text, sizeof again->text,
+        arena_printf(&s->arena, "%s\n%s\n%.*s", step->is_again, body == NULL ? "" : body,
+            STR_ARG(pointed(&s->arena, answer, STR("/id")))));
+}
+
+/* The whole step becomes known at once. */
+static void note_done(struct script *s, const struct step *step, const char *target,
+    const char *body, struct str answer)
+{
+    size_t n = 0;
+    unsigned first = atomic_load(&s->ledger->n);
+    n += draft_fact(s, step, step->read, step->shows, answer, n);
+    n += draft_fact(s, step, step->also_read, step->also_shows, answer, n);
+    size_t n_facts = n;
+    if (step->is_again != NULL)
+        draft_again(s, step, target, body, answer, n++);
+    if (step->kind == STEP_BACKUP)
+        ledger_draft(s->ledger, n++, LEDGER_BACKUP);
+    ledger_draft(s->ledger, n++, LEDGER_DONE);
+    ledger_publish(s->ledger, n, vfs_position());
+    atomic_fetch_add(&s->verdict->n_done, 1);
+    for (size_t i = 0; s->c != NULL && i < n_facts; i++)
+        expect_fact(&s->arena, s->c, &s->ledger->entries[first + i], false, s->verdict);
+}
+
+/* --- Calls ---------------------------------------------------------------------------------- */
+
+/* What a fault may be answered with, or what follows from an earlier step that was refused. */
+static bool is_honest(int status)
+{
+    return status == 503 || status == 507 || status == 409 || status == 410 || status == 204;
+}
+
+static void end_call(struct script *s, const struct step *step, const char *target,
+    const char *body, const struct reply *r, bool sync_had_failed)
+{
+    struct str code = pointed_text(&s->arena, r->body, STR("/code"));
+    if (r->status == 200 || r->status == 201 || (r->status == 204 && step->read_status == 404)) {
+        if (sync_had_failed)
+            verdict_wrong(
+                s->verdict, "%s %s was acknowledged after a failed sync", step->method, target);
+        save(s, step, r->body);
+        note_done(s, step, target, body, r->body);
+    } else if (r->status == 503 && str_eq(code, STR("outcome_unknown"))) {
+        note_end(s, LEDGER_UNKNOWN);
+        s->is_over = strcmp(target, "/v1/keys") == 0; /* there may be a key that nobody knows */
+    } else {
+        note_end(s, LEDGER_REFUSED);
+        if (!is_honest(r->status))
+            verdict_wrong(s->verdict, "%s %s was answered %d: %.*s", step->method, target,
+                r->status, STR_ARG(r->body));
+    }
+}
+
+static void run_call(struct script *s, const struct step *step)
+{
+    const char *target, *body, *header;
+    bool complete = expand(s, step->target, &target);
+    complete = expand(s, step->body, &body) && complete;
+    complete = expand(s, step->header, &header) && complete;
+    if (!complete || s->c == NULL) {
+        atomic_fetch_add(&s->verdict->n_skipped, 1);
+        return;
+    }
+    if (step->is_again != NULL)
+        header =
+            arena_cstr(&s->arena, arena_printf(&s->arena, "Idempotency-Key: %s", step->is_again));
+    if (strcmp(target, "/v1/keys") == 0) {
+        ledger_draft(s->ledger, 0, LEDGER_KEY);
+        ledger_publish(s->ledger, 1, vfs_position());
+    }
+    note_begin(s, step);
+    bool sync_had_failed = atomic_load(&s->disk->database_sync_failed);
+    struct reply r = ask(&s->arena, s->c, secret_of(s, step), header, step->method, target,
+        str_of(body == NULL ? "" : body));
+    end_call(s, step, target, body, &r, sync_had_failed);
+}
+
+/* --- Sessions ------------------------------------------------------------------------------- */
+
+static const struct cairn_options options = {.size = sizeof options, .readers = 1};
+
+static cairn *open_cairn(struct arena *arena, const char *root, char **out_why)
+{
+    const char *where = arena_cstr(arena, arena_printf(arena, "sqlite:%s/data", root));
+    return cairn_open(where, &options, out_why);
+}
+
+/* A fault that has passed does not keep it from opening the second time. */
+static void run_open(struct script *s)
+{
+    for (int tries = 0; tries < 2 && s->c == NULL; tries++) {
+        char *why = NULL;
+        s->c = open_cairn(&s->arena, s->root, &why);
+        cairn_free(why);
+    }
+    if (s->c != NULL)
+        atomic_store(&s->disk->database_sync_failed, false);
+    atomic_fetch_add(s->c != NULL ? &s->verdict->n_done : &s->verdict->n_refused, 1);
+}
+
+static void run_close(struct script *s)
+{
+    cairn_close(s->c);
+    s->c = NULL;
+}
+
+static enum error sweep_once(struct context *c, void *more)
+{
+    struct sweep_position start = {0};
+    return model_sweep(c, &start, more);
+}
+
+static void run_sweep(struct script *s)
+{
+    bool more;
+    if (s->c != NULL && errand_run(s->c->instance.store, STORE_WRITE, sweep_once, &more) == OK)
+        atomic_fetch_add(&s->verdict->n_done, 1);
+    else
+        atomic_fetch_add(&s->verdict->n_refused, 1);
+}
+
+/* The writer thread waits for a job, and sees it with the next one. */
+static void run_checkpoint(struct script *s)
+{
+    if (s->c == NULL)
+        return;
+    struct sqlite_store *store = CONTAINER_OF(s->c->instance.store, struct sqlite_store, base);
+    store->wal_pages_tried = -SQLITE_CHECKPOINT_BUSY_PAGES;
+}
+
+/* --- Beside the server ---------------------------------------------------------------------- */
+
+static void ignore(const char *what)
+{
+}
+
+void script_store_config(struct store_config *out, struct arena *arena, const char *root)
+{
+    *out = (struct store_config){.engine = ENGINE_SQLITE,
+        .data_dir = str_of(below(arena, root, "data")),
+        .statements = sql_statements,
+        .n_statements = SQL_STATEMENT_COUNT,
+        .free_memo = key_memo_free,
+        .on_fatal = ignore};
+}
+
+/* What is found is wrong. */
+static enum error check_rules_hold(struct arena *arena, const char *root, struct verdict *verdict)
+{
+    struct store_config config;
+    struct problem problem;
+    struct check *check = ARENA_NEW(arena, struct check);
+    problem_init(&problem, arena);
+    script_store_config(&config, arena, root);
+    check->arena = arena;
+    enum error e = store_check(&config, model_check, check, &problem);
+    if (e == OK && check->n_findings > 0)
+        verdict_wrong(verdict, "check finds %.*s, %.*s: %.*s", STR_ARG(check->findings[0].rule),
+            STR_ARG(check->findings[0].object), STR_ARG(check->findings[0].detail));
+    return e;
+}
+
+static void run_check(struct script *s)
+{
+    enum error e = check_rules_hold(&s->arena, s->root, s->verdict);
+    atomic_fetch_add(e == OK ? &s->verdict->n_done : &s->verdict->n_refused, 1);
+}
+
+static void run_backup(struct script *s, const struct step *step)
+{
+    struct problem problem;
+    struct backup_report report;
+    problem_init(&problem, &s->arena);
+    note_begin(s, step);
+    enum error e = backup_create(str_of(below(&s->arena, s->root, "data")),
+        str_of(below(&s->arena, s->root, "backup/b.db")), true, NULL, &problem, &report);
+    if (e == OK)
+        note_done(s, step, NULL, NULL, STR(""));
+    else
+        note_end(s, LEDGER_REFUSED);
+}
+
+static void run_restore(struct script *s, const struct step *step)
+{
+    struct problem problem;
+    struct backup_report report;
+    const struct restore restore = {.file = str_of(below(&s->arena, s->root, "backup/b.db")),
+        .sha256 = STR_NONE,
+        .data_dir = str_of(below(&s->arena, s->root, "data")),
+        .replaces = true};
+    problem_init(&problem, &s->arena);
+    note_begin(s, step);
+    enum error e = restore_run(&restore, NULL, &problem, &report);
+    if (e == OK)
+        note_done(s, step, NULL, NULL, STR(""));
+    else
+        note_end(s, LEDGER_UNKNOWN); /* it may have been put in place */
+}
+
+/* --- All of it ------------------------------------------------------------------------------ */
+
+static void run_step(struct script *s, const struct step *step)
+{
+    switch (step->kind) {
+    case STEP_CALL:
+        run_call(s, step);
+        break;
+    case STEP_OPEN:
+        run_open(s);
+        break;
+    case STEP_CLOSE:
+        run_close(s);
+        break;
+    case STEP_SWEEP:
+        run_sweep(s);
+        break;
+    case STEP_CHECKPOINT:
+        run_checkpoint(s);
+        break;
+    case STEP_CHECK:
+        run_check(s);
+        break;
+    case STEP_BACKUP:
+        run_backup(s, step);
+        break;
+    case STEP_RESTORE:
+        run_restore(s, step);
+        break;
+    }
+}
+
+void script_run(
+    const char *root, struct ledger *ledger, struct vfs_outcome *disk, struct verdict *verdict)
+{
+    struct script s = {.root = root, .ledger = ledger, .disk = disk, .verdict = verdict};
+    arena_init(&s.arena, SIZE_MAX);
+    for (size_t i = 0; i < step_count && !s.is_over; i++)
+        run_step(&s, &steps[i]);
+    cairn_close(s.c);
+    arena_deinit(&s.arena);
+}
+
+/* --- Afterwards ----------------------------------------------------------------------------- */
+
+/* The same request under its key is answered from the first time, and again the same. */
+static void verify_again(
+    struct arena *arena, cairn *c, const struct ledger_entry *again, struct verdict *verdict)
+{
+    struct str rest = str_of(again->text), key, body, id;
+    bool whole = str_next_part(&rest, '\n', &key) && str_next_part(&rest, '\n', &body);
+    assert(whole);
+    id = rest;
+    const char *header =
+        arena_cstr(arena, arena_printf(arena, "Idempotency-Key: %.*s", STR_ARG(key)));
+    struct reply r = ask(arena, c, again->secret, header, "POST", again->target, body);
+    struct str found = pointed(arena, r.body, STR("/id"));
+    if (!r.is_replayed || !str_eq(found, id))
+        verdict_wrong(verdict, "POST %s with its key again is answered %d, not from before: %.*s",
+            again->target, r.status, STR_ARG(r.body));
+}
+
+static void verify_calls(
+    struct arena *arena, cairn *c, const struct known *known, struct verdict *verdict)
+{
+    for (size_t i = 0; i < known->n_facts; i++)
+        expect_fact(arena, c, known->facts[i], true, verdict);
+    for (size_t i = 0; i < known->n_again; i++)
+        verify_again(arena, c, known->again[i], verdict);
+    if (known->needs_key && known->n_facts == 0)
+        return; /* there may be a key that nobody knows */
+    const char *secret = known->n_facts == 0 ? "" : known->facts[0]->secret;
+    struct reply r = ask(arena, c, secret, NULL, "GET", "/v1/audit/verify", STR(""));
+    if (r.status != 200 || !str_eq(pointed(arena, r.body, STR("/intact")), STR("true")))
+        verdict_wrong(verdict, "the audit log is %d %.*s", r.status, STR_ARG(r.body));
+    r = ask(arena, c, secret, NULL, "POST", "/v1/threads", STR(""));
+    if (r.status != 201)
+        verdict_wrong(verdict, "a new thread is answered %d %.*s", r.status, STR_ARG(r.body));
+}
+
+/* Whatever stands under the name of a backup can be restored. */
+static void verify_backup(
+    struct arena *arena, const char *root, bool must_be_there, struct verdict *verdict)
+{
+    struct problem problem;
+    struct backup_report report;
+    const struct restore restore = {.file = str_of(below(arena, root, "backup/b.db")),
+        .sha256 = STR_NONE,
+        .data_dir = str_of(below(arena, root, "elsewhere"))};
+    if (access(restore.file.ptr, F_OK) != 0 && errno == ENOENT) {
+        if (must_be_there)
+            verdict_wrong(verdict, "the backup is gone");
+        return;
+    }
+    problem_init(&problem, arena);
+    if (restore_try(&restore, NULL, &problem, &report) != OK)
+        verdict_wrong(verdict, "the backup cannot be restored: %.*s", STR_ARG(problem.detail));
+}
+
+void script_verify(const char *root, const struct known *known, struct verdict *verdict)
+{
+    struct arena arena;
+    char *why = NULL;
+    arena_init(&arena, SIZE_MAX);
+    verify_backup(&arena, root, known->has_backup, verdict);
+    cairn *c = open_cairn(&arena, root, &why);
+    if (c == NULL) {
+        verdict_wrong(verdict, "it does not open: %s", why);
+        return;
+    }
+    verify_calls(&arena, c, known, verdict);
+    cairn_close(c);
+    if (check_rules_hold(&arena, root, verdict) != OK)
+        verdict_wrong(verdict, "it cannot be checked");
+    arena_deinit(&arena);
+}

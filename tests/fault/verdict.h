@@ -1,0 +1,17 @@
+/* The first thing that a process found wrong, in shared memory; and how far it came. */
+#ifndef TESTS_FAULT_VERDICT_H
+#define TESTS_FAULT_VERDICT_H
+
+#include <stdatomic.h>
+
+#include "base/macros.h"
+
+struct verdict {
+    atomic_bool is_wrong;
+    char words[2000];
+    atomic_uint n_done, n_refused, n_skipped; /* steps */
+};
+
+void verdict_wrong(struct verdict *v, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * A disk that fails, under SQLite and under Cairn's own files alike. It stands where the system
+ * calls are made: SQLite's come through the overrides that its VFS has for tests (xSetSystemCall;
+ * fdatasync, which has none, by a function of that name in this program), Cairn's through
+ * --wrap of the linker. So SQLite's VFS runs whole, with the directory syncs that it makes and the
+ * errors that it swallows, and the backup's renames are seen as well as the database's pages.
+ *
+ * Only files below the root count. No call reaches the real disk's fsync: what is durable is what
+ * the record says (disk.h), not what this machine does.
+ */
+#ifndef TESTS_FAULT_VFS_H
+#define TESTS_FAULT_VFS_H
+
+#include <stdatomic.h>
+
+#include "disk.h"
+
+/* X(name, the calls that it hits, errno) */
+#define VFS_FAULTS(X)                            \
+    X(IO, "an input/output error", VFS_ANY, EIO) \
+    X(FULL, "no space", VFS_SPACE, ENOSPC)       \
+    X(SYNC, "a failing fsync", VFS_SYNC, EIO)    \
+    X(LOCK, "no lock", VFS_LOCK, ENOLCK)         \
+    X(SHORT, "half of what was asked for is read or written", VFS_READ | VFS_WRITE, 0)
+
+enum vfs_call {
+    VFS_READ = 1 << 0,
+    VFS_WRITE = 1 << 1,
+    VFS_SYNC = 1 << 2,
+    VFS_SPACE = 1 << 3, /* what may need a block more */
+    VFS_OTHER = 1 << 4, /* open, unlink, stat, mmap … */
+    VFS_ANY = (1 << 5) - 1,
+    VFS_LOCK = 1 << 5, /* is no I/O: SQLite takes any failure for a lock that another has */
+};
+
+enum vfs_fault {
+    VFS_FAULT_NONE,
+#define VFS_ENUM(name, words, calls, number) VFS_FAULT_##name,
+    VFS_FAULTS(VFS_ENUM)
+#undef VFS_ENUM
+};
+
+struct vfs_plan {
+    enum vfs_fault fault;
+    unsigned at; /* the first such call is 1 */
+    bool is_sticky;
+};
+
+/* What a process that ran under a plan has to tell; in shared memory. */
+struct vfs_outcome {
+    atomic_uint n_calls; /* that the fault could have hit */
+    atomic_bool has_fired;
+    atomic_bool database_sync_failed; /* of the database or its log, since vfs_reopened */
+};
+
+/* Once a process. `log` may be NULL: nothing is recorded. */
+void vfs_install(const char *root, const struct vfs_plan *plan, struct vfs_outcome *outcome,
+    struct disk_log *log);
+/* From here on the disk is well. */
+void vfs_heal(void);
+/* How many operations the disk has seen. */
+uint32_t vfs_position(void);
+
+#endif
