@@ -153,9 +153,10 @@ static enum error copy_between(struct backup *b, sqlite3 *from, sqlite3 *to)
 static enum error leave_wal(const struct backup *b)
 {
     enum { FORMAT_AT = 18 };
-    static const unsigned char legacy[] = {1, 1}; /* to write and to read */
-    ssize_t n = pwrite(b->fd, legacy, sizeof legacy, FORMAT_AT);
-    return n == sizeof legacy ? OK : file_problem("cannot write", b->partial, b->problem);
+    static const unsigned char legacy = 1;
+    bool written = pwrite(b->fd, &legacy, 1, FORMAT_AT) == 1 &&   /* to write */
+                   pwrite(b->fd, &legacy, 1, FORMAT_AT + 1) == 1; /* to read */
+    return written ? OK : file_problem("cannot write", b->partial, b->problem);
 }
 
 static enum error copy(struct backup *b)

@@ -19,8 +19,9 @@ static enum error fsync_or_fail(int fd, struct problem *problem, struct str what
         STR_ARG(what), strerror(errno));
 }
 
-/* A new directory lasts only once its parent is synced. */
-static enum error sync_parent(const char *dir, struct problem *problem)
+/* A new directory lasts only once its parent is synced. One that somebody else made may be in a
+ * place that we cannot read, and is theirs to make last. */
+static enum error sync_parent(const char *dir, bool is_ours, struct problem *problem)
 {
     struct str path = str_of(dir);
     while (path.len > 1 && path.ptr[path.len - 1] == '/')
@@ -29,6 +30,8 @@ static enum error sync_parent(const char *dir, struct problem *problem)
         path.len--;
     const char *parent = path.len == 0 ? "." : arena_cstr(problem->arena, path);
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES && !is_ours)
+        return OK;
     if (fd < 0)
         return problem_set(
             problem, ERR_UNAVAILABLE, "cannot open the directory %s: %s", parent, strerror(errno));
@@ -72,22 +75,29 @@ static enum error open_lock(const char *dir, int directory_fd, struct problem *p
     return OK;
 }
 
+/* As long as there is no database: one who made the directory may have ended before the sync. */
+static enum error make_directory(const char *dir, struct problem *problem)
+{
+    bool is_new = mkdir(dir, 0700) == 0;
+    if (!is_new && errno != EEXIST)
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot create the data directory %s: %s", dir,
+            strerror(errno));
+    const char *database =
+        arena_cstr(problem->arena, arena_printf(problem->arena, "%s/cairn.db", dir));
+    return is_new || access(database, F_OK) != 0 ? sync_parent(dir, is_new, problem) : OK;
+}
+
 enum error sqlite_take_directory(
     const char *dir, struct problem *problem, int *out_directory_fd, int *out_lock_fd)
 {
-    if (mkdir(dir, 0700) == 0) {
-        enum error e = sync_parent(dir, problem);
-        if (e != OK)
-            return e;
-    } else if (errno != EEXIST) {
-        return problem_set(problem, ERR_UNAVAILABLE, "cannot create the data directory %s: %s", dir,
-            strerror(errno));
-    }
+    enum error e = make_directory(dir, problem);
+    if (e != OK)
+        return e;
     *out_directory_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*out_directory_fd < 0)
         return problem_set(problem, ERR_UNAVAILABLE, "cannot open the data directory %s: %s", dir,
             strerror(errno));
-    enum error e = open_lock(dir, *out_directory_fd, problem, out_lock_fd);
+    e = open_lock(dir, *out_directory_fd, problem, out_lock_fd);
     if (e == OK && flock(*out_lock_fd, LOCK_EX | LOCK_NB) != 0)
         return problem_set(
             problem, ERR_UNAVAILABLE, "another cairn process is using the data directory %s", dir);
@@ -217,6 +227,23 @@ static enum error migrate(struct sqlite_connection *c, struct problem *problem)
 
 /* --- Open and close ------------------------------------------------------------------------- */
 
+/*
+ * What the last process left in the log moves into the database, and the log starts over. After an
+ * fsync that failed the kernel shows pages of the log which the disk may never have got, and which
+ * no later fsync writes: a commit behind them would be lost with them. A reader of another process,
+ * a backup, or a disk without space can keep it from that; then the log stays as it is.
+ */
+static enum error empty_log(struct sqlite_connection *c, struct problem *problem)
+{
+    sqlite3_busy_timeout(c->db, SQLITE_CHECKPOINT_WAIT_MS);
+    int rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
+    enum error e = rc == SQLITE_BUSY || rc == SQLITE_FULL ? OK : sqlite_error(c, rc);
+    return e == OK ? OK
+                   : problem_set(problem, e, "cannot move the log into the database: %s",
+                         sqlite3_errmsg(c->db));
+}
+
 static enum error open_all(struct sqlite_store *s, struct problem *problem)
 {
     const char *dir = arena_cstr(problem->arena, s->base.config.data_dir);
@@ -230,6 +257,8 @@ static enum error open_all(struct sqlite_store *s, struct problem *problem)
     e = sqlite_connect(s, &s->writer, true, problem);
     if (e == OK)
         e = transfer_check_sqlite(s->writer.db, problem);
+    if (e == OK)
+        e = empty_log(&s->writer, problem);
     if (e == OK)
         e = migrate(&s->writer, problem);
     for (unsigned i = 0; e == OK && i < s->base.config.readers; i++)

@@ -100,22 +100,32 @@ static void set(char *field, size_t size, const char *text)
 
 static void note_begin(struct script *s, const struct step *step)
 {
-    const char *read, *also, *more;
-    /* What is not there yet cannot be touched. */
+    const char *targets[] = {step->read, step->also_read, step->touches};
+    struct buf touches;
+    buf_init(&touches, SIZE_MAX);
+    for (size_t i = 0; i < COUNT_OF(targets); i++) {
+        const char *target;
+        (void)!expand(s, targets[i], &target); /* of what is not there, nothing is known */
+        buf_append(&touches, str_of(target == NULL ? "" : target));
+        buf_append_byte(&touches, ' ');
+    }
     struct ledger_entry *begin = ledger_draft(s->ledger, 0, LEDGER_BEGIN);
-    bool has_read = expand(s, step->read, &read), has_also = expand(s, step->also_read, &also),
-         has_more = expand(s, step->touches, &more);
-    ledger_set(begin->text, sizeof begin->text,
-        arena_printf(&s->arena, "%s %s %s", has_read && read != NULL ? read : "",
-            has_also && also != NULL ? also : "", has_more && more != NULL ? more : ""));
+    ledger_set(begin->text, sizeof begin->text, buf_str(&touches));
+    buf_deinit(&touches);
     ledger_publish(s->ledger, 1, vfs_position());
 }
 
-static void note_end(struct script *s, enum ledger_kind kind)
+static void note_refused(struct script *s, const char *what, struct str why)
+{
+    if (atomic_fetch_add(&s->verdict->n_refused, 1) == 0)
+        snprintf(s->verdict->refusal, sizeof s->verdict->refusal, "%s: %.*s", what, STR_ARG(why));
+}
+
+static void note_end(struct script *s, enum ledger_kind kind, const char *what, struct str why)
 {
     ledger_draft(s->ledger, 0, kind);
     ledger_publish(s->ledger, 1, vfs_position());
-    atomic_fetch_add(kind == LEDGER_DONE ? &s->verdict->n_done : &s->verdict->n_refused, 1);
+    note_refused(s, what, why);
 }
 
 /* Lines of POINTER=JSON from what the step says that it shows. */
@@ -215,10 +225,10 @@ static void end_call(struct script *s, const struct step *step, const char *targ
         save(s, step, r->body);
         note_done(s, step, target, body, r->body);
     } else if (r->status == 503 && str_eq(code, STR("outcome_unknown"))) {
-        note_end(s, LEDGER_UNKNOWN);
+        note_end(s, LEDGER_UNKNOWN, target, r->body);
         s->is_over = strcmp(target, "/v1/keys") == 0; /* there may be a key that nobody knows */
     } else {
-        note_end(s, LEDGER_REFUSED);
+        note_end(s, LEDGER_REFUSED, target, r->body);
         if (!is_honest(r->status))
             verdict_wrong(s->verdict, "%s %s was answered %d: %.*s", step->method, target,
                 r->status, STR_ARG(r->body));
@@ -265,11 +275,14 @@ static void run_open(struct script *s)
     for (int tries = 0; tries < 2 && s->c == NULL; tries++) {
         char *why = NULL;
         s->c = open_cairn(&s->arena, s->root, &why);
+        if (s->c == NULL)
+            note_refused(s, "open", str_of(why));
         cairn_free(why);
     }
-    if (s->c != NULL)
-        atomic_store(&s->disk->database_sync_failed, false);
-    atomic_fetch_add(s->c != NULL ? &s->verdict->n_done : &s->verdict->n_refused, 1);
+    if (s->c == NULL)
+        return;
+    atomic_store(&s->disk->database_sync_failed, false);
+    atomic_fetch_add(&s->verdict->n_done, 1);
 }
 
 static void run_close(struct script *s)
@@ -290,7 +303,7 @@ static void run_sweep(struct script *s)
     if (s->c != NULL && errand_run(s->c->instance.store, STORE_WRITE, sweep_once, &more) == OK)
         atomic_fetch_add(&s->verdict->n_done, 1);
     else
-        atomic_fetch_add(&s->verdict->n_refused, 1);
+        note_refused(s, "sweep", STR(""));
 }
 
 /* The writer thread waits for a job, and sees it with the next one. */
@@ -334,10 +347,17 @@ static enum error check_rules_hold(struct arena *arena, const char *root, struct
     return e;
 }
 
+/* A page that cannot be read is a finding: it counts as wrong only when the disk was good. */
 static void run_check(struct script *s)
 {
-    enum error e = check_rules_hold(&s->arena, s->root, s->verdict);
-    atomic_fetch_add(e == OK ? &s->verdict->n_done : &s->verdict->n_refused, 1);
+    struct verdict found = {0};
+    enum error e = check_rules_hold(&s->arena, s->root, &found);
+    if (found.is_wrong && !atomic_load(&s->disk->has_fired))
+        verdict_wrong(s->verdict, "%s", found.words);
+    if (e == OK && !found.is_wrong)
+        atomic_fetch_add(&s->verdict->n_done, 1);
+    else
+        note_refused(s, "check", str_of(found.words));
 }
 
 static void run_backup(struct script *s, const struct step *step)
@@ -351,7 +371,7 @@ static void run_backup(struct script *s, const struct step *step)
     if (e == OK)
         note_done(s, step, NULL, NULL, STR(""));
     else
-        note_end(s, LEDGER_REFUSED);
+        note_end(s, LEDGER_REFUSED, "backup", problem.detail);
 }
 
 static void run_restore(struct script *s, const struct step *step)
@@ -368,7 +388,7 @@ static void run_restore(struct script *s, const struct step *step)
     if (e == OK)
         note_done(s, step, NULL, NULL, STR(""));
     else
-        note_end(s, LEDGER_UNKNOWN); /* it may have been put in place */
+        note_end(s, LEDGER_UNKNOWN, "restore", problem.detail); /* it may be in place */
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */

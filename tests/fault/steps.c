@@ -1,6 +1,7 @@
 #include "script.h"
 
 #define THREAD "/v1/threads/$thread"
+#define VERBS "/v1/threads/$verbs"
 #define LONG_LEASE "\"worker\":\"w\",\"lease_ms\":3600000"
 #define FENCE "Cairn-Fencing-Token: $fence"
 
@@ -151,13 +152,19 @@ const struct step steps[] = {
 
     /* The verbs of runs and of threads. */
     {.method = "POST",
-        .target = THREAD "/runs",
+        .target = "/v1/threads",
+        .body = "{\"title\":\"verbs\"}",
+        .save = "verbs=/id",
+        .read = VERBS,
+        .shows = "/title /status"},
+    {.method = "POST",
+        .target = VERBS "/runs",
         .body = "{\"dispatch\":\"direct\"}",
         .save = "run2=/id",
         .read = "/v1/runs/$run2",
         .shows = "/status"},
     {.method = "POST",
-        .target = THREAD "/runs",
+        .target = VERBS "/runs",
         .body = "{\"dispatch\":\"direct\",\"parent_run_id\":\"$run2\"}",
         .save = "child=/id",
         .read = "/v1/runs/$child",
@@ -175,16 +182,16 @@ const struct step steps[] = {
         .also_read = "/v1/runs/$child",
         .also_shows = "/status=\"running\""},
     {.method = "POST",
-        .target = THREAD "/pause",
-        .read = THREAD,
-        .shows = "/status /title /metadata",
+        .target = VERBS "/pause",
+        .read = VERBS,
+        .shows = "/status /title",
         .also_read = "/v1/runs/$run2",
         .also_shows = "/status=\"paused\"",
         .touches = "/v1/runs/$child"},
     {.method = "POST",
-        .target = THREAD "/resume",
-        .read = THREAD,
-        .shows = "/status /title /metadata",
+        .target = VERBS "/resume",
+        .read = VERBS,
+        .shows = "/status /title",
         .also_read = "/v1/runs/$run2",
         .also_shows = "/status=\"running\"",
         .touches = "/v1/runs/$child"},
@@ -196,9 +203,10 @@ const struct step steps[] = {
         .also_read = "/v1/runs/$child",
         .also_shows = "/status=\"cancelled\""},
     {.method = "POST",
-        .target = THREAD "/cancel",
-        .read = THREAD,
-        .shows = "/status /title /context"},
+        .target = VERBS "/cancel",
+        .read = VERBS,
+        .shows = "/status /title",
+        .touches = "/v1/runs/$run2 /v1/runs/$child"},
 
     /* What goes: events, a thread. */
     {.method = "POST",

@@ -10,6 +10,7 @@ struct verdict {
     atomic_bool is_wrong;
     char words[2000];
     atomic_uint n_done, n_refused, n_skipped; /* steps */
+    char refusal[600];                        /* of the first that was refused */
 };
 
 void verdict_wrong(struct verdict *v, const char *fmt, ...) PRINTF_LIKE(2, 3);
