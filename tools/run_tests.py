@@ -5,7 +5,7 @@
     run_tests.py --chaos 100 build/src/cli/cairn
 
 `plain` also checks the sources themselves: layers, style, format. Each build runs the unit tests,
-the fuzzers' corpora and the API tests, on SQLite and on a PostgreSQL that is started here and ends
+the sweeps of faults, the fuzzers' corpora and the API tests, on SQLite and on a PostgreSQL that is started here and ends
 with us. The output of what fails is shown whole, of what passes only the figures of the chaos.
 """
 import os
@@ -155,7 +155,8 @@ def run_build(name, built):
         return
     directory = ROOT / BUILDS[name]["dir"]
     env = {**BUILDS[name]["env"], "CAIRN_BIN": str(directory / "src" / "cli" / "cairn")}
-    parts = [*api_parts(BUILDS[name].get("only")), *unit_parts(directory), *fuzz_parts(directory)]
+    parts = [*api_parts(BUILDS[name].get("only")), *unit_parts(directory), *fault_parts(name),
+             *fuzz_parts(directory)]
     with ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
         started = [
             (part, pool.submit(timed_run, command, {**env, "CAIRN_TEST_ENGINE": engine}))
@@ -190,6 +191,13 @@ def unit_parts(directory):
     again = [unit for unit in units if unit.name in UNITS_ON_POSTGRES]
     return [*((u.name, "sqlite", [u], last_line_counts) for u in units),
             *((f"{u.name}, postgres", "postgres", [u], last_line_counts) for u in again)]
+
+
+def fault_parts(name):
+    """A sample of `fault --all`. It is about what fails, not about which thread comes first: TSan
+    has seen those threads in the unit tests."""
+    return [] if name == "tsan" else [
+        ("fault", "sqlite", [ROOT / BUILDS[name]["dir"] / "tests/fault/fault"], last_line_counts)]
 
 
 def fuzz_parts(directory):

@@ -214,6 +214,11 @@ static bool is_honest(int status)
     return status == 503 || status == 507 || status == 409 || status == 410 || status == 204;
 }
 
+static bool is_first_key(const struct step *step)
+{
+    return strcmp(step->target, "/v1/keys") == 0;
+}
+
 static void end_call(struct script *s, const struct step *step, const char *target,
     const char *body, const struct reply *r, bool sync_had_failed)
 {
@@ -226,7 +231,7 @@ static void end_call(struct script *s, const struct step *step, const char *targ
         note_done(s, step, target, body, r->body);
     } else if (r->status == 503 && str_eq(code, STR("outcome_unknown"))) {
         note_end(s, LEDGER_UNKNOWN, target, r->body);
-        s->is_over = strcmp(target, "/v1/keys") == 0; /* there may be a key that nobody knows */
+        s->is_over = is_first_key(step); /* there may be a key that nobody knows */
     } else {
         note_end(s, LEDGER_REFUSED, target, r->body);
         if (!is_honest(r->status))
@@ -248,7 +253,7 @@ static void run_call(struct script *s, const struct step *step)
     if (step->is_again != NULL)
         header =
             arena_cstr(&s->arena, arena_printf(&s->arena, "Idempotency-Key: %s", step->is_again));
-    if (strcmp(target, "/v1/keys") == 0) {
+    if (is_first_key(step)) {
         ledger_draft(s->ledger, 0, LEDGER_KEY);
         ledger_publish(s->ledger, 1, vfs_position());
     }
@@ -257,6 +262,16 @@ static void run_call(struct script *s, const struct step *step)
     struct reply r = ask(&s->arena, s->c, secret_of(s, step), header, step->method, target,
         str_of(body == NULL ? "" : body));
     end_call(s, step, target, body, &r, sync_had_failed);
+}
+
+/* Without a key nothing can be asked once another one is there. */
+static void run_call_or_end(struct script *s, const struct step *step)
+{
+    run_call(s, step);
+    if (!is_first_key(step) || s->n_variables > 0 || s->is_over)
+        return;
+    run_call(s, step);
+    s->is_over = s->n_variables == 0;
 }
 
 /* --- Sessions ------------------------------------------------------------------------------- */
@@ -397,7 +412,7 @@ static void run_step(struct script *s, const struct step *step)
 {
     switch (step->kind) {
     case STEP_CALL:
-        run_call(s, step);
+        run_call_or_end(s, step);
         break;
     case STEP_OPEN:
         run_open(s);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdarg.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -356,7 +357,9 @@ static int sqlite_fcntl(int fd, int command, ...)
     va_start(args, command);
     void *argument = va_arg(args, void *);
     va_end(args);
-    return may(VFS_LOCK, fd, NULL) ? (int)syscall(SYS_fcntl, fd, command, argument) : -1;
+    /* To give a lock back does not fail. */
+    bool takes = command == F_SETLK && ((const struct flock *)argument)->l_type != F_UNLCK;
+    return !takes || may(VFS_LOCK, fd, NULL) ? (int)syscall(SYS_fcntl, fd, command, argument) : -1;
 }
 
 static void *sqlite_mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset)
@@ -544,7 +547,8 @@ WRAPPED(int, lstat64, const char *path, struct stat *out)
 
 WRAPPED(int, flock, int fd, int operation)
 {
-    return may(VFS_LOCK, fd, NULL) ? (int)syscall(SYS_flock, fd, operation) : -1;
+    bool takes = (operation & LOCK_UN) == 0;
+    return !takes || may(VFS_LOCK, fd, NULL) ? (int)syscall(SYS_flock, fd, operation) : -1;
 }
 
 WRAPPED(int, fchown, int fd, uid_t user, gid_t group)
@@ -571,13 +575,6 @@ void vfs_install(const char *root, const struct vfs_plan *plan, struct vfs_outco
     vfs.plan = *plan;
     vfs.outcome = outcome;
     vfs.log = log;
-}
-
-void vfs_heal(void)
-{
-    lock();
-    vfs.plan.fault = VFS_FAULT_NONE;
-    unlock(0);
 }
 
 uint32_t vfs_position(void)

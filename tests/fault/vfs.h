@@ -50,14 +50,12 @@ struct vfs_plan {
 struct vfs_outcome {
     atomic_uint n_calls; /* that the fault could have hit */
     atomic_bool has_fired;
-    atomic_bool database_sync_failed; /* of the database or its log, since vfs_reopened */
+    atomic_bool database_sync_failed; /* of the database or its log */
 };
 
 /* Once a process. `log` may be NULL: nothing is recorded. */
 void vfs_install(const char *root, const struct vfs_plan *plan, struct vfs_outcome *outcome,
     struct disk_log *log);
-/* From here on the disk is well. */
-void vfs_heal(void);
 /* How many operations the disk has seen. */
 uint32_t vfs_position(void);
 
