@@ -5,8 +5,9 @@
     run_tests.py --chaos 100 build/src/cli/cairn
 
 `plain` also checks the sources themselves: layers, style, format. Each build runs the unit tests,
-the sweeps of faults, the fuzzers' corpora and the API tests, on SQLite and on a PostgreSQL that is started here and ends
-with us. The output of what fails is shown whole, of what passes only the figures of the chaos.
+the sweeps of faults, the fuzzers' corpora and the API tests, on SQLite and on a PostgreSQL that is
+started here and ends with us. The output of what fails is shown whole, of what passes only the
+figures of the chaos.
 """
 import os
 import re

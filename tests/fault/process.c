@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "script.h"
+#include "verify.h"
 
 enum { PATIENCE_S = 60 }; /* a process that takes longer hangs */
 
@@ -141,6 +142,6 @@ bool process_verify(struct stage *stage, const char *root, uint32_t position)
     if (child > 0)
         return end(stage, child, words, false);
     vfs_install(root, &well, &stage->disk, NULL);
-    script_verify(root, &known, &stage->verdict);
+    verify(root, &known, &stage->verdict);
     _exit(0);
 }

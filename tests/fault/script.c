@@ -1,16 +1,12 @@
 #include "script.h"
 
-#include <errno.h>
-
 #include "ask.h"
 #include "lib/errand.h"
 #include "lib/handle.h"
-#include "model/check.h"
-#include "model/keys.h"
-#include "model/statements.h"
 #include "model/sweep.h"
 #include "store/backup.h"
 #include "store/sqlite.h"
+#include "verify.h"
 
 enum { VARIABLES_MAX = 32 };
 
@@ -29,11 +25,6 @@ struct script {
     struct variable variables[VARIABLES_MAX];
     size_t n_variables;
 };
-
-static const char *below(struct arena *arena, const char *root, const char *name)
-{
-    return arena_cstr(arena, arena_printf(arena, "%s/%s", root, name));
-}
 
 /* --- Variables ------------------------------------------------------------------------------ */
 
@@ -276,20 +267,12 @@ static void run_call_or_end(struct script *s, const struct step *step)
 
 /* --- Sessions ------------------------------------------------------------------------------- */
 
-static const struct cairn_options options = {.size = sizeof options, .readers = 1};
-
-static cairn *open_cairn(struct arena *arena, const char *root, char **out_why)
-{
-    const char *where = arena_cstr(arena, arena_printf(arena, "sqlite:%s/data", root));
-    return cairn_open(where, &options, out_why);
-}
-
 /* A fault that has passed does not keep it from opening the second time. */
 static void run_open(struct script *s)
 {
     for (int tries = 0; tries < 2 && s->c == NULL; tries++) {
         char *why = NULL;
-        s->c = open_cairn(&s->arena, s->root, &why);
+        s->c = verify_open(&s->arena, s->root, &why);
         if (s->c == NULL)
             note_refused(s, "open", str_of(why));
         cairn_free(why);
@@ -332,41 +315,11 @@ static void run_checkpoint(struct script *s)
 
 /* --- Beside the server ---------------------------------------------------------------------- */
 
-static void ignore(const char *what)
-{
-}
-
-void script_store_config(struct store_config *out, struct arena *arena, const char *root)
-{
-    *out = (struct store_config){.engine = ENGINE_SQLITE,
-        .data_dir = str_of(below(arena, root, "data")),
-        .statements = sql_statements,
-        .n_statements = SQL_STATEMENT_COUNT,
-        .free_memo = key_memo_free,
-        .on_fatal = ignore};
-}
-
-/* What is found is wrong. */
-static enum error check_rules_hold(struct arena *arena, const char *root, struct verdict *verdict)
-{
-    struct store_config config;
-    struct problem problem;
-    struct check *check = ARENA_NEW(arena, struct check);
-    problem_init(&problem, arena);
-    script_store_config(&config, arena, root);
-    check->arena = arena;
-    enum error e = store_check(&config, model_check, check, &problem);
-    if (e == OK && check->n_findings > 0)
-        verdict_wrong(verdict, "check finds %.*s, %.*s: %.*s", STR_ARG(check->findings[0].rule),
-            STR_ARG(check->findings[0].object), STR_ARG(check->findings[0].detail));
-    return e;
-}
-
 /* A page that cannot be read is a finding: it counts as wrong only when the disk was good. */
 static void run_check(struct script *s)
 {
     struct verdict found = {0};
-    enum error e = check_rules_hold(&s->arena, s->root, &found);
+    enum error e = verify_rules(&s->arena, s->root, &found);
     if (found.is_wrong && !atomic_load(&s->disk->has_fired))
         verdict_wrong(s->verdict, "%s", found.words);
     if (e == OK && !found.is_wrong)
@@ -381,8 +334,8 @@ static void run_backup(struct script *s, const struct step *step)
     struct backup_report report;
     problem_init(&problem, &s->arena);
     note_begin(s, step);
-    enum error e = backup_create(str_of(below(&s->arena, s->root, "data")),
-        str_of(below(&s->arena, s->root, "backup/b.db")), true, NULL, &problem, &report);
+    enum error e = backup_create(str_of(verify_path(&s->arena, s->root, "data")),
+        str_of(verify_path(&s->arena, s->root, "backup/b.db")), true, NULL, &problem, &report);
     if (e == OK)
         note_done(s, step, NULL, NULL, STR(""));
     else
@@ -393,9 +346,9 @@ static void run_restore(struct script *s, const struct step *step)
 {
     struct problem problem;
     struct backup_report report;
-    const struct restore restore = {.file = str_of(below(&s->arena, s->root, "backup/b.db")),
+    const struct restore restore = {.file = str_of(verify_path(&s->arena, s->root, "backup/b.db")),
         .sha256 = STR_NONE,
-        .data_dir = str_of(below(&s->arena, s->root, "data")),
+        .data_dir = str_of(verify_path(&s->arena, s->root, "data")),
         .replaces = true};
     problem_init(&problem, &s->arena);
     note_begin(s, step);
@@ -447,78 +400,4 @@ void script_run(
         run_step(&s, &steps[i]);
     cairn_close(s.c);
     arena_deinit(&s.arena);
-}
-
-/* --- Afterwards ----------------------------------------------------------------------------- */
-
-/* The same request under its key is answered from the first time, and again the same. */
-static void verify_again(
-    struct arena *arena, cairn *c, const struct ledger_entry *again, struct verdict *verdict)
-{
-    struct str rest = str_of(again->text), key, body, id;
-    bool whole = str_next_part(&rest, '\n', &key) && str_next_part(&rest, '\n', &body);
-    assert(whole);
-    id = rest;
-    const char *header =
-        arena_cstr(arena, arena_printf(arena, "Idempotency-Key: %.*s", STR_ARG(key)));
-    struct reply r = ask(arena, c, again->secret, header, "POST", again->target, body);
-    struct str found = pointed(arena, r.body, STR("/id"));
-    if (!r.is_replayed || !str_eq(found, id))
-        verdict_wrong(verdict, "POST %s with its key again is answered %d, not from before: %.*s",
-            again->target, r.status, STR_ARG(r.body));
-}
-
-static void verify_calls(
-    struct arena *arena, cairn *c, const struct known *known, struct verdict *verdict)
-{
-    for (size_t i = 0; i < known->n_facts; i++)
-        expect_fact(arena, c, known->facts[i], true, verdict);
-    for (size_t i = 0; i < known->n_again; i++)
-        verify_again(arena, c, known->again[i], verdict);
-    if (known->needs_key && known->n_facts == 0)
-        return; /* there may be a key that nobody knows */
-    const char *secret = known->n_facts == 0 ? "" : known->facts[0]->secret;
-    struct reply r = ask(arena, c, secret, NULL, "GET", "/v1/audit/verify", STR(""));
-    if (r.status != 200 || !str_eq(pointed(arena, r.body, STR("/intact")), STR("true")))
-        verdict_wrong(verdict, "the audit log is %d %.*s", r.status, STR_ARG(r.body));
-    r = ask(arena, c, secret, NULL, "POST", "/v1/threads", STR(""));
-    if (r.status != 201)
-        verdict_wrong(verdict, "a new thread is answered %d %.*s", r.status, STR_ARG(r.body));
-}
-
-/* Whatever stands under the name of a backup can be restored. */
-static void verify_backup(
-    struct arena *arena, const char *root, bool must_be_there, struct verdict *verdict)
-{
-    struct problem problem;
-    struct backup_report report;
-    const struct restore restore = {.file = str_of(below(arena, root, "backup/b.db")),
-        .sha256 = STR_NONE,
-        .data_dir = str_of(below(arena, root, "elsewhere"))};
-    if (access(restore.file.ptr, F_OK) != 0 && errno == ENOENT) {
-        if (must_be_there)
-            verdict_wrong(verdict, "the backup is gone");
-        return;
-    }
-    problem_init(&problem, arena);
-    if (restore_try(&restore, NULL, &problem, &report) != OK)
-        verdict_wrong(verdict, "the backup cannot be restored: %.*s", STR_ARG(problem.detail));
-}
-
-void script_verify(const char *root, const struct known *known, struct verdict *verdict)
-{
-    struct arena arena;
-    char *why = NULL;
-    arena_init(&arena, SIZE_MAX);
-    verify_backup(&arena, root, known->has_backup, verdict);
-    cairn *c = open_cairn(&arena, root, &why);
-    if (c == NULL) {
-        verdict_wrong(verdict, "it does not open: %s", why);
-        return;
-    }
-    verify_calls(&arena, c, known, verdict);
-    cairn_close(c);
-    if (check_rules_hold(&arena, root, verdict) != OK)
-        verdict_wrong(verdict, "it cannot be checked");
-    arena_deinit(&arena);
 }

@@ -42,15 +42,8 @@ struct step {
 extern const struct step steps[];
 extern const size_t step_count;
 
-/* What the model's and the store's checks need of a configuration. */
-struct store_config;
-void script_store_config(struct store_config *out, struct arena *arena, const char *root);
-
 /* Runs it in this process, under `root`. */
 void script_run(
     const char *root, struct ledger *ledger, struct vfs_outcome *disk, struct verdict *verdict);
-
-/* Opens what is under `root`, and looks for all that is known and for whatever breaks a rule. */
-void script_verify(const char *root, const struct known *known, struct verdict *verdict);
 
 #endif
