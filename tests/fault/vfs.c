@@ -35,7 +35,7 @@ static const struct {
     unsigned calls;
     int number;
 } faults[] = {{0, 0},
-#define VFS_ROW(name, words, calls, number) {calls, number},
+#define VFS_ROW(name, calls, number) {calls, number},
     VFS_FAULTS(VFS_ROW)
 #undef VFS_ROW
 };

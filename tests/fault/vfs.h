@@ -16,12 +16,12 @@
 #include "disk.h"
 
 /* X(name, the calls that it hits, errno) */
-#define VFS_FAULTS(X)                            \
-    X(IO, "an input/output error", VFS_ANY, EIO) \
-    X(FULL, "no space", VFS_SPACE, ENOSPC)       \
-    X(SYNC, "a failing fsync", VFS_SYNC, EIO)    \
-    X(LOCK, "no lock", VFS_LOCK, ENOLCK)         \
-    X(SHORT, "half of what was asked for is read or written", VFS_READ | VFS_WRITE, 0)
+#define VFS_FAULTS(X)          \
+    X(IO, VFS_ANY, EIO)        \
+    X(FULL, VFS_SPACE, ENOSPC) \
+    X(SYNC, VFS_SYNC, EIO)     \
+    X(LOCK, VFS_LOCK, ENOLCK)  \
+    X(SHORT, VFS_READ | VFS_WRITE, 0) /* half of what was asked for is read or written */
 
 enum vfs_call {
     VFS_READ = 1 << 0,
@@ -35,7 +35,7 @@ enum vfs_call {
 
 enum vfs_fault {
     VFS_FAULT_NONE,
-#define VFS_ENUM(name, words, calls, number) VFS_FAULT_##name,
+#define VFS_ENUM(name, calls, number) VFS_FAULT_##name,
     VFS_FAULTS(VFS_ENUM)
 #undef VFS_ENUM
 };
