@@ -219,32 +219,32 @@ static void fail_each(
 
 static void an_io_error_loses_nothing(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_IO, false, 97, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_IO, false, 149, s->all ? 3 : 1);
 }
 
 static void io_errors_without_end_lose_nothing(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_IO, true, 149, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_IO, true, 211, s->all ? 3 : 1);
 }
 
 static void a_full_disk_loses_nothing(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_FULL, false, 97, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_FULL, false, 149, s->all ? 3 : 1);
 }
 
 static void a_disk_that_stays_full_loses_nothing(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_FULL, true, 97, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_FULL, true, 149, s->all ? 3 : 1);
 }
 
 static void after_a_failed_sync_nothing_is_acknowledged(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_SYNC, false, 17, s->all ? 20 : 7);
+    fail_each(s, VFS_FAULT_SYNC, false, 23, s->all ? 20 : 5);
 }
 
 static void while_syncs_fail_nothing_is_acknowledged(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_SYNC, true, 23, s->all ? 20 : 7);
+    fail_each(s, VFS_FAULT_SYNC, true, 31, s->all ? 20 : 5);
 }
 
 static void a_lock_that_cannot_be_had_loses_nothing(struct sweep *s)
@@ -254,8 +254,8 @@ static void a_lock_that_cannot_be_had_loses_nothing(struct sweep *s)
 
 static void short_reads_and_writes_are_not_even_noticed(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_SHORT, false, 401, s->all ? 3 : 1);
-    fail_each(s, VFS_FAULT_SHORT, true, 1009, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_SHORT, false, 601, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_SHORT, true, 2003, s->all ? 3 : 1);
 }
 
 /* --- Memory --------------------------------------------------------------------------------- */
@@ -274,12 +274,12 @@ static void starve_each(struct sweep *s, enum memory_of of, bool is_sticky, unsi
 
 static void an_allocation_of_sqlite_that_fails_loses_nothing(struct sweep *s)
 {
-    starve_each(s, MEMORY_OF_SQLITE, false, 997);
+    starve_each(s, MEMORY_OF_SQLITE, false, 1999);
 }
 
 static void allocations_of_sqlite_that_all_fail_lose_nothing(struct sweep *s)
 {
-    starve_each(s, MEMORY_OF_SQLITE, true, 997);
+    starve_each(s, MEMORY_OF_SQLITE, true, 1999);
 }
 
 static void an_allocation_of_cairn_that_fails_loses_nothing(struct sweep *s)

@@ -143,11 +143,11 @@ static void record(
 /* The newest file with this inode: the system gives the numbers of files that are gone again. */
 static uint16_t file_of(ino_t inode)
 {
-    for (uint16_t i = vfs.n_files; i > 0; i--)
-        if (vfs.inodes[i - 1] == inode)
-            return (uint16_t)(i - 1);
-    assert(!"a file that was not made here");
-    return 0;
+    uint16_t i = vfs.n_files;
+    while (i > 0 && vfs.inodes[i - 1] != inode)
+        i--;
+    assert(i > 0); /* every file was made here */
+    return (uint16_t)(i - 1);
 }
 
 static uint16_t file_made(ino_t inode)
