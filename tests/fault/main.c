@@ -33,6 +33,7 @@ static void judge(struct sweep *s, bool good, const char *fmt, ...)
     s->n_cases++;
     if (good)
         return;
+    atomic_store(&s->stage->verdict.is_wrong, false); /* of the next case nothing is known yet */
     if (s->n_failed++ >= FAILURES_SHOWN)
         return;
     va_list args;
@@ -41,7 +42,6 @@ static void judge(struct sweep *s, bool good, const char *fmt, ...)
     vprintf(fmt, args);
     va_end(args);
     printf(": %s\n", s->stage->verdict.words);
-    atomic_store(&s->stage->verdict.is_wrong, false);
 }
 
 /* The next call that is tried. Those by which a directory is first opened are few: all of them. */
