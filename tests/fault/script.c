@@ -237,6 +237,7 @@ static void run_call(struct script *s, const struct step *step)
     bool complete = expand(s, step->target, &target);
     complete = expand(s, step->body, &body) && complete;
     complete = expand(s, step->header, &header) && complete;
+    complete = complete && (step->as == NULL || !str_is_none(variable(s, str_of(step->as))));
     if (!complete || s->c == NULL) {
         atomic_fetch_add(&s->verdict->n_skipped, 1);
         return;
