@@ -461,10 +461,10 @@ export async function eventually(probe, what = 'it did not happen', timeoutMs = 
 
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** A whole list of events, page by page. */
-export async function readAll(client, path) {
+/** A whole list of events, or what comes after a cursor, page by page. */
+export async function readAll(client, path, after = 0) {
   const all = [];
-  for (let cursor = 0, more = true; more; ) {
+  for (let cursor = after, more = true; more; ) {
     const page = expectStatus(await client.get(`${path}?after=${cursor}&limit=1000`), 200);
     all.push(...page.data);
     ({ has_more: more, next_cursor: cursor } = page);

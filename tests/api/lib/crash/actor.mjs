@@ -1,0 +1,109 @@
+// Those who live through crashes. Each works on one resource, sends again what the server's death
+// left unanswered, and knows what it was promised. A resource joins with one file here and one line
+// in index.mjs: a class that extends Actor with
+//
+//   static resource   what its acknowledged writes are counted as
+//   static tenant     'kept' (nothing is ever pruned or deleted there), 'pruned' or 'operator'
+//   static count      how many of it work at once; 1 unless told
+//   setUp(number)     once, before the first crash; end() after the last
+//   step()            some work, through any number of crashes; called again and again
+//   check(whole)      after a restart, while nobody works: what was promised since the last check
+//                     is there; of `whole`, everything that was ever promised
+//
+// this.post         a POST with an Idempotency-Key, sent again until it is answered. What took more
+//                   than one sending is sent once more: the answer must be the first one's.
+// this.change       PATCH, DELETE: null when the server died and nobody can say what became of it
+// this.get          a read that must have this status; this.find one of any status
+// this.audited      what must be in the tenant's audit log from now on
+import assert from 'node:assert/strict';
+import { expectStatus, pause, uuid } from '../server.mjs';
+
+export const pick = (list) => list[Math.floor(Math.random() * list.length)];
+export const chance = (part) => Math.random() < part;
+
+/** An answer without what is told once. */
+const withoutSecrets = ({ status, body }) =>
+  [status, JSON.stringify(body, (name, value) => (name === 'secret' ? null : value))];
+
+export class Actor {
+  static tenant = 'kept';
+  static count = 1;
+
+  constructor(scene) {
+    this.scene = scene;
+    this.client = scene.clients[this.constructor.tenant];
+  }
+
+  async setUp() {}
+
+  end() {}
+
+  async work() {
+    while (!this.scene.resting)
+      await this.step();
+  }
+
+  /** One sending; null when the server died before it answered. */
+  async #send(method, path, body, headers) {
+    for (;;) {
+      await this.scene.back;
+      const { kills } = this.scene;
+      const answer = await this.client.request(method, path, { body, headers }).catch((error) => {
+        if (this.scene.kills === kills)
+          throw error; // nobody killed it
+        return null;
+      });
+      if (answer?.body?.code !== 'unavailable')
+        return answer;
+      await pause(10); // nothing has happened
+    }
+  }
+
+  #acknowledge(method, path, answer) {
+    if (answer.status < 300)
+      this.scene.acknowledge(this.constructor.resource, method, path);
+  }
+
+  async post(path, body, headers = {}) {
+    const keyed = { ...headers, 'Idempotency-Key': uuid() };
+    let answer = await this.#send('POST', path, body, keyed);
+    const unanswered = answer === null;
+    while (answer === null)
+      answer = await this.#send('POST', path, body, keyed);
+    this.#acknowledge('POST', path, answer);
+    if (unanswered) {
+      this.scene.resent++;
+      const again = await this.#send('POST', path, body, keyed);
+      if (again !== null && answer.status < 300) {
+        assert.deepEqual(withoutSecrets(again), withoutSecrets(answer), 'doubled');
+        assert.equal(again.headers.get('Idempotency-Replayed'), 'true');
+      }
+    }
+    return answer;
+  }
+
+  async change(method, path, body, headers = {}) {
+    const answer = await this.#send(method, path, body, headers);
+    if (answer === null)
+      this.scene.unknown++;
+    else
+      this.#acknowledge(method, path, answer);
+    return answer;
+  }
+
+  /** The answer to a GET, whatever its status. */
+  async find(path) {
+    let answer = null;
+    while (answer === null)
+      answer = await this.#send('GET', path);
+    return answer;
+  }
+
+  async get(path, status = 200) {
+    return expectStatus(await this.find(path), status);
+  }
+
+  audited(action, objectId) {
+    this.scene.audited.push({ tenant: this.constructor.tenant, action, objectId });
+  }
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { expectStatus, uuid } from '../server.mjs';
+import { Actor, chance, pick } from './actor.mjs';
+import { Log } from './log.mjs';
+
+const TURNS = 10;
+
+/** Conversations over the workflow façade. */
+export class Memoria extends Actor {
+  static resource = 'workflows';
+  #id = null;
+  #said = [];
+  #log = null;
+
+  async step() {
+    const begins = this.#id === null || this.#said.length >= TURNS;
+    const user_input = uuid();
+    const started = expectStatus(await this.post('/workflow/start',
+      begins ? { user_input } : { workflow_id: this.#id, user_input }), 201);
+    if (begins) {
+      this.#id = started.workflow_id;
+      this.#said = [];
+      this.#log = new Log(this.client, this.#id);
+    }
+    this.#said.push(user_input);
+    await this.#ask(started.run_id);
+    for (const verb of chance(0.5) ? ['pause', 'resume'] : [])
+      expectStatus(await this.post(`/workflow/${verb}/${this.#id}`), 200);
+    if (chance(0.3))
+      expectStatus(await this.post(`/workflow/cancel/${this.#id}`), 200);
+    else
+      await this.#patch(started.run_id, { status: pick(['completed', 'failed']) });
+  }
+
+  async #ask(run) {
+    await this.#patch(run, { status: 'waiting_for_input', state: { pending_input: 'which?' } });
+    const answered = expectStatus(await this.post(`/workflow/input/${this.#id}`, { input: 'all' }),
+      200);
+    assert.equal(answered.run_status, 'running');
+  }
+
+  async #patch(run, wanted) {
+    let now;
+    do {
+      const answer = await this.change('PATCH', `/v1/runs/${run}`, wanted);
+      now = answer === null ? await this.get(`/v1/runs/${run}`) : expectStatus(answer, 200);
+    } while (now.status === 'running');
+    assert.deepEqual({ ...now, ...wanted }, now, 'half a change');
+  }
+
+  async check(whole) {
+    if (this.#id === null)
+      return;
+    const { context } = await this.get(`/v1/threads/${this.#id}`);
+    assert.deepEqual(context.tail.map(({ seq, content }) => [seq, content]),
+      this.#said.map((content, i) => [i + 1, content]));
+    const { moved } = await this.#log.follow(whole);
+    for (const [id, status] of moved)
+      assert.equal((await this.get(`/v1/runs/${id}`)).status, status);
+  }
+}

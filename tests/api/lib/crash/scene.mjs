@@ -1,0 +1,131 @@
+// One server that is killed again and again, and the actors that work on it meanwhile.
+import assert from 'node:assert/strict';
+import { atEnd } from '../ending.mjs';
+import { expectStatus, pause, startServer, twoTenants } from '../server.mjs';
+import { ACTORS } from './index.mjs';
+
+const WHOLE_EVERY = 50;
+
+/** How long the server may live: mostly not long, at times past a checkpoint of the WAL. */
+const lifetime = () => (Math.random() < 0.03 ? 1500 : 5 + Math.random() * 150);
+
+/** Whether a path is one of a route such as /v1/threads/{thread_id}; * where it is a parameter. */
+const shape = (path) => path.replace(/\{[^}]+\}/g, '*').split('/');
+const fits = (route, path) => {
+  const [want, have] = [shape(route), path.split('?')[0].split('/')];
+  return want.length === have.length && want.every((part, i) => part === '*' || part === have[i]);
+};
+
+export class Scene {
+  kills = 0;
+  resting = true;
+  back = Promise.resolve(); // until the server is
+  resent = 0;
+  unknown = 0;
+  audited = [];
+  shared = new Map();
+  byResource = new Map();
+  byRoute = new Map();
+
+  static async begin(t) {
+    const scene = new Scene();
+    scene.server = await startServer(t);
+    const { operator, alice, bob } = await twoTenants(scene.server);
+    scene.clients = { operator, kept: alice, pruned: bob };
+    await scene.#readRoutes();
+    scene.actors = [];
+    for (const Kind of ACTORS)
+      for (let number = 0; number < Kind.count; number++) {
+        const actor = new Kind(scene);
+        await actor.setUp(number);
+        scene.actors.push(actor);
+      }
+    atEnd(t, () => scene.end());
+    return scene;
+  }
+
+  end() {
+    for (const actor of this.actors)
+      actor.end();
+  }
+
+  async #readRoutes() {
+    const { paths } = expectStatus(await this.server.open.get('/openapi.json'), 200);
+    for (const [path, item] of Object.entries(paths))
+      for (const method of Object.keys(item))
+        if (!['get', 'head'].includes(method))
+          this.byRoute.set(`${method.toUpperCase()} ${path}`, 0);
+    assert.ok(this.byRoute.size > 20, 'the table is there');
+  }
+
+  acknowledge(resource, method, path) {
+    this.byResource.set(resource, (this.byResource.get(resource) ?? 0) + 1);
+    const routes = [...this.byRoute.keys()].filter((route) => {
+      const [itsMethod, itsPath] = route.split(' ');
+      return itsMethod === method && fits(itsPath, path);
+    });
+    // /v1/runs/claim is no run's id.
+    const route = routes.find((r) => r.split(' ')[1] === path.split('?')[0]) ?? routes[0];
+    assert.ok(route, `${method} ${path} is not in the table`);
+    this.byRoute.set(route, this.byRoute.get(route) + 1);
+  }
+
+  /** Routes that write and that nobody has written through. */
+  get untouched() {
+    return [...this.byRoute].filter(([, times]) => times === 0).map(([route]) => route);
+  }
+
+  get acknowledged() {
+    return [...this.byResource.values()].reduce((sum, n) => sum + n, 0);
+  }
+
+  /** Everybody works until `time` is over, then ends the step that it is in. */
+  async #work(time) {
+    this.resting = false;
+    const working = Promise.all(this.actors.map((actor) => actor.work()));
+    working.catch(() => { this.resting = true; });
+    await time();
+    this.resting = true;
+    await working;
+  }
+
+  /** Without any crash, until every route was written through, or for so long. */
+  async rehearse(ms) {
+    const end = Date.now() + ms;
+    await this.#work(async () => {
+      while (!this.resting && this.untouched.length > 0 && Date.now() < end)
+        await pause(20);
+    });
+  }
+
+  /** SIGKILL at a random moment, a new start, and what must be true then. */
+  async cycle(number) {
+    await this.#work(async () => {
+      await pause(lifetime());
+      let isBack;
+      this.back = new Promise((done) => { isBack = done; });
+      this.kills++;
+      this.resting = true;
+      await this.server.kill();
+      await this.#startAgain();
+      isBack();
+    });
+    await this.check(number % WHOLE_EVERY === 0);
+  }
+
+  /** One start in eight is itself killed. */
+  async #startAgain() {
+    while (Math.random() < 0.125) {
+      const starting = this.server.start().catch(() => {});
+      await pause(Math.random() * 30);
+      this.kills++;
+      await this.server.kill();
+      await starting;
+    }
+    await this.server.start();
+  }
+
+  async check(whole) {
+    await Promise.all(this.actors.map((actor) => actor.check(whole)));
+  }
+}
