@@ -110,6 +110,24 @@ struct uuid uuid_v7_at(uint64_t now_ms)
     return id;
 }
 
+void uuid_v7_resume(struct uuid after)
+{
+    uint64_t high = 0, low = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        high = high << 8 | after.bytes[i];
+        low = low << 8 | after.bytes[8 + i];
+    }
+    if ((high >> 12 & 15) != 7)
+        return;
+    pthread_mutex_lock(&last.lock);
+    if (uuid_cmp(after, uuid_v7_from(last.unix_ms, last.rand_a, last.rand_b)) > 0) {
+        last.unix_ms = high >> 16;
+        last.rand_a = high & RAND_A_MASK;
+        last.rand_b = low & RAND_B_MASK;
+    }
+    pthread_mutex_unlock(&last.lock);
+}
+
 struct uuid uuid_v7(void)
 {
     return uuid_v7_at((uint64_t)(clock_wall_us() / 1000));

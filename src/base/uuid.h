@@ -17,6 +17,8 @@ struct uuid {
 
 /* Thread-safe; each id is greater than every one made before it in this process. */
 struct uuid uuid_v7(void);
+/* As if this process had made that one, where it is of version 7: the order outlives a restart. */
+void uuid_v7_resume(struct uuid after);
 /* The same when the clock tells this time: for tests of a clock that steps. */
 struct uuid uuid_v7_at(uint64_t now_ms);
 /* The id that version 7 gives for these parts; for tests and for fixed ids. */

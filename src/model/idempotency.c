@@ -2,9 +2,11 @@
 
 #include "model/statements.h"
 
+/* Judged by lease time: an answer that were forgotten because somebody put the wall clock forward
+ * would let its request be done twice. */
 static int64_t oldest_kept(const struct context *c)
 {
-    return c->now_us - (int64_t)IDEMPOTENCY_HOURS * 3600 * 1000000;
+    return c->lease_now_us - (int64_t)IDEMPOTENCY_HOURS * 3600 * 1000000;
 }
 
 enum error idempotency_find(struct context *c, struct str route, struct str key,
@@ -44,7 +46,7 @@ enum error idempotency_store(struct context *c, struct str route, struct str key
     query_i64(&q, "status", answer->status);
     query_text(&q, "headers", answer->headers);
     query_text(&q, "body", answer->body);
-    query_i64(&q, "now", c->now_us);
+    query_i64(&q, "now", c->lease_now_us);
     query_i64(&q, "oldest", oldest_kept(c));
     int64_t changed = 0;
     enum error e = query_run_counted(&q, &changed);

@@ -14,11 +14,32 @@ enum {
     ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + 1,
 };
 
+/* Lists and queues are in the order of ids: new ones come after all that are there, also when the
+ * clock was put back while nobody served. */
+static enum error resume_ids(struct context *c)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_TENANT_NEWEST_IDS, c->arena);
+    while (query_next(&q))
+        for (int column = 0; column < 4; column++)
+            uuid_v7_resume(row_uuid(&q));
+    return query_end(&q);
+}
+
 enum error model_prepare(struct context *c)
 {
     enum error e = tenant_ensure_default(c);
     context_enter_system(c);
+    if (e == OK)
+        e = resume_ids(c);
     return e == OK ? run_renew_leases(c) : e;
+}
+
+/* The wall clock that ages are judged by. One that was put forward would drop what is not old: it
+ * counts only as far as the steady clock, on a shared store the database's, has come too. */
+static int64_t cautious_now_us(const struct context *c)
+{
+    return c->now_us < c->lease_now_us ? c->now_us : c->lease_now_us;
 }
 
 /* --- What is due ---------------------------------------------------------------------------- */
@@ -57,7 +78,7 @@ static enum error list_aged(
     query_begin(&q, c->tx, &SQL_EVENT_PRUNE_DUE, c->arena);
     query_uuid(&q, "after_tenant", from->tenant_id);
     query_uuid(&q, "after_id", from->thread_id);
-    query_i64(&q, "now", c->now_us);
+    query_i64(&q, "now", cautious_now_us(c));
     query_i64(&q, "limit", THREADS_A_PASS);
     for (; query_next(&q); n++) {
         last.tenant_id = row_uuid(&q);
@@ -122,7 +143,8 @@ static enum error prune_aged(struct context *c, struct uuid thread_id)
         return OK;
     if (e != OK || !thread.has_event_max_age_s)
         return e;
-    return event_prune_older(c, thread_id, c->now_us - thread.event_max_age_s * 1000000, &pruned);
+    int64_t oldest_us = cautious_now_us(c) - thread.event_max_age_s * 1000000;
+    return event_prune_older(c, thread_id, oldest_us, &pruned);
 }
 
 enum error sweep_do(struct context *c, const struct sweep_item *item, bool *out_more)

@@ -67,7 +67,7 @@ static enum error read_revoked(struct context *c, struct str tenants, struct tai
     struct query q;
     query_begin(&q, c->tx, &SQL_KEY_REVOKED_SINCE, c->arena);
     query_text(&q, "tenants", tenants);
-    query_i64(&q, "since", c->now_us - REVOKED_FOR_US);
+    query_i64(&q, "since", c->lease_now_us - REVOKED_FOR_US);
     while (query_next(&q)) {
         struct uuid tenant_id = row_uuid(&q);
         add(page, event_access_ended_create(tenant_id, row_uuid(&q)));

@@ -24,6 +24,17 @@ WHERE id = :id AND NOT EXISTS
 -- name: tenant_delete
 DELETE FROM tenants WHERE id = :id;
 
+-- The newest of each tenant; a tenant without any has its own id in the place.
+-- name: tenant_newest_ids
+SELECT t.id,
+    coalesce((SELECT o.id FROM threads AS o WHERE o.tenant_id = t.id ORDER BY o.id DESC LIMIT 1),
+        t.id),
+    coalesce((SELECT o.id FROM runs AS o WHERE o.tenant_id = t.id ORDER BY o.id DESC LIMIT 1),
+        t.id),
+    coalesce((SELECT o.id FROM api_keys AS o WHERE o.tenant_id = t.id ORDER BY o.id DESC LIMIT 1),
+        t.id)
+FROM tenants AS t;
+
 -- Its row is the lock of its audit log, of its keys, and of what is decided about it as a whole.
 -- name: tenant_lock
 {{postgres:

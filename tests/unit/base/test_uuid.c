@@ -93,6 +93,24 @@ TEST(ids_go_on_upwards_when_the_clock_steps_back)
     EXPECT(uuid_cmp(last, uuid_v7_at(now_ms + 501)) < 0);
 }
 
+TEST(ids_go_on_after_those_of_an_earlier_process)
+{
+    struct uuid made = uuid_v7();
+    uint64_t ahead_ms = (uint64_t)(clock_wall_us() / 1000) + 1000;
+    struct uuid theirs = uuid_v7_from(ahead_ms, 0x123, 0x456);
+    uuid_v7_resume(theirs);
+    struct uuid next = uuid_v7();
+    EXPECT(uuid_cmp(theirs, next) < 0);
+    EXPECT(memcmp(theirs.bytes, next.bytes, 6) == 0);
+    /* One that is older, or of another version, changes nothing. */
+    uuid_v7_resume(made);
+    EXPECT(uuid_cmp(next, uuid_v7()) < 0);
+    struct uuid other;
+    EXPECT(uuid_parse(STR("ffffffff-ffff-4fff-bfff-ffffffffffff"), &other));
+    uuid_v7_resume(other);
+    EXPECT(uuid_cmp(uuid_v7(), other) < 0);
+}
+
 enum { IDS_PER_THREAD = 5000, N_THREADS = 4 };
 
 static void *make_ids(void *out)

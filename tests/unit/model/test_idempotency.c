@@ -84,10 +84,10 @@ TEST(an_answer_is_kept_for_a_day_and_then_makes_room)
     bool found = false;
     struct context *c = begin(&f);
     store_answer(c, "POST /a", "k", 1, STR("{\"old\":true}"));
-    c->now_us += DAY_US - 1;
+    c->lease_now_us += DAY_US - 1;
     EXPECT_EQ(find(c, "POST /a", "k", 1, &answer, &found), OK);
     EXPECT(found);
-    c->now_us += 1;
+    c->lease_now_us += 1;
     EXPECT_EQ(find(c, "POST /a", "k", 2, &answer, &found), OK);
     EXPECT(!found);
     store_answer(c, "POST /a", "k", 2, STR("{\"new\":true}"));
@@ -104,12 +104,12 @@ TEST(the_sweep_forgets_what_is_past_its_time_and_no_more_than_it_was_told)
     fixture_begin(&f);
     bool more = false;
     struct context *c = begin(&f);
-    int64_t start = c->now_us;
+    int64_t start = c->lease_now_us;
     store_answer(c, "POST /a", "k1", 1, STR("{}"));
     store_answer(c, "POST /a", "k2", 1, STR("{}"));
-    c->now_us = start + 10;
+    c->lease_now_us = start + 10;
     store_answer(c, "POST /a", "k3", 1, STR("{}"));
-    c->now_us = start + DAY_US;
+    c->lease_now_us = start + DAY_US;
     context_enter_system(c);
     EXPECT_EQ(idempotency_sweep(c, 1, &more), OK);
     EXPECT(more);
@@ -117,7 +117,7 @@ TEST(the_sweep_forgets_what_is_past_its_time_and_no_more_than_it_was_told)
     const char *count = "SELECT count(*) FROM idempotency_keys";
     EXPECT_EQ(sql_i64(&f, count), 2);
     c = begin(&f);
-    c->now_us = start + DAY_US;
+    c->lease_now_us = start + DAY_US;
     context_enter_system(c);
     EXPECT_EQ(idempotency_sweep(c, 10, &more), OK);
     EXPECT(!more);

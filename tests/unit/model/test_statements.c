@@ -20,6 +20,7 @@ static const struct {
     {"idempotency_expire", "the sweep, by age alone"},
     {"run_lease_expired", "the sweep; it then acts for each run's own tenant"},
     {"run_lease_renew_all", "at the start, for everybody who holds a lease"},
+    {"tenant_newest_ids", "at the start, for the order of ids"},
     {"event_prune_due", "the sweep; it then acts for each thread's own tenant"},
     {"event_tail", "those tenants, named in a list, that somebody listens to"},
     {"key_revoked_since", "the same tenants"},

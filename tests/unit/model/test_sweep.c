@@ -1,5 +1,7 @@
 #include "fixture.h"
 
+static const int64_t DAY_US = 86400 * (int64_t)1000000;
+
 static struct context *begin_at(struct fixture *f, int64_t now_us, int64_t lease_now_us)
 {
     struct context *c = begin(f);
@@ -75,9 +77,13 @@ TEST(a_thread_keeps_its_events_for_the_age_that_it_asked_for)
     struct sweep_position position = {0};
     struct uuid id = make_aged(&f, 60);
     int64_t at = last_event(&f, id).created_at, lease_now = f.context.lease_now_us;
-    sweep_at(&f, at + 60000000, lease_now, &position);
+    int64_t lease_later = lease_now + DAY_US;
+    sweep_at(&f, at + 60000000, lease_later, &position);
     EXPECT_EQ(thread_bounds(&f, id).pruned, 0);
-    sweep_at(&f, at + 60000001, lease_now, &position);
+    /* Nor does a wall clock make it older that went ahead by itself. */
+    sweep_at(&f, at + DAY_US, at + 60000000, &position);
+    EXPECT_EQ(thread_bounds(&f, id).pruned, 0);
+    sweep_at(&f, at + 60000001, lease_later, &position);
     EXPECT_EQ(thread_bounds(&f, id).pruned, 1);
     fixture_end(&f);
 }
@@ -95,6 +101,7 @@ TEST(a_thread_with_an_age_limit_is_left_alone_until_an_event_is_past_it)
     EXPECT(!list.more);
     struct context *c = begin(&f);
     c->now_us += 61000000;
+    c->lease_now_us += 61000000;
     EXPECT_EQ(sweep_list(c, &start, &list), OK);
     commit(&f);
     EXPECT_EQ(list.count, 1);
@@ -116,11 +123,11 @@ TEST(many_threads_are_walked_in_passes_until_each_had_its_turn)
     }
     commit(&f);
     const char *left = "SELECT count(*) FROM events";
-    sweep_at(&f, now + 10000000, lease_now, &position);
+    sweep_at(&f, now + 10000000, lease_now + 10000000, &position);
     collect_garbage(&f);
     EXPECT_EQ(sql_i64(&f, left), THREADS - THREADS_A_PASS);
     EXPECT(!uuid_is_nil(position.thread_id));
-    sweep_at(&f, now + 10000000, lease_now, &position);
+    sweep_at(&f, now + 10000000, lease_now + 10000000, &position);
     collect_garbage(&f);
     EXPECT_EQ(sql_i64(&f, left), 0);
     EXPECT(uuid_is_nil(position.thread_id)); /* and round again */

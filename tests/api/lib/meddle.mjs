@@ -1,0 +1,78 @@
+// A server whose wall clock is wrong and whose disk fails, when a test says so; see
+// tests/preload/meddle.c, which is loaded into the process.
+//
+//   const { server, meddle } = await startMeddled(t, options of startServer);
+//   meddle.wall(24 * HOUR_MS)                     the wall clock from now on
+//   meddle.fail('sync', { after: 3 })             the fourth call fails with EIO; also 'write',
+//                                                 'read'; {error: 'ENOSPC', times: 5}
+//   meddle.mend()                                 the disk is as it was
+//   meddle.struck('sync')                         how many calls have failed so
+//
+// Across a restart of the server it stays as it was told.
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { atEnd } from './ending.mjs';
+import { BINARY, startServer } from './server.mjs';
+
+export const HOUR_MS = 3_600_000;
+const LIBRARY = join(dirname(BINARY), '../../tests/preload/libmeddle.so');
+
+// The order of struct orders: the clock, then each fault's left, more, error and struck.
+const KINDS = ['sync', 'write', 'read'];
+const place = (kind, member) => 8 * (1 + 4 * KINDS.indexOf(kind) + member);
+
+class Meddle {
+  constructor(path) {
+    this.path = path;
+    this.fd = openSync(path, 'w+');
+    this.#put(0, 0);
+    this.mend();
+  }
+
+  #put(at, value) {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(BigInt(value));
+    writeSync(this.fd, bytes, 0, 8, at);
+  }
+
+  #get(at) {
+    const bytes = Buffer.alloc(8);
+    readSync(this.fd, bytes, 0, 8, at);
+    return Number(bytes.readBigInt64LE());
+  }
+
+  wall(ms) {
+    this.#put(0, ms * 1000);
+  }
+
+  fail(kind, { after = 0, times = 1, error = 'EIO' } = {}) {
+    this.#put(place(kind, 1), times - 1);
+    this.#put(place(kind, 2), constants.errno[error]);
+    this.#put(place(kind, 0), after); // last: from here on it counts
+  }
+
+  mend() {
+    for (const kind of KINDS) {
+      this.#put(place(kind, 0), -1);
+      for (const member of [1, 2, 3])
+        this.#put(place(kind, member), 0);
+    }
+  }
+
+  struck(kind) {
+    return this.#get(place(kind, 3));
+  }
+}
+
+export async function startMeddled(t, options = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'cairn-meddle-'));
+  const meddle = new Meddle(join(directory, 'orders'));
+  atEnd(t, () => {
+    closeSync(meddle.fd);
+    rmSync(directory, { recursive: true });
+  });
+  const env = { LD_PRELOAD: LIBRARY, CAIRN_MEDDLE: meddle.path };
+  return { meddle, server: await startServer(t, { ...options, env }) };
+}
