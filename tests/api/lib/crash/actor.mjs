@@ -49,7 +49,7 @@ export class Actor {
       await this.scene.back;
       const { kills } = this.scene;
       const answer = await this.client.request(method, path, { body, headers }).catch((error) => {
-        if (this.scene.kills === kills)
+        if (this.scene.kills === kills && !this.scene.isLeftOver(error))
           throw error; // nobody killed it
         return null;
       });

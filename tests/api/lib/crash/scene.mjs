@@ -5,6 +5,7 @@ import { expectStatus, pause, startServer, twoTenants } from '../server.mjs';
 import { ACTORS } from './index.mjs';
 
 const WHOLE_EVERY = 50;
+const LEFT_OVER_MS = 2000;
 
 /** How long the server may live: mostly not long, at times past a checkpoint of the WAL. */
 const lifetime = () => (Math.random() < 0.03 ? 1500 : 5 + Math.random() * 150);
@@ -18,6 +19,7 @@ const fits = (route, path) => {
 
 export class Scene {
   kills = 0;
+  startedAt = Date.now();
   resting = true;
   back = Promise.resolve(); // until the server is
   resent = 0;
@@ -79,6 +81,12 @@ export class Scene {
     return [...this.byResource.values()].reduce((sum, n) => sum + n, 0);
   }
 
+  /** Whether a connection of before the last kill may have waited for its end until now. */
+  isLeftOver(error) {
+    return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(error.cause?.cause?.code) &&
+      Date.now() - this.startedAt < LEFT_OVER_MS;
+  }
+
   /** Everybody works until `time` is over, then ends the step that it is in. */
   async #work(time) {
     this.resting = false;
@@ -108,6 +116,7 @@ export class Scene {
       this.resting = true;
       await this.server.kill();
       await this.#startAgain();
+      this.startedAt = Date.now();
       isBack();
     });
     await this.check(number % WHOLE_EVERY === 0);
@@ -122,6 +131,7 @@ export class Scene {
       await this.server.kill();
       await starting;
     }
+    await pause(10); // what is left of its connections ends
     await this.server.start();
   }
 
