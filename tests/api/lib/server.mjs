@@ -17,6 +17,7 @@
 //   .client(secret)        a client with a key
 //   .stop() .kill()        SIGTERM, SIGKILL; both wait for the end of the process
 //   .restart() .start()    again on the same data and port, with the same arguments
+//   .ending()              waits until it ends by itself: {code, signal}
 //   .freeze() .thaw()      SIGSTOP, SIGCONT
 //   .join({args, db})      one more node on the same schema (PostgreSQL), stopped with this one
 //   .sql(statement, ...params)   rows as arrays; ? stands for a parameter. .rows gives objects
@@ -258,6 +259,16 @@ class Server {
   async kill() {
     await this.#end('SIGKILL');
     this.#judge();
+  }
+
+  /** Waits until the process ends by itself: {code, signal}. */
+  async ending() {
+    const timer = setTimeout(() => this.#process?.kill('SIGABRT'), STOP_TIMEOUT_MS);
+    const end = await this.#ended;
+    clearTimeout(timer);
+    this.#process = null;
+    this.#judge();
+    return end;
   }
 
   /** Stands still until thaw(), as a machine that swaps or a virtual one that is moved. */
