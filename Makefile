@@ -3,6 +3,7 @@
 #   make test     every test, also under ASan+UBSan and TSan; ends with "N passed, N failed"
 #   make quick    the tests of the plain build alone
 #   make chaos    three nodes and PostgreSQL, killed and cut CHAOS_CYCLES=100 times under load
+#   make crash    the server, killed CRASH_CYCLES=1000 times under load on each engine; its disk fails
 #   make bench    measure, print tables, write bench/RESULTS.md; BENCH="--only growth": a part of it
 #   make fuzz     run the fuzzers, FUZZ_SECONDS=60 each, and print what they reached
 #   make fresh    prove `make run` and `make test` inside a new Debian 12
@@ -16,10 +17,11 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 CHAOS_CYCLES ?= 100
 BENCH ?=
+CRASH_CYCLES ?= 1000
 LISTEN ?= 127.0.0.1:7420
 DATA ?= ./data
 
-.PHONY: build run test quick chaos bench fuzz fresh format install uninstall deb try-deb clean
+.PHONY: build run test quick chaos crash bench fuzz fresh format install uninstall deb try-deb clean
 
 build:
 	@tools/deps build
@@ -40,6 +42,11 @@ quick:
 chaos: build
 	@tools/deps test
 	@tools/run_tests.py --chaos $(CHAOS_CYCLES) $(BUILD)/src/cli/cairn
+
+# With tests: the library that makes a disk fail, and the sweep of faults, are among them.
+crash:
+	@tools/deps build test
+	@tools/run_tests.py --crash $(CRASH_CYCLES)
 
 bench: build
 	@tools/deps bench

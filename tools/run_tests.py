@@ -3,11 +3,12 @@
 
     run_tests.py plain asan tsan
     run_tests.py --chaos 100 build/src/cli/cairn
+    run_tests.py --crash 1000
 
 `plain` also checks the sources themselves: layers, style, format. Each build runs the unit tests,
 the sweeps of faults, the fuzzers' corpora and the API tests, on SQLite and on a PostgreSQL that is
 started here and ends with us. The output of what fails is shown whole, of what passes only the
-figures of the chaos.
+figures.
 """
 import os
 import re
@@ -28,7 +29,9 @@ TSAN = (
     "streams", "postgres-chaos", "postgres-leases", "postgres-network", "postgres-nodes",
 )
 # The engine makes no difference to these: they run once a build, with the tests on SQLite.
-WITHOUT_ENGINE = ("cli-config", "cli-network", "cli-terminal", "cli-usage", "install", "options")
+WITHOUT_ENGINE = (
+    "cli-config", "cli-network", "cli-terminal", "cli-usage", "faults", "install", "options",
+)
 BUILDS = {
     "plain": {"dir": "build-plain", "setup": [], "env": {}},
     "asan": {
@@ -38,6 +41,7 @@ BUILDS = {
             "CC": "clang",
             "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1",
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+            "CAIRN_CRASH_CYCLES": "12",
         },
     },
     "tsan": {
@@ -46,6 +50,7 @@ BUILDS = {
         "env": {
             "CC": "clang",
             "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT}/tests/tsan.supp",
+            "CAIRN_CRASH_CYCLES": "5",
         },
         "only": TSAN,
     },
@@ -95,7 +100,7 @@ def judge(name, counter, result, seconds):
     n_passed, n_failed = counter(result)
     skipped = sum(map(int, re.findall(r"^# skipped (\d+)$", result.stdout, re.M)))
     count(name, result.returncode == 0, n_passed, n_failed, seconds, result.stdout, skipped)
-    for figures in re.findall(r"^# (chaos: .*)$", result.stdout, re.M):
+    for figures in re.findall(r"^# ((?:chaos|crash): .*)$", result.stdout, re.M):
         say(f"       {figures}")
 
 
@@ -233,11 +238,38 @@ def run_chaos(cycles, binary):
         cwd=ROOT, env=env).returncode)
 
 
+def run_crash(cycles):
+    """The long forms of what kills the server and fails its disk, with what they print."""
+    judge("build", one_test, *build("plain", first=True))
+    if failed:
+        finish()
+    directory = ROOT / BUILDS["plain"]["dir"]
+    env = {"CAIRN_BIN": str(directory / "src" / "cli" / "cairn"), "CAIRN_CRASH_CYCLES": cycles,
+           "CAIRN_FAULT_ROUNDS": str(max(1, int(cycles) // 20))}
+    node = ["node", "--test", "--test-reporter=tap"]
+    kills = ["--test-name-pattern=killed|route", "tests/api/crash.test.mjs"]
+    with postgres():
+        for engine in ("sqlite", "postgres"):
+            step(f"killed, {engine}", [*node, *kills], node_counts,
+                 {**env, "CAIRN_TEST_ENGINE": engine})
+    step("the disk fails", [*node, "tests/api/faults.test.mjs"], node_counts, env)
+    for sweep in programs(directory, "tests/fault/fault"):
+        step("the sweep of faults", [sweep, "--all"], one_test)
+    finish()
+
+
+def finish():
+    say(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
 def main():
     start = time.monotonic()
     install_node_modules()
     if "--chaos" in sys.argv[1:]:
         run_chaos(*sys.argv[2:])
+    if "--crash" in sys.argv[1:]:
+        run_crash(*sys.argv[2:])
     if "plain" in sys.argv[1:]:
         check_sources()
     # The tests wait more than they work: meanwhile the next build is made.
@@ -246,8 +278,7 @@ def main():
         for name in sys.argv[1:]:
             run_build(name, built[name])
     say(f"\n{time.monotonic() - start:.0f} s")
-    say(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed or not passed else 0)
+    finish()
 
 
 main()

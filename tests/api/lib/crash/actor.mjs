@@ -16,7 +16,8 @@
 // this.get          a read that must have this status; this.find one of any status
 // this.audited      what must be in the tenant's audit log from now on
 import assert from 'node:assert/strict';
-import { expectStatus, pause, uuid } from '../server.mjs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expectStatus, uuid } from '../server.mjs';
 
 export const pick = (list) => list[Math.floor(Math.random() * list.length)];
 export const chance = (part) => Math.random() < part;
@@ -49,11 +50,13 @@ export class Actor {
       await this.scene.back;
       const { kills } = this.scene;
       const answer = await this.client.request(method, path, { body, headers }).catch((error) => {
-        if (this.scene.kills === kills && !this.scene.isLeftOver(error))
+        if (this.scene.kills === kills && !this.scene.mayBreak(error))
           throw error; // nobody killed it
-        return null;
+        return pause(5, null);
       });
-      if (answer?.body?.code !== 'unavailable')
+      if (answer?.body?.code === 'outcome_unknown')
+        return null;
+      if (!['unavailable', 'storage_full'].includes(answer?.body?.code))
         return answer;
       await pause(10); // nothing has happened
     }

@@ -20,6 +20,7 @@ const fits = (route, path) => {
 export class Scene {
   kills = 0;
   startedAt = Date.now();
+  ending = false;
   resting = true;
   back = Promise.resolve(); // until the server is
   resent = 0;
@@ -29,9 +30,9 @@ export class Scene {
   byResource = new Map();
   byRoute = new Map();
 
-  static async begin(t) {
+  static async begin(t, server) {
     const scene = new Scene();
-    scene.server = await startServer(t);
+    scene.server = server ?? await startServer(t);
     const { operator, alice, bob } = await twoTenants(scene.server);
     scene.clients = { operator, kept: alice, pruned: bob };
     await scene.#readRoutes();
@@ -81,10 +82,10 @@ export class Scene {
     return [...this.byResource.values()].reduce((sum, n) => sum + n, 0);
   }
 
-  /** Whether a connection of before the last kill may have waited for its end until now. */
-  isLeftOver(error) {
-    return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(error.cause?.cause?.code) &&
-      Date.now() - this.startedAt < LEFT_OVER_MS;
+  /** The server is about to end; or a connection of before the last kill is noticed only now. */
+  mayBreak(error) {
+    const isReset = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(error.cause?.cause?.code);
+    return this.ending || (isReset && Date.now() - this.startedAt < LEFT_OVER_MS);
   }
 
   /** Everybody works until `time` is over, then ends the step that it is in. */
@@ -110,16 +111,51 @@ export class Scene {
   async cycle(number) {
     await this.#work(async () => {
       await pause(lifetime());
-      let isBack;
-      this.back = new Promise((done) => { isBack = done; });
-      this.kills++;
-      this.resting = true;
-      await this.server.kill();
-      await this.#startAgain();
-      this.startedAt = Date.now();
-      isBack();
+      await this.#away(async () => {
+        await this.server.kill();
+        await this.#startAgain();
+      });
     });
     await this.check(number % WHOLE_EVERY === 0);
+  }
+
+  /**
+   * `harm` does something to the server, which ends by itself of it, or else is killed after it was
+   * mended. Returns how it ended by itself.
+   */
+  async harmed(harm, mend, { ends }) {
+    let end = null;
+    await this.#work(async () => {
+      await pause(lifetime());
+      this.ending = ends;
+      harm();
+      if (ends)
+        end = await this.server.ending();
+      else
+        await pause(200).then(mend).then(() => pause(50));
+      await this.#away(async () => {
+        await this.server.kill();
+        mend();
+        await this.server.start();
+      });
+      this.ending = false;
+    });
+    await this.check(true);
+    return end;
+  }
+
+  /** While `absence` lasts whoever is not answered waits. */
+  async #away(absence) {
+    let isBack;
+    this.back = new Promise((done) => { isBack = done; });
+    this.kills++;
+    try {
+      await absence();
+    } finally {
+      this.startedAt = Date.now();
+      this.resting = true;
+      isBack();
+    }
   }
 
   /** One start in eight is itself killed. */
