@@ -10,11 +10,11 @@ const LEFT_OVER_MS = 2000;
 /** How long the server may live: mostly not long, at times past a checkpoint of the WAL. */
 const lifetime = () => (Math.random() < 0.03 ? 1500 : 5 + Math.random() * 150);
 
-/** Whether a path is one of a route such as /v1/threads/{thread_id}; * where it is a parameter. */
-const shape = (path) => path.replace(/\{[^}]+\}/g, '*').split('/');
+/** Whether a path is one of a route such as /v1/threads/{thread_id}. */
 const fits = (route, path) => {
-  const [want, have] = [shape(route), path.split('?')[0].split('/')];
-  return want.length === have.length && want.every((part, i) => part === '*' || part === have[i]);
+  const [want, have] = [route.split('/'), path.split('/')];
+  return want.length === have.length &&
+    want.every((part, i) => part.startsWith('{') || part === have[i]);
 };
 
 export class Scene {
@@ -63,13 +63,11 @@ export class Scene {
 
   acknowledge(resource, method, path) {
     this.byResource.set(resource, (this.byResource.get(resource) ?? 0) + 1);
-    const routes = [...this.byRoute.keys()].filter((route) => {
-      const [itsMethod, itsPath] = route.split(' ');
-      return itsMethod === method && fits(itsPath, path);
-    });
-    // /v1/runs/claim is no run's id.
-    const route = routes.find((r) => r.split(' ')[1] === path.split('?')[0]) ?? routes[0];
-    assert.ok(route, `${method} ${path} is not in the table`);
+    const name = `${method} ${path}`;
+    // /v1/runs/claim names itself; a path with an id in it fits one route.
+    const route = this.byRoute.has(name) ? name
+      : [...this.byRoute.keys()].find((known) => fits(known, name));
+    assert.ok(route, `${name} is not in the table`);
     this.byRoute.set(route, this.byRoute.get(route) + 1);
   }
 
