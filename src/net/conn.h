@@ -53,6 +53,7 @@ struct conn {
     uint64_t paused_ms;   /* start of the pause */
     uint64_t received_ms; /* last input */
     uint64_t sent_ms;     /* last output, or when the queue began to wait */
+    uint64_t queued_ms;   /* when the queue began to wait */
     int fd;
     unsigned refs;
     uint8_t state;
@@ -129,6 +130,9 @@ void conn_flush(struct conn *c);
 /* Has the queue flushed before the loop sleeps again. */
 void conn_mark_dirty(struct conn *c);
 void shard_flush_dirty(struct shard *shard);
+/* Closes those who have been the longest in taking what they asked for, until what is held is
+ * within the limit. False when some are left to be closed another time. */
+bool shard_shed(struct shard *shard);
 /* Plain or TLS. A number of bytes, 0 at the peer's end (receive only), or one of these. */
 enum { IO_AGAIN = -1, IO_BROKEN = -2 };
 ssize_t conn_receive(struct conn *c, char *place, size_t room);

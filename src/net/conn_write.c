@@ -7,7 +7,7 @@
 #define MSG_NOSIGNAL 0 /* where SO_NOSIGPIPE does it */
 #endif
 
-enum { PIECES_AT_ONCE = 64 };
+enum { PIECES_AT_ONCE = 64, SHED_AT_ONCE = 16 };
 
 ssize_t conn_receive(struct conn *c, char *place, size_t room)
 {
@@ -42,7 +42,7 @@ ssize_t conn_send(struct conn *c)
 struct outqueue *conn_output(struct conn *c)
 {
     if (c->out.bytes == 0)
-        c->sent_ms = shard_now_ms(c->shard);
+        c->sent_ms = c->queued_ms = shard_now_ms(c->shard);
     return &c->out;
 }
 
@@ -104,4 +104,28 @@ void shard_flush_dirty(struct shard *shard)
         conn_unref(c);
         c = next;
     }
+}
+
+static struct conn *slowest(const struct shard *shard)
+{
+    struct conn *found = NULL;
+    for (struct conn *c = shard->conns; c != NULL; c = c->next)
+        if (c->blocked && c->out.bytes > 0 && (found == NULL || c->queued_ms < found->queued_ms))
+            found = c;
+    return found;
+}
+
+bool shard_shed(struct shard *shard)
+{
+    size_t max = shard->server->config.unsent_max_bytes;
+    for (size_t n = 0; outqueue_held_bytes() > max; n++) {
+        struct conn *c = slowest(shard);
+        if (c == NULL)
+            return true; /* they are another shard's, or are taken as fast as can be */
+        if (n == SHED_AT_ONCE)
+            return false;
+        count_up(&shard->counters.shed, 1);
+        conn_close(c);
+    }
+    return true;
 }

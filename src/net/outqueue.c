@@ -4,6 +4,9 @@
 
 static void add(struct outqueue *q, struct out_piece *piece)
 {
+    piece->size = piece->left.len;
+    if (piece->shared == NULL)
+        held_add(piece->size);
     piece->next = NULL;
     if (q->first == NULL)
         q->first = piece;
@@ -18,6 +21,8 @@ static void drop_first(struct outqueue *q)
     struct out_piece *piece = q->first;
     q->first = piece->next;
     q->bytes -= piece->left.len;
+    if (piece->shared == NULL)
+        held_sub(piece->size);
     http_shared_unref(piece->shared);
     mem_free(piece);
 }

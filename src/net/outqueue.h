@@ -2,6 +2,9 @@
  * Bytes that wait to be sent on one connection, in order, as pieces: copied, borrowed from the
  * exchange, or shared with other connections. `bytes` is what is left of all pieces together; when
  * it is 0 there is no piece and no memory.
+ *
+ * What waits on all connections together, each shared byte counted once, is known too: what the
+ * peers have not taken yet is memory of ours.
  */
 #ifndef NET_OUTQUEUE_H
 #define NET_OUTQUEUE_H
@@ -13,6 +16,7 @@
 struct out_piece {
     struct out_piece *next;
     struct str left;
+    size_t size;                /* before anything of it was sent */
     struct http_shared *shared; /* referenced while the piece lives; NULL for the others */
     char copy[];
 };
@@ -22,6 +26,9 @@ struct outqueue {
     struct out_piece *last;
     size_t bytes;
 };
+
+/* Bytes that wait to be sent, of the whole process; shared bytes also before they are queued. */
+size_t outqueue_held_bytes(void);
 
 void outqueue_clear(struct outqueue *q);
 void outqueue_add_copy(struct outqueue *q, struct str bytes);

@@ -23,6 +23,7 @@ void http_server_config_init(struct http_server_config *config)
         .min_body_rate = 512,
         .collected_max_bytes = 256 << 20,
         .stream_max_bytes = 1 << 20,
+        .unsent_max_bytes = 256 << 20,
         .ws_message_bytes = 1 << 20,
         .ws_ping_ms = 30000,
     };
@@ -202,6 +203,7 @@ struct http_server_stats http_server_stats(const struct http_server *s)
         sum.refused_total += read_counter(&c->refused);
         sum.bytes_in += read_counter(&c->bytes_in);
         sum.bytes_out += read_counter(&c->bytes_out);
+        sum.shed_total += read_counter(&c->shed);
     }
     return sum;
 }

@@ -35,8 +35,10 @@ struct http_server_config {
     uint32_t min_body_rate;
     size_t collected_max_bytes; /* of bodies being read whole, all together; further ones get 503 */
     size_t stream_max_bytes;    /* queued for one subscriber before it is closed: 1 MiB */
-    size_t ws_message_bytes;    /* largest message that a client may send: 1 MiB */
-    uint32_t ws_ping_ms; /* 30 s; a peer without a pong for two periods is dropped; 0: never */
+    /* What peers have not taken yet, all together: past 256 MiB, those go who wait the longest. */
+    size_t unsent_max_bytes;
+    size_t ws_message_bytes; /* largest message that a client may send: 1 MiB */
+    uint32_t ws_ping_ms;     /* 30 s; a peer without a pong for two periods is dropped; 0: never */
 };
 
 void http_server_config_init(struct http_server_config *config); /* the documented defaults */
@@ -77,6 +79,7 @@ struct http_server_stats {
     uint64_t refused_total;
     uint64_t bytes_in;
     uint64_t bytes_out;
+    uint64_t shed_total; /* connections closed because of unsent_max_bytes */
 };
 /* Any thread. */
 struct http_server_stats http_server_stats(const struct http_server *s);

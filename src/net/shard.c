@@ -36,7 +36,8 @@ static void on_flush(uv_prepare_t *flush)
 {
     struct shard *shard = flush->data;
     shard_flush_dirty(shard);
-    if (shard->dirty != NULL)
+    bool is_done = shard_shed(shard);
+    if (shard->dirty != NULL || !is_done)
         uv_idle_start(&shard->more, on_more);
     else
         uv_idle_stop(&shard->more);

@@ -34,6 +34,7 @@ struct shard_counters {
     _Atomic uint64_t refused;
     _Atomic uint64_t bytes_in;
     _Atomic uint64_t bytes_out;
+    _Atomic uint64_t shed;
 };
 
 static inline void count_up(_Atomic uint64_t *counter, uint64_t by)

@@ -69,6 +69,8 @@ static void write_metrics(struct buf *out, void *data)
         {"cairn_http_refused_total", "counter", "Malformed requests.", (double)h.refused_total},
         {"cairn_http_received_bytes_total", "counter", "Bytes received.", (double)h.bytes_in},
         {"cairn_http_sent_bytes_total", "counter", "Bytes sent.", (double)h.bytes_out},
+        {"cairn_http_shed_total", "counter", "Connections closed for taking answers too slowly.",
+            (double)h.shed_total},
         {"cairn_subscribers", "gauge", "Streams and long polls.",
             (double)front_subscribers(s->front)},
     };

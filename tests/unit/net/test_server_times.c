@@ -1,4 +1,5 @@
 #include "fixture.h"
+#include "net/outqueue.h"
 
 enum { SHORT_MS = 400 };
 
@@ -152,6 +153,37 @@ TEST(a_reader_that_stalls_is_closed_and_the_others_are_served)
     }
     EXPECT_EQ(atomic_load(&f.ended), served + 1);
     EXPECT(atomic_load(&f.produced) < 200000000);
+    fixture_end(&f);
+}
+
+TEST(when_too_much_waits_to_be_taken_those_go_who_wait_the_longest)
+{
+    enum { SLOW = 12 };
+    struct fixture f;
+    fixture_init(&f);
+    f.config.loops = 1;
+    f.config.unsent_max_bytes = 2 * f.config.stream_max_bytes;
+    fixture_start(&f);
+    struct client slow[SLOW];
+    for (unsigned i = 0; i < SLOW; i++) {
+        client_connect_narrow(&slow[i], f.port);
+        client_say(&slow[i], REQUEST("GET", "/download?200000000"));
+        EXPECT(reaches(&f.requests, i + 1));
+        sleep_ms(10); /* so that one is later than the other */
+    }
+    EXPECT(reaches(&f.ended, 1));
+    EXPECT_EQ(client_ask(f.port, REQUEST("GET", "/hello")), 200);
+    EXPECT(outqueue_held_bytes() <= f.config.unsent_max_bytes);
+    uint64_t shed = http_server_stats(f.server).shed_total;
+    EXPECT(shed > 0 && shed < SLOW);
+    struct answer a CLEANUP(answer_deinit);
+    client_hear_head(&slow[SLOW - 1], &a);
+    EXPECT_EQ(a.status, 200);
+    EXPECT(client_need(&slow[SLOW - 1], f.config.stream_max_bytes)); /* the last is still served */
+    while (client_listen(&slow[0]))                                  /* the first is not */
+        buf_reset(&slow[0].in);
+    for (unsigned i = 0; i < SLOW; i++)
+        client_close(&slow[i]);
     fixture_end(&f);
 }
 
