@@ -78,6 +78,7 @@ const struct step steps[] = {
     {.method = "POST",
         .target = THREAD "/events",
         .body = "{\"kind\":\"test.one\",\"text\":\"first\",\"payload\":{\"n\":1}}",
+        .save = "one=/seq",
         .read = THREAD "/events?kind=test.one",
         .shows = "/id>/data/0/id /seq>/data/0/seq /text>/data/0/text /payload>/data/0/payload",
         .is_again = "event-1"},
@@ -211,7 +212,7 @@ const struct step steps[] = {
     /* What goes: events, a thread. */
     {.method = "POST",
         .target = THREAD "/events/prune",
-        .body = "{\"through_seq\":2}",
+        .body = "{\"through_seq\":$one}",
         .read = THREAD "/events?after=0",
         .read_status = 410,
         .touches = THREAD "/events?kind=test.one"},
