@@ -238,11 +238,11 @@ static enum error empty_log(struct sqlite_connection *c, struct problem *problem
     sqlite3_busy_timeout(c->db, SQLITE_CHECKPOINT_WAIT_MS);
     int rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
-    bool stays = (rc & 0xff) == SQLITE_BUSY || rc == SQLITE_FULL;
-    enum error e = stays ? OK : sqlite_error(c, rc);
-    return e == OK ? OK
-                   : problem_set(problem, e, "cannot move the log into the database: %s",
-                         sqlite3_errmsg(c->db));
+    enum error e = (rc & 0xff) == SQLITE_BUSY ? OK : sqlite_error(c, rc);
+    bool stays = e == OK || e == ERR_STORAGE_FULL;
+    return stays ? OK
+                 : problem_set(problem, e, "cannot move the log into the database: %s",
+                       sqlite3_errmsg(c->db));
 }
 
 static enum error open_all(struct sqlite_store *s, struct problem *problem)
