@@ -13,8 +13,8 @@ import { RunWorker, Starter } from './lib/actors.mjs';
 import { atEnd } from './lib/ending.mjs';
 import { expectSeqs } from './lib/followers.mjs';
 import { sqliteRows } from './lib/sql.mjs';
-import { claim, expectStatus, onPostgres, onSqlite, pause, readAll, runCairn, startServer, token,
-  twoTenants, uuid } from './lib/server.mjs';
+import { claim, eventually, expectStatus, onPostgres, onSqlite, pause, readAll, runCairn, startServer,
+  token, twoTenants, uuid } from './lib/server.mjs';
 
 const BINARY = resolve(process.env.CAIRN_BIN ??
   join(fileURLToPath(new URL('.', import.meta.url)), '../../build/src/cli/cairn'));
@@ -136,6 +136,7 @@ test('backups under load hold what was acknowledged, whole, in order, and go on'
       writers.push(new Writer(alice, thread.id));
     }
     const working = Promise.all(writers.map((w) => w.work()));
+    await eventually(() => writers.every((w) => w.acknowledged.length > 0));
     const taken = [];
     for (let i = 0; i < 5; i++) {
       await pause(200);
@@ -191,6 +192,7 @@ test('a server that was killed is backed up with what only its log has', FILES, 
   const thread = expectStatus(await server.open.post('/v1/threads', {}), 201);
   const writer = new Writer(server.open, thread.id);
   const working = writer.work().catch(() => {});
+  await eventually(() => writer.acknowledged.length > 0);
   await pause(200);
   await server.kill();
   await working;
