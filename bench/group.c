@@ -1,8 +1,8 @@
 /*
  * Raw SQLite with the same group commit: producers that each hand a job to a queue and wait until
- * it is on the disk, and one writer that takes what has queued up and commits it at once, each job
- * in a savepoint (as src/store/sqlite_writer.c does). What Cairn has on top is HTTP, JSON, the
- * rules and the delivery. group DATA_DIR PRODUCERS ROWS_PER_JOB SECONDS THREADS Prints rate, in
+ * it is on the disk, and one writer that takes what has queued up and commits it at once, as
+ * src/store/sqlite_writer.c does. What Cairn has on top is HTTP, JSON, the rules and the delivery.
+ * group DATA_DIR PRODUCERS ROWS_PER_JOB SECONDS THREADS Prints rate, in
  * rows a second; jobs_per_commit; latency_…  and cpu, in microseconds.
  */
 #include <pthread.h>
@@ -94,23 +94,14 @@ static void *produce(void *data)
     return NULL;
 }
 
-static void run_job(const struct producer *p, bool alone)
-{
-    if (!alone)
-        rows_step(&run.rows, run.rows.savepoint);
-    for (size_t i = 0; i < run.rows_per_job; i++)
-        rows_insert(&run.rows, p->log_thread);
-    if (!alone)
-        rows_step(&run.rows, run.rows.release);
-}
-
 static void write_all(void)
 {
     struct producer *batch;
     while ((batch = take(SQLITE_BATCH_MAX_JOBS)) != NULL) {
         rows_step(&run.rows, run.rows.begin);
         for (struct producer *p = batch; p != NULL; p = p->next, run.n_jobs++)
-            run_job(p, batch->next == NULL);
+            for (size_t i = 0; i < run.rows_per_job; i++)
+                rows_insert(&run.rows, p->log_thread);
         rows_step(&run.rows, run.rows.commit);
         run.n_commits++;
         for (struct producer *p = batch, *next; p != NULL; p = next) {

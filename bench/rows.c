@@ -90,14 +90,12 @@ void rows_open(struct rows *r, const char *dir, size_t n_threads)
     sqlite3_wal_hook(r->db, note_wal_pages, r);
     r->insert = prepare(r, SQL_EVENT_INSERT.text[ENGINE_SQLITE]);
     r->begin = prepare(r, "BEGIN IMMEDIATE");
-    r->savepoint = prepare(r, "SAVEPOINT job");
-    r->release = prepare(r, "RELEASE job");
     r->commit = prepare(r, "COMMIT");
 }
 
 void rows_close(struct rows *r)
 {
-    sqlite3_stmt *stmts[] = {r->insert, r->begin, r->savepoint, r->release, r->commit};
+    sqlite3_stmt *stmts[] = {r->insert, r->begin, r->commit};
     for (size_t i = 0; i < sizeof stmts / sizeof stmts[0]; i++)
         sqlite3_finalize(stmts[i]);
     if (sqlite3_close(r->db) != SQLITE_OK)

@@ -14,7 +14,7 @@ enum { ROWS_MAX_THREADS = 1024 };
 
 struct rows {
     sqlite3 *db;
-    sqlite3_stmt *insert, *begin, *savepoint, *release, *commit;
+    sqlite3_stmt *insert, *begin, *commit;
     size_t n_threads;
     unsigned char thread_ids[ROWS_MAX_THREADS][16];
     int64_t last_seqs[ROWS_MAX_THREADS];
