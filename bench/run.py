@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import subprocess
 import signal
 import sys
 import tempfile
@@ -42,8 +43,21 @@ def machine():
             f" {memory:.0f} GiB, {platform.system()} {platform.release()}")
 
 
+def told_by(*command):
+    done = subprocess.run(command, cwd=HERE, text=True, capture_output=True, check=True)
+    return done.stdout.strip()
+
+
+def file_system(directory):
+    kind = told_by("stat", "-f", "-c", "%T", directory)
+    if kind == "tmpfs":
+        sys.exit(f"{directory} is in memory, where fsync costs nothing: set BENCH_DIR")
+    return kind
+
+
 def measure(name, options):
     directory = tempfile.mkdtemp(prefix="cairn-bench-", dir=os.environ.get("BENCH_DIR"))
+    disk = file_system(directory)
     load = os.getloadavg()[0]
     try:
         lines, facts = SECTIONS[name](Rig(options.cairn, directory, options.quick))
@@ -52,14 +66,15 @@ def measure(name, options):
             one.stop()
         remove(directory)
     now = datetime.datetime.now(datetime.timezone.utc)
-    return {"when": now.strftime("%Y-%m-%d %H:%M UTC"), "machine": machine(),
+    return {"when": now.strftime("%Y-%m-%d %H:%M UTC"), "machine": f"{machine()}, {disk}",
+            "commit": told_by("git", "rev-parse", "--short", "HEAD"),
             "load": round(load, 2), "lines": lines, "facts": facts}
 
 
 def write_section(name, section):
     head, *rest = section["lines"]
-    note = (f"`make bench BENCH=\"--only {name}\"`, {section['when']}: {section['machine']}; load"
-            f" average before it {section['load']}.")
+    note = (f"`make bench BENCH=\"--only {name}\"`, {section['when']}, commit {section['commit']}:"
+            f" {section['machine']}; load average before it {section['load']}.")
     return [head, "", note, *rest]
 
 
