@@ -148,9 +148,9 @@ def measure_deaf(rig):
     finally:
         cairn.stop()
     during = [note for note in watcher.notes if note[0] < seconds]
-    fewest = min(note[1] for note in during)
+    left = during[-1][1]
     cut_at = next((note[0] for note in during if note[1] <= SUBSCRIBERS - DEAF), None)
-    facts = {**run, "peak_mib": peak, "idle_mib": idle, "fewest": fewest}
+    facts = {**run, "peak_mib": peak, "idle_mib": idle, "left": left}
     return ["## Subscribers that never read", "",
             *paragraph(
                 f"{SUBSCRIBERS:,} SSE subscribers of {DEAF_THREADS} threads, of whom {DEAF:,}"
@@ -167,7 +167,7 @@ def measure_deaf(rig):
                     ms(run[f"delivery_{p}"]) for p in ("p50", "p99", "max"))],
                 ["answer to an append p50, p99", ", ".join(
                     ms(run[f"answer_{p}"]) for p in ("p50", "p99"))],
-                ["subscribers left at the least", f"{fewest:,.0f}"],
+                ["subscribers left at the end", f"{left:,.0f}"],
                 [f"all {DEAF:,} that never read were cut off",
                  f"{cut_at:.0f} s after the first event" if cut_at else "no"],
                 ["server's memory, all subscribed, at the most",

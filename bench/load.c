@@ -9,7 +9,8 @@
  *               next request when the last one is answered
  *     LINES     redis: how many lines answer a request
  * With a RATE latencies are taken from the time at which a request was due, so that a server that
- * stalls does not hide how many would have waited; without one, from when it was sent. Every answer must be 2xx, or no error of Redis.
+ * stalls does not hide how many would have waited; without one, from when it was sent. Every answer
+ * must be 2xx, or no error of Redis.
  * Prints rate, requests, latency_p50 … latency_max and cpu (its own), in microseconds.
  */
 #include <errno.h>

@@ -139,8 +139,9 @@ TARGETS = (
            lambda f: f["beside"]["latency_p99"] / 1000, 50, " ms", most=True, why=why_slow),
     Target("deaf", "events lost or out of order for readers", "deaf",
            lambda f: f["lost"] + f["disorder"], 0, most=True),
+    Target("deaf", "readers that were cut off", "deaf", lambda f: f["reconnects"], 0, most=True),
     Target("deaf", "subscribers that never read and were kept", "deaf",
-           lambda f: f["fewest"] - 9000, 0, most=True),
+           lambda f: f["left"] - 9000, 0, most=True),
 )
 
 

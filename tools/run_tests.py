@@ -100,7 +100,7 @@ def judge(name, counter, result, seconds):
     n_passed, n_failed = counter(result)
     skipped = sum(map(int, re.findall(r"^# skipped (\d+)$", result.stdout, re.M)))
     count(name, result.returncode == 0, n_passed, n_failed, seconds, result.stdout, skipped)
-    for figures in re.findall(r"^# ((?:chaos|crash): .*)$", result.stdout, re.M):
+    for figures in re.findall(r"^(?:# )?((?:chaos|crash): .*|ok .* cases.*)$", result.stdout, re.M):
         say(f"       {figures}")
 
 

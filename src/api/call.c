@@ -406,6 +406,11 @@ static struct str word_full(const struct call *call)
     if (call->route->on_full != STORE_ON_FULL_REFUSED)
         return STR("the disk is full, and too little is left of the reserve for this: make room on "
                    "it, then send the request again; nothing was changed");
+    if (!str_is_none(http_header(call->request, STR("Idempotency-Key"))))
+        return STR(
+            "the disk is full, and this request was not looked at: it may have been carried out "
+            "when it was sent before. Send it again with the same Idempotency-Key once there "
+            "is space");
     return STR("the disk is full; nothing was changed: send the request again once there is space. "
                "Reads and streams go on; what can be cancelled, deleted, pruned and revoked still "
                "can be, and leases can be kept and given back");

@@ -479,7 +479,8 @@ enum error handle_event_prune(struct call *call, struct context *c)
         e = event_prune_older(c, thread.id, body->older_than, &pruned);
     else
         e = event_prune_finished(c, thread.id, INT64_MAX, &pruned);
-    if (e == OK)
+    /* Also with a full disk events are pruned: nothing done leaves nothing behind. */
+    if (e == OK && pruned > 0)
         e = audit_record(c, "events.pruned", "thread", thread.id, describe(call->arena, pruned));
     if (e == OK)
         call_answer(call, &schema_event_pruned, &pruned, 0);

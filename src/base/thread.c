@@ -2,11 +2,7 @@
 
 void thread_set_name(const char *name)
 {
-#ifdef __APPLE__
-    pthread_setname_np(name);
-#else
     pthread_setname_np(pthread_self(), name);
-#endif
 }
 
 enum error thread_start(

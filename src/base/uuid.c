@@ -6,6 +6,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
+/* Later ids than those of the year 6000 are nobody's clock. */
+#define RESUME_MAX_MS (UINT64_C(127174492800000))
 #define RAND_A_MASK ((uint16_t)0x0fff)
 #define RAND_B_MASK (UINT64_MAX >> 2)
 
@@ -92,11 +94,16 @@ static struct randomness take_randomness(void)
     return taken;
 }
 
-struct uuid uuid_v7_at(uint64_t now_ms)
+static void lock_last(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&last.lock);
+}
+
+struct uuid uuid_v7_at(uint64_t now_ms)
+{
+    lock_last();
     struct randomness fresh = take_randomness();
     if (now_ms > last.unix_ms) {
         last.unix_ms = now_ms;
@@ -117,9 +124,9 @@ void uuid_v7_resume(struct uuid after)
         high = high << 8 | after.bytes[i];
         low = low << 8 | after.bytes[8 + i];
     }
-    if ((high >> 12 & 15) != 7)
+    if ((high >> 12 & 15) != 7 || high >> 16 > RESUME_MAX_MS)
         return;
-    pthread_mutex_lock(&last.lock);
+    lock_last();
     if (uuid_cmp(after, uuid_v7_from(last.unix_ms, last.rand_a, last.rand_b)) > 0) {
         last.unix_ms = high >> 16;
         last.rand_a = high & RAND_A_MASK;

@@ -15,7 +15,7 @@ struct sweeper {
     pthread_cond_t cond;
     bool stopping;
     bool prepares;
-    struct sweep_position position;
+    struct sweep_position position, next;
     struct sweep_list list; /* its items are in the arena */
     struct arena arena;
     bool more;
@@ -23,10 +23,12 @@ struct sweeper {
 
 /* --- One pass ------------------------------------------------------------------------------- */
 
+/* It may run more than once: the position moves on when it is done. */
 static enum error sweep_at_once(struct context *c, void *data)
 {
     struct sweeper *s = data;
-    return model_sweep(c, &s->position, &s->more);
+    s->next = s->position;
+    return model_sweep(c, &s->next, &s->more);
 }
 
 static enum error list(struct context *c, void *data)
@@ -97,8 +99,12 @@ static enum error sweep(struct sweeper *s)
         s->prepares = e != OK;
         return e;
     }
-    return store_is_shared(s->store) ? sweep_one_by_one(s)
-                                     : errand_run(s->store, STORE_WRITE, sweep_at_once, s);
+    if (store_is_shared(s->store))
+        return sweep_one_by_one(s);
+    enum error e = errand_run(s->store, STORE_WRITE, sweep_at_once, s);
+    if (e == OK)
+        s->position = s->next;
+    return e;
 }
 
 /* --- The thread ----------------------------------------------------------------------------- */

@@ -129,9 +129,10 @@ enum error event_list_garbage(
     struct context *c, size_t limit, struct event_garbage *out_garbage, size_t *out_count)
 {
     struct query q;
-    int64_t kept_us = tx_is_shared(c->tx) ? GARBAGE_KEPT_US : 0;
+    /* With one writer at once, whatever a clock says that was put back. */
+    int64_t before = tx_is_shared(c->tx) ? c->lease_now_us - GARBAGE_KEPT_US : INT64_MAX;
     query_begin(&q, c->tx, &SQL_EVENT_GARBAGE_LIST, c->arena);
-    query_i64(&q, "lease_now", c->lease_now_us - kept_us);
+    query_i64(&q, "lease_now", before);
     query_i64(&q, "limit", (int64_t)limit);
     *out_count = 0;
     while (query_next(&q)) {

@@ -145,10 +145,16 @@ static struct sequence seqs_of(struct uuid tenant_id, struct uuid thread_id)
     return (struct sequence){.load = &SQL_EVENT_LAST_SEQ, .tenant_id = tenant_id, .key = thread_id};
 }
 
-void event_forget_thread(struct context *c, struct uuid tenant_id, struct uuid thread_id)
+void event_forget_thread(struct context *c, struct uuid thread_id)
 {
-    const struct sequence seqs = seqs_of(tenant_id, thread_id);
+    const struct sequence seqs = seqs_of(c->tenant_id, thread_id);
     tx_sequence_drop(c->tx, &seqs);
+}
+
+void event_forget_tenant(struct context *c, struct uuid tenant_id)
+{
+    const struct sequence all = seqs_of(tenant_id, UUID_NIL);
+    tx_sequence_drop(c->tx, &all);
 }
 
 static enum error append_alone(

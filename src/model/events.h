@@ -53,8 +53,9 @@ bool event_kind_is_plain(struct str kind);
 /* OK for the five kinds and for application kinds ("vendor.name"), else a fault at `pointer`. */
 MUST_CHECK enum error event_check_kind(struct context *c, struct str kind, struct str pointer);
 
-/* The thread is being deleted, or, under the nil id, the whole tenant: nothing can be appended. */
-void event_forget_thread(struct context *c, struct uuid tenant_id, struct uuid thread_id);
+/* The thread, or the whole tenant, is being deleted: from here on nothing can be appended. */
+void event_forget_thread(struct context *c, struct uuid thread_id);
+void event_forget_tenant(struct context *c, struct uuid tenant_id);
 
 /* Appends `n` events to one thread; fills in id, thread_id, seq and created_at. */
 MUST_CHECK enum error event_append(

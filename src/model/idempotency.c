@@ -9,6 +9,14 @@ static int64_t oldest_kept(const struct context *c)
     return c->lease_now_us - (int64_t)IDEMPOTENCY_HOURS * 3600 * 1000000;
 }
 
+/* After a restart lease time begins at the wall clock: what was stored since that jumped ahead must
+ * not be old then. */
+static int64_t stamp(const struct context *c)
+{
+    bool is_ahead = !tx_is_shared(c->tx) && c->now_us > c->lease_now_us;
+    return is_ahead ? c->now_us : c->lease_now_us;
+}
+
 enum error idempotency_find(struct context *c, struct str route, struct str key,
     struct sha256 request_hash, struct stored_answer *out_answer, bool *out_found)
 {
@@ -46,7 +54,7 @@ enum error idempotency_store(struct context *c, struct str route, struct str key
     query_i64(&q, "status", answer->status);
     query_text(&q, "headers", answer->headers);
     query_text(&q, "body", answer->body);
-    query_i64(&q, "now", c->lease_now_us);
+    query_i64(&q, "now", stamp(c));
     query_i64(&q, "oldest", oldest_kept(c));
     int64_t changed = 0;
     enum error e = query_run_counted(&q, &changed);

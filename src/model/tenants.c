@@ -185,8 +185,8 @@ enum error tenant_delete(struct context *c, struct uuid id)
 {
     context_enter_system(c);
     enum error e = delete_whole(c, id);
-    tx_drop_memo(c->tx); /* its keys and its threads went with it */
-    event_forget_thread(c, id, UUID_NIL);
+    tx_drop_memo(c->tx); /* its keys went with it */
+    event_forget_tenant(c, id);
     if (e == OK)
         event_publish_access_ended(c, id, id);
     return leave(c, e);

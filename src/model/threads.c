@@ -396,7 +396,7 @@ enum error thread_delete(struct context *c, struct uuid id)
     struct query q;
     context_query(c, &q, &SQL_THREAD_DELETE);
     query_uuid(&q, "id", id);
-    event_forget_thread(c, c->tenant_id, id);
+    event_forget_thread(c, id);
     return query_run(&q);
 }
 

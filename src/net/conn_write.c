@@ -7,7 +7,7 @@
 #define MSG_NOSIGNAL 0 /* where SO_NOSIGPIPE does it */
 #endif
 
-enum { PIECES_AT_ONCE = 64, SHED_AT_ONCE = 16 };
+enum { PIECES_AT_ONCE = 64, SHED_AT_ONCE = 16, SHED_AFTER_MS = 1000 };
 
 ssize_t conn_receive(struct conn *c, char *place, size_t room)
 {
@@ -106,12 +106,16 @@ void shard_flush_dirty(struct shard *shard)
     }
 }
 
-static struct conn *slowest(const struct shard *shard)
+/* Who has not taken all for a second, and of those who has been the longest; or NULL. */
+static struct conn *slowest(struct shard *shard)
 {
     struct conn *found = NULL;
+    uint64_t since_ms = shard_now_ms(shard) - SHED_AFTER_MS;
     for (struct conn *c = shard->conns; c != NULL; c = c->next)
-        if (c->blocked && c->out.bytes > 0 && (found == NULL || c->queued_ms < found->queued_ms))
+        if (c->blocked && c->out.bytes > 0 && c->queued_ms < since_ms) {
+            since_ms = c->queued_ms;
             found = c;
+        }
     return found;
 }
 

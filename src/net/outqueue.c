@@ -4,9 +4,8 @@
 
 static void add(struct outqueue *q, struct out_piece *piece)
 {
-    piece->size = piece->left.len;
-    if (piece->shared == NULL)
-        held_add(piece->size);
+    piece->size = sizeof *piece + (piece->shared == NULL ? piece->left.len : 0);
+    held_add(piece->size);
     piece->next = NULL;
     if (q->first == NULL)
         q->first = piece;
@@ -21,8 +20,7 @@ static void drop_first(struct outqueue *q)
     struct out_piece *piece = q->first;
     q->first = piece->next;
     q->bytes -= piece->left.len;
-    if (piece->shared == NULL)
-        held_sub(piece->size);
+    held_sub(piece->size);
     http_shared_unref(piece->shared);
     mem_free(piece);
 }

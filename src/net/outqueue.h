@@ -16,7 +16,7 @@
 struct out_piece {
     struct out_piece *next;
     struct str left;
-    size_t size;                /* before anything of it was sent */
+    size_t size;                /* what it holds: itself, and its bytes unless they are shared */
     struct http_shared *shared; /* referenced while the piece lives; NULL for the others */
     char copy[];
 };
@@ -27,7 +27,7 @@ struct outqueue {
     size_t bytes;
 };
 
-/* Bytes that wait to be sent, of the whole process; shared bytes also before they are queued. */
+/* What waiting to be sent takes, in the whole process; shared bytes also before they are queued. */
 size_t outqueue_held_bytes(void);
 
 void outqueue_clear(struct outqueue *q);

@@ -105,6 +105,7 @@ struct sqlite_store {
     atomic_bool is_broken;
     int wal_pages; /* in the WAL, now and when it was last checkpointed; writer thread only */
     int wal_pages_tried;
+    bool wal_is_moved; /* into the database file, all of it as it was then */
     atomic_ullong n_commits, n_writes, n_reads, n_rollbacks, n_checkpoints, commit_us;
 };
 

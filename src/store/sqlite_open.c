@@ -227,22 +227,59 @@ static enum error migrate(struct sqlite_connection *c, struct problem *problem)
 
 /* --- Open and close ------------------------------------------------------------------------- */
 
+static bool write_again(int fd, char *bytes, size_t room, off_t at, ssize_t *out_done)
+{
+    ssize_t n = pread(fd, bytes, room, at);
+    for (ssize_t done = 0, part; done < n; done += part) {
+        part = pwrite(fd, bytes + done, (size_t)(n - done), at + done);
+        if (part <= 0)
+            return false;
+    }
+    *out_done = n;
+    return n >= 0;
+}
+
+/* The same bytes at the same places: whoever reads them sees no difference, no space is needed, and
+ * the fsync behind it has to write them. SQLite holds no lock on this file that closing it ends. */
+static enum error rewrite_log(struct sqlite_store *s, struct problem *problem)
+{
+    enum { PART_BYTES = 1 << 20 };
+    int fd = openat(s->directory_fd, "cairn.db-wal", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return OK;
+    char *bytes CLEANUP(mem_freep) = mem_alloc(PART_BYTES);
+    bool good = fd >= 0;
+    off_t at = 0;
+    for (ssize_t done = 1; good && done > 0; at += done)
+        good = write_again(fd, bytes, PART_BYTES, at, &done);
+    good = good && fsync(fd) == 0;
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    return good ? OK
+                : problem_set(problem, ERR_UNAVAILABLE, "cannot write %s-wal again: %s", s->path,
+                      strerror(why));
+}
+
 /*
  * What the last process left in the log moves into the database, and the log starts over. After an
  * fsync that failed the kernel shows pages of the log which the disk may never have got, and which
  * no later fsync writes: a commit behind them would be lost with them. A reader of another process,
- * a backup, or a disk without space can keep it from that; then the log stays as it is.
+ * a backup, or a disk without space can keep it from that; then the log is written again in place.
  */
-static enum error empty_log(struct sqlite_connection *c, struct problem *problem)
+static enum error empty_log(struct sqlite_store *s, struct problem *problem)
 {
+    struct sqlite_connection *c = &s->writer;
     sqlite3_busy_timeout(c->db, SQLITE_CHECKPOINT_WAIT_MS);
     int rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
-    enum error e = (rc & 0xff) == SQLITE_BUSY ? OK : sqlite_error(c, rc);
-    bool stays = e == OK || e == ERR_STORAGE_FULL;
-    return stays ? OK
-                 : problem_set(problem, e, "cannot move the log into the database: %s",
-                       sqlite3_errmsg(c->db));
+    s->wal_is_moved = rc == SQLITE_OK;
+    enum error e = (rc & 0xff) == SQLITE_BUSY ? ERR_STORAGE_FULL : sqlite_error(c, rc);
+    if (e == ERR_STORAGE_FULL)
+        return rewrite_log(s, problem);
+    return e == OK ? OK
+                   : problem_set(problem, e, "cannot move the log into the database: %s",
+                         sqlite3_errmsg(c->db));
 }
 
 static enum error open_all(struct sqlite_store *s, struct problem *problem)
@@ -259,7 +296,7 @@ static enum error open_all(struct sqlite_store *s, struct problem *problem)
     if (e == OK)
         e = transfer_check_sqlite(s->writer.db, problem);
     if (e == OK)
-        e = empty_log(&s->writer, problem);
+        e = empty_log(s, problem);
     if (e == OK)
         e = migrate(&s->writer, problem);
     for (unsigned i = 0; e == OK && i < s->base.config.readers; i++)

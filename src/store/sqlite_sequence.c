@@ -117,10 +117,13 @@ void sqlite_sequence_drop(struct tx *tx, const struct sequence *sequence)
     struct sqlite_connection *c = tx->connection;
     struct sequence_cache *cache = &c->store->sequences;
     if (!uuid_is_nil(sequence->key)) {
-        find_slot(cache, sequence->load, sequence->tenant_id, sequence->key)->last = UNKNOWN;
+        struct sequence_slot *slot =
+            find_slot(cache, sequence->load, sequence->tenant_id, sequence->key);
+        if (slot->load != NULL)
+            slot->last = UNKNOWN;
         return;
     }
     for (size_t i = 0; i < SEQUENCE_SLOTS; i++)
-        if (uuid_eq(cache->slots[i].tenant_id, sequence->tenant_id))
+        if (cache->slots[i].load != NULL && uuid_eq(cache->slots[i].tenant_id, sequence->tenant_id))
             cache->slots[i].last = UNKNOWN;
 }

@@ -65,7 +65,7 @@ static uint64_t file_bytes(const struct sqlite_store *s, const char *name)
 /* What can be written to the WAL: all of its file, once everything in it has been moved. */
 static uint64_t log_bytes(const struct sqlite_store *s)
 {
-    bool starts_over = s->wal_pages_tried >= s->wal_pages;
+    bool starts_over = s->wal_is_moved && s->wal_pages_tried >= s->wal_pages;
     return free_bytes(s) + (starts_over ? file_bytes(s, "cairn.db-wal") : 0);
 }
 
@@ -144,8 +144,12 @@ static enum space_state judge(struct sqlite_store *s, enum space_state from)
         return SPACE_AMPLE;
     uint64_t inside = pragma_number(s, "PRAGMA freelist_count") * PAGE_BYTES;
     uint64_t room = inside + (s->space.is_limited ? 0 : free_bytes(s));
+    /* Of a limit that does not show, a write finds out. */
     if (from == SPACE_TIGHT)
-        return room < RESERVE_BYTES ? SPACE_NONE : SPACE_TIGHT;
+        return s->space.is_limited || room >= RESERVE_BYTES ? SPACE_TIGHT : SPACE_NONE;
+    bool is_impossible = s->space.why != 0 && s->space.why != ENOSPC;
+    if (is_impossible && free_bytes(s) >= RESERVE_BYTES + RESERVE_SPARE_BYTES)
+        return SPACE_TIGHT;
     bool fits = inside >= RESERVE_BYTES + RESERVE_SPARE_BYTES && log_bytes(s) >= BATCH_BYTES;
     return fits ? SPACE_TIGHT : SPACE_NONE;
 }

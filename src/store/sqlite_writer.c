@@ -80,14 +80,15 @@ static void undo_all(struct sqlite_store *s, struct tx *tx)
 static enum error run_all(struct sqlite_store *s, struct store_job *batch, struct tx *tx)
 {
     bool alone = batch->next == NULL, careful = !alone && s->n_careful > 0, torn;
-    s->n_careful -= careful;
+    if (careful)
+        s->n_careful--;
     enum error e = run_jobs(s, batch, tx, careful, &torn);
     if (e != OK || !torn)
         return e;
     e = sqlite_do(&s->writer, SQLITE_VERB_ROLLBACK);
-    undo_all(s, tx);
     if (e != OK || alone)
-        return e;
+        return e; /* what it left in memory has been forgotten */
+    undo_all(s, tx);
     s->n_careful = SQLITE_CAREFUL_BATCHES;
     for (struct store_job *job = batch; job != NULL; job = job->next)
         job->result = OK;
@@ -98,6 +99,11 @@ static enum error commit(struct sqlite_store *s)
 {
     int64_t start_us = clock_steady_us();
     enum error e = sqlite_do(&s->writer, SQLITE_VERB_COMMIT);
+    /* The index of the log grows after the commit is in the log and on the disk. What we called
+     * undone then, the next start would find done. */
+    int rc = sqlite3_extended_errcode(s->writer.db);
+    if (e != OK && (rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_SHMMAP))
+        return sqlite_give_up(s, "a commit was written, but not taken into the index of the log");
     if (e == OK) {
         atomic_fetch_add(&s->commit_us, (uint64_t)(clock_steady_us() - start_us));
         atomic_fetch_add(&s->n_commits, 1);
@@ -168,12 +174,13 @@ static void checkpoint_if_due(struct sqlite_store *s)
     sqlite3_busy_timeout(s->writer.db, SQLITE_CHECKPOINT_WAIT_MS);
     int rc = sqlite3_wal_checkpoint_v2(s->writer.db, NULL, mode, &in_wal, &moved);
     sqlite3_busy_timeout(s->writer.db, SQLITE_BUSY_MS);
-    enum error e = rc == SQLITE_BUSY ? OK : sqlite_error(&s->writer, rc);
+    enum error e = (rc & 0xff) == SQLITE_BUSY ? OK : sqlite_error(&s->writer, rc);
     if (e != OK) { /* the WAL keeps everything, try again later */
         space_checkpoint_failed(s, e);
         return;
     }
     s->wal_pages_tried = in_wal;
+    s->wal_is_moved = rc == SQLITE_OK && moved == in_wal;
     atomic_fetch_add(&s->n_checkpoints, 1);
 }
 

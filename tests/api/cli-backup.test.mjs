@@ -13,8 +13,8 @@ import { RunWorker, Starter } from './lib/actors.mjs';
 import { atEnd } from './lib/ending.mjs';
 import { expectSeqs } from './lib/followers.mjs';
 import { sqliteRows } from './lib/sql.mjs';
-import { claim, eventually, expectStatus, onPostgres, onSqlite, pause, readAll, runCairn, startServer,
-  token, twoTenants, uuid } from './lib/server.mjs';
+import { claim, eventually, expectStatus, onPostgres, onSqlite, pause, readAll, runCairn,
+  startServer, token, twoTenants, uuid } from './lib/server.mjs';
 
 const BINARY = resolve(process.env.CAIRN_BIN ??
   join(fileURLToPath(new URL('.', import.meta.url)), '../../build/src/cli/cairn'));

@@ -22,7 +22,7 @@ async function expectSound(server) {
 }
 
 test('every route that writes has somebody who writes through it while the server is killed',
-  async (t) => {
+  onSqlite('the routes are the same'), async (t) => {
     const scene = await Scene.begin(t);
     await scene.rehearse(REHEARSAL_MS);
     assert.deepEqual(scene.untouched, [], 'an actor in lib/crash must write through it');

@@ -308,14 +308,16 @@ static void leave_file(
 static void write_whole(const char *path, const struct content *c)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    size_t done = 0;
-    while (fd >= 0 && done < c->size) {
-        ssize_t n = write(fd, c->bytes + done, c->size - done);
+    size_t done = 0, end = c->size;
+    while (end > 0 && c->bytes[end - 1] == 0) /* a hole does, above all for the reserve */
+        end--;
+    while (fd >= 0 && done < end) {
+        ssize_t n = write(fd, c->bytes + done, end - done);
         if (n <= 0)
             break;
         done += (size_t)n;
     }
-    if (fd < 0 || done < c->size || close(fd) != 0) {
+    if (fd < 0 || done < end || ftruncate(fd, (off_t)c->size) != 0 || close(fd) != 0) {
         perror(path);
         abort();
     }

@@ -9,7 +9,8 @@
 //   meddle.struck('sync')                         how many calls have failed so
 //
 // Across a restart of the server it stays as it was told.
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { closeSync, existsSync, openSync, readSync, writeSync } from 'node:fs';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -67,6 +68,7 @@ class Meddle {
 }
 
 export async function startMeddled(t, options = {}) {
+  assert.ok(existsSync(LIBRARY), `${LIBRARY} is missing: build with -Dtests=true`);
   const directory = mkdtempSync(join(tmpdir(), 'cairn-meddle-'));
   const meddle = new Meddle(join(directory, 'orders'));
   atEnd(t, () => {

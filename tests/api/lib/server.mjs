@@ -39,7 +39,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -272,8 +272,14 @@ class Server {
   }
 
   /** Stands still until thaw(), as a machine that swaps or a virtual one that is moved. */
+  /** Of many threads some may run on for a while: it stands still when all of them do. */
   freeze() {
+    const tasks = `/proc/${this.#process.pid}/task`;
+    const stands = (task) =>
+      / T /.test(readFileSync(`${tasks}/${task}/stat`, 'latin1').replace(/.*\)/, ''));
     this.#process.kill('SIGSTOP');
+    while (!readdirSync(tasks).every(stands))
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
   }
 
   thaw() {

@@ -11,6 +11,7 @@ export class Memoria extends Actor {
   #id = null;
   #said = [];
   #log = null;
+  #ended = []; // conversations since the last check
 
   async step() {
     const begins = this.#id === null || this.#said.length >= TURNS;
@@ -18,6 +19,8 @@ export class Memoria extends Actor {
     const started = expectStatus(await this.post('/workflow/start',
       begins ? { user_input } : { workflow_id: this.#id, user_input }), 201);
     if (begins) {
+      if (this.#id !== null)
+        this.#ended.push({ id: this.#id, said: this.#said, log: this.#log });
       this.#id = started.workflow_id;
       this.#said = [];
       this.#log = new Log(this.client, this.#id);
@@ -48,14 +51,20 @@ export class Memoria extends Actor {
     assert.deepEqual({ ...now, ...wanted }, now, 'half a change');
   }
 
-  async check(whole) {
-    if (this.#id === null)
-      return;
-    const { context } = await this.get(`/v1/threads/${this.#id}`);
+  async #expect({ id, said, log }, whole) {
+    const { context } = await this.get(`/v1/threads/${id}`);
     assert.deepEqual(context.tail.map(({ seq, content }) => [seq, content]),
-      this.#said.map((content, i) => [i + 1, content]));
-    const { moved } = await this.#log.follow(whole);
-    for (const [id, status] of moved)
-      assert.equal((await this.get(`/v1/runs/${id}`)).status, status);
+      said.map((content, i) => [i + 1, content]));
+    const { moved } = await log.follow(whole);
+    for (const [run, status] of moved)
+      assert.equal((await this.get(`/v1/runs/${run}`)).status, status);
+  }
+
+  async check(whole) {
+    for (const ended of this.#ended)
+      await this.#expect(ended, true);
+    this.#ended = [];
+    if (this.#id !== null)
+      await this.#expect({ id: this.#id, said: this.#said, log: this.#log }, whole);
   }
 }

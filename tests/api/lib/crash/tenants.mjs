@@ -46,6 +46,8 @@ export class Landlord extends Actor {
     const now = answer === null ? await this.get(`/v1/tenants/${id}`) : expectStatus(answer, 200);
     assert.ok(now.name === name || (answer === null && now.name === known.tenant.name));
     known.tenant = now;
+    if (now.name === name)
+      this.audited('tenant.renamed', id);
   }
 
   async #delete(id) {
