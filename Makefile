@@ -4,7 +4,8 @@
 #   make quick    the tests of the plain build alone
 #   make chaos    three nodes and PostgreSQL, killed and cut CHAOS_CYCLES=100 times under load
 #   make crash    the server, killed CRASH_CYCLES=1000 times under load on each engine; its disk fails
-#   make bench    measure, print tables, write bench/RESULTS.md; BENCH="--only growth": a part of it
+#   make bench    measure, print tables, write bench/RESULTS.md; BENCH="--only growth": a part of it;
+#                 BENCH_DIR: where its data go, /tmp unless told
 #   make fuzz     run the fuzzers, FUZZ_SECONDS=60 each, and print what they reached
 #   make fresh    prove `make run` and `make test` inside a new Debian 12
 #   make format   clang-format every C file in place

@@ -129,7 +129,7 @@ def measure(rig):
     return ["## As the log grows", "",
             *paragraph(
                 f"It is filled by appends of {LOAD_BATCH} events to all threads in a random order,"
-                " so that the events of a thread lie far apart; each row is measured when so many"
+                " so that the events of a thread lie far apart; a row is measured from when so many"
                 " are there. Appends: of one event, 64 connections, to threads at random (the"
                 f" median of {TURNS} times {APPENDS:,}). Reads: {PAGE} events of one thread, from"
                 " anywhere in it, of threads at random; p50 and p99 of one connection, a second"
