@@ -97,9 +97,7 @@ const struct command command_event_tail = {.noun = "event",
     .verb = "tail",
     .arguments = "[THREAD]",
     .summary = "print events, of a thread or of all, and follow them",
-    .details = "A lost connection, also a server that starts again, is made up for: every event is "
-               "printed once. The cursor is told on stderr at the end; --after CURSOR goes on "
-               "from there.",
+    .details = TAIL_DETAILS,
     .options = tail_options,
     .n_options = COUNT_OF(tail_options),
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT,

@@ -19,9 +19,7 @@ const struct command command_run_tail = {.noun = "run",
     .verb = "tail",
     .arguments = "RUN",
     .summary = "print a run's events, and follow them until it ends",
-    .details = "A lost connection, also a server that starts again, is made up for: every event is "
-               "printed once. The cursor is told on stderr at the end; --after CURSOR goes on "
-               "from there.",
+    .details = TAIL_DETAILS,
     .options = tail_options,
     .n_options = COUNT_OF(tail_options),
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT,

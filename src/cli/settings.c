@@ -63,28 +63,27 @@ static const char *read_count(
     return str_to_u64(value, out) && *out >= min && *out <= max ? NULL : rule;
 }
 
-static const char *set_loops(struct server_config *c, struct str value)
+static const char *read_threads(struct str value, unsigned *out)
 {
     uint64_t n = 0;
     const char *rule = read_count(value, 1, 64, "must be 1 to 64", &n);
-    c->loops = (unsigned)n;
+    *out = (unsigned)n;
     return rule;
+}
+
+static const char *set_loops(struct server_config *c, struct str value)
+{
+    return read_threads(value, &c->loops);
 }
 
 static const char *set_db_writers(struct server_config *c, struct str value)
 {
-    uint64_t n = 0;
-    const char *rule = read_count(value, 1, 64, "must be 1 to 64", &n);
-    c->db_writers = (unsigned)n;
-    return rule;
+    return read_threads(value, &c->db_writers);
 }
 
 static const char *set_readers(struct server_config *c, struct str value)
 {
-    uint64_t n = 0;
-    const char *rule = read_count(value, 1, 64, "must be 1 to 64", &n);
-    c->readers = (unsigned)n;
-    return rule;
+    return read_threads(value, &c->readers);
 }
 
 static const char *set_connections(struct server_config *c, struct str value)

@@ -7,6 +7,11 @@
 
 #include "cli/remote.h"
 
+/* What the help of each command that tails says of it. */
+#define TAIL_DETAILS                                                                              \
+    "A lost connection, also a server that starts again, is made up for: every event is printed " \
+    "once. The cursor is told on stderr at the end; --after CURSOR goes on from there."
+
 struct tail {
     struct cli *cli;
     struct remote *remote;

@@ -1,5 +1,7 @@
 #include "lib/errand.h"
 
+#include "model/sweep.h"
+
 enum { ARENA_BYTES = 1024 * 1024 };
 
 struct errand {
@@ -26,4 +28,14 @@ enum error errand_run(struct store *store, enum store_mode mode,
 {
     struct errand errand = {run, data};
     return store_call(store, mode, run_errand, &errand);
+}
+
+static enum error prepare(struct context *c, void *unused)
+{
+    return model_prepare(c);
+}
+
+enum error errand_prepare(struct store *store)
+{
+    return errand_run(store, STORE_WRITE, prepare, NULL);
 }

@@ -7,5 +7,7 @@
 /* Submits and waits; not from a store or loop thread. `run` may be called several times. */
 MUST_CHECK enum error errand_run(struct store *store, enum store_mode mode,
     enum error (*run)(struct context *c, void *data), void *data);
+/* model_prepare. */
+MUST_CHECK enum error errand_prepare(struct store *store);
 
 #endif

@@ -66,11 +66,6 @@ static void write_metrics(struct buf *out, void *data)
 
 /* --- Open ----------------------------------------------------------------------------------- */
 
-static enum error prepare(struct context *c, void *unused)
-{
-    return model_prepare(c);
-}
-
 static enum error read_any_key(struct context *c, void *out_any)
 {
     return key_any(c, out_any);
@@ -97,7 +92,7 @@ static enum error open_store(
     enum error e = store_open(&config, problem, &i->store);
     if (e != OK)
         return e;
-    e = errand_run(i->store, STORE_WRITE, prepare, NULL);
+    e = errand_prepare(i->store);
     i->is_unprepared = e == ERR_STORAGE_FULL; /* reads can be served; the sweeper tries again */
     if (e != OK && !i->is_unprepared)
         return problem_set(problem, e, "the database could not be prepared");

@@ -86,16 +86,11 @@ static enum error sweep_one_by_one(struct sweeper *s)
     return failure;
 }
 
-static enum error prepare(struct context *c, void *unused)
-{
-    return model_prepare(c);
-}
-
 static enum error sweep(struct sweeper *s)
 {
     s->more = false;
     if (s->prepares) {
-        enum error e = errand_run(s->store, STORE_WRITE, prepare, NULL);
+        enum error e = errand_prepare(s->store);
         s->prepares = e != OK;
         return e;
     }

@@ -112,9 +112,9 @@ enum error audit_record(struct context *c, const char *action, const char *objec
 static enum error check_row(
     struct context *c, const struct audit_record *r, struct str hash, struct str before)
 {
-    bool is_first = r->seq == 1;
+    bool is_first = r->seq == 1, is_linked = is_first || before.len == SHA256_LEN;
     struct sha256 found = chain_hash(c->tenant_id, is_first ? STR("") : before, r);
-    if (integrity_holds(c, is_first || before.len == SHA256_LEN ? hash : STR(""), &found))
+    if (integrity_holds(c, hash, &found) && is_linked)
         return OK;
     return integrity_lost(c, "the audit record %lld, or the one before it,", (long long)r->seq);
 }

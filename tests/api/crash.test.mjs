@@ -5,21 +5,14 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { Listener } from './lib/crash/listeners.mjs';
 import { Scene } from './lib/crash/scene.mjs';
-import { ENGINE, expectStatus, onSqlite, pause, runCairn, startServer } from './lib/server.mjs';
+import { ENGINE, expectSound, expectStatus, onSqlite, pause, startServer }
+  from './lib/server.mjs';
 
 const CYCLES = Number(process.env.CAIRN_CRASH_CYCLES || (ENGINE === 'sqlite' ? 50 : 15));
 const REHEARSAL_MS = 60_000;
 
 const newThread = async (client, body = {}) =>
   expectStatus(await client.post('/v1/threads', body), 201);
-
-/** What `cairn check` finds in the database that the server had. */
-async function expectSound(server) {
-  const database = server.db === null ? ['--data', server.dataDir]
-    : ['--db', server.db, '--db-schema', server.schema];
-  const end = await runCairn(['check', ...database]);
-  assert.equal(end.code, 0, end.stdout + end.stderr);
-}
 
 test('every route that writes has somebody who writes through it while the server is killed',
   onSqlite('the routes are the same'), async (t) => {

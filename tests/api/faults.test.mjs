@@ -2,7 +2,7 @@
 // finds no space or fails, a read that fails. What was acknowledged is there afterwards, always.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { eventually, expectProblem, expectStatus, onSqlite, readAll, runCairn }
+import { eventually, expectProblem, expectSound, expectStatus, onSqlite, readAll }
   from './lib/server.mjs';
 import { expectSeqs, readSse } from './lib/followers.mjs';
 import { Scene } from './lib/crash/scene.mjs';
@@ -18,11 +18,6 @@ const MOST_CALLS = 1000;
 
 const append = (client, thread, text) =>
   client.post(`/v1/threads/${thread.id}/events`, { kind: 'progress', text });
-
-async function expectSound(server) {
-  const end = await runCairn(['check', '--data', server.dataDir]);
-  assert.equal(end.code, 0, end.stdout + end.stderr);
-}
 
 test('an fsync fails: the server stops at once and acknowledges nothing more', FILES, async (t) => {
   const { server, meddle } = await startMeddled(t);

@@ -23,6 +23,11 @@ void test_fail(const char *file, int line, const char *fmt, ...)
     putchar('\n');
 }
 
+bool contains(struct str text, const char *part)
+{
+    return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
+}
+
 int main(int argc, char **argv)
 {
     unsigned passed = 0, failed = 0;

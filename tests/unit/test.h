@@ -56,4 +56,13 @@ void test_fail(const char *file, int line, const char *fmt, ...) PRINTF_LIKE(3, 
                 #actual, STR_ARG(actual_), STR_ARG(expected_));                              \
     } while (0)
 
+/* Text in which the part occurs somewhere. */
+bool contains(struct str text, const char *part);
+#define EXPECT_PART(text, part)                                                                  \
+    do {                                                                                         \
+        struct str text_ = (text);                                                               \
+        if (!contains(text_, part))                                                              \
+            test_fail(__FILE__, __LINE__, "\"%.*s\" does not say \"%s\"", STR_ARG(text_), part); \
+    } while (0)
+
 #endif

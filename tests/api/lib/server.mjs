@@ -24,6 +24,7 @@
 //   .idLiteral(uuid)       an id as it is written in SQL
 //   .url .port .dataDir .stderr .database (the SQLite file) .schema .db (its URL)
 // runCairn(args)           for what must end by itself: {code, signal, stdout, stderr}
+// expectSound(server)      asserts that 'cairn check' finds nothing in its database
 // expectNoStart(db, rules) asserts that it does so at once, with words that match each rule
 // onSqlite, onPostgres     options of a test that makes sense on one engine alone, with the reason:
 //                          test('…', onSqlite('files of SQLite'), async (t) => …)
@@ -463,6 +464,14 @@ export async function withKey(admin, scopes, more = {}) {
   const client = admin.server.client(key.secret);
   client.keyId = key.id;
   return client;
+}
+
+/** `cairn check` finds nothing in the database that the server had. */
+export async function expectSound(server) {
+  const database = server.db === null ? ['--data', server.dataDir]
+    : ['--db', server.db, '--db-schema', server.schema];
+  const end = await runCairn(['check', ...database]);
+  assert.equal(end.code, 0, end.stdout + end.stderr);
 }
 
 /** Asks again until `probe` gives something true; for what happens soon, at no known moment. */

@@ -122,12 +122,3 @@ void expect_end(struct fixture *f, cairn_subscription *s, const char *reason)
     EXPECT_STR(member(f->arena, str_of(event->data), "reason"), str_of(reason));
     EXPECT_STR(member(f->arena, str_of(event->data), "cursor"), str_of(event->cursor));
 }
-
-bool contains(struct str text, const char *part)
-{
-    size_t len = strlen(part);
-    for (size_t i = 0; i + len <= text.len; i++)
-        if (memcmp(text.ptr + i, part, len) == 0)
-            return true;
-    return false;
-}

@@ -50,12 +50,4 @@ cairn_subscription *subscribe(struct fixture *f, const char *target);
 /* Expects the end, and for this reason. */
 void expect_end(struct fixture *f, cairn_subscription *s, const char *reason);
 
-bool contains(struct str text, const char *part);
-#define EXPECT_PART(text, part)                                                                  \
-    do {                                                                                         \
-        struct str text_ = (text);                                                               \
-        if (!contains(text_, part))                                                              \
-            test_fail(__FILE__, __LINE__, "\"%.*s\" does not say \"%s\"", STR_ARG(text_), part); \
-    } while (0)
-
 #endif

@@ -290,15 +290,6 @@ struct event last_event(struct fixture *f, struct uuid thread_id)
     return n > 0 ? events[n - 1] : (struct event){0};
 }
 
-bool contains(struct str text, const char *part)
-{
-    size_t len = strlen(part);
-    for (size_t i = 0; i + len <= text.len; i++)
-        if (memcmp(text.ptr + i, part, len) == 0)
-            return true;
-    return false;
-}
-
 void collect_garbage(struct fixture *f)
 {
     struct event_garbage found[8];

@@ -94,12 +94,4 @@ struct event_bounds tenant_bounds(struct fixture *f);
 /* The newest event of the thread. */
 struct event last_event(struct fixture *f, struct uuid thread_id);
 
-bool contains(struct str text, const char *part);
-#define EXPECT_PART(text, part)                                                                  \
-    do {                                                                                         \
-        struct str text_ = (text);                                                               \
-        if (!contains(text_, part))                                                              \
-            test_fail(__FILE__, __LINE__, "\"%.*s\" does not say \"%s\"", STR_ARG(text_), part); \
-    } while (0)
-
 #endif

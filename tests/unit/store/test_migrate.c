@@ -49,15 +49,6 @@ static struct str refusal(struct fixture *f, enum error expected)
     return f->problem.detail;
 }
 
-static bool contains(struct str text, const char *part)
-{
-    size_t len = strlen(part);
-    for (size_t i = 0; i + len <= text.len; i++)
-        if (memcmp(text.ptr + i, part, len) == 0)
-            return true;
-    return false;
-}
-
 TEST(a_database_of_a_newer_cairn_is_refused_and_left_alone)
 {
     struct fixture f;

@@ -84,11 +84,6 @@ static enum error transfer_in(struct places *p, enum transfer_mode mode)
     return e;
 }
 
-static bool contains(struct str text, const char *part)
-{
-    return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
-}
-
 #define EXPECT_REFUSED(p, error, part)                                                         \
     do {                                                                                       \
         EXPECT_EQ(transfer(p, NULL), error);                                                   \
