@@ -56,14 +56,45 @@ void call_rewind(struct call *call)
 
 /* --- Routing -------------------------------------------------------------------------------- */
 
+/* A name is data: any text but control characters. */
+static enum error decode_text_param(
+    struct call *call, struct str name, struct str encoded, size_t i)
+{
+    struct str *text = &call->texts[i];
+    if (!http_decode_percent(call->arena, encoded, false, text))
+        return problem_fault(&call->problem, name, "must be percent-encoded UTF-8 without U+0000");
+    if (text->len > ROUTE_TEXT_MAX_BYTES)
+        return problem_fault(
+            &call->problem, name, "must have at most %d bytes", ROUTE_TEXT_MAX_BYTES);
+    for (size_t k = 0; k < text->len; k++)
+        if ((unsigned char)text->ptr[k] < ' ' || text->ptr[k] == 0x7f)
+            return problem_fault(&call->problem, name, "must not contain control characters");
+    return OK;
+}
+
+static enum error decode_path_param(struct call *call, struct str encoded, size_t i)
+{
+    struct str name = route_param_name(call->route, i);
+    switch (route_param_kind(name)) {
+    case ROUTE_PARAM_UUID:
+        return uuid_parse(encoded, &call->params[i])
+                   ? OK
+                   : problem_fault(&call->problem, name, "must be a UUID");
+    case ROUTE_PARAM_NUMBER:
+        return str_to_i64(encoded, &call->numbers[i]) && call->numbers[i] > 0
+                   ? OK
+                   : problem_fault(&call->problem, name, "must be a whole number from 1");
+    case ROUTE_PARAM_TEXT:
+        return decode_text_param(call, name, encoded, i);
+    }
+    return OK;
+}
+
 static bool decode_path_params(struct call *call, const struct str encoded[ROUTE_MAX_PARAMS])
 {
     bool good = true;
     for (size_t i = 0; i < ROUTE_MAX_PARAMS && !str_is_none(encoded[i]); i++)
-        if (!uuid_parse(encoded[i], &call->params[i])) {
-            problem_fault(&call->problem, route_param_name(call->route, i), "must be a UUID");
-            good = false;
-        }
+        good = decode_path_param(call, encoded[i], i) == OK && good;
     return good;
 }
 

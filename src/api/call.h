@@ -40,7 +40,10 @@ struct call {
     /* The request. */
     const struct http_request *request;
     const struct route *route;
+    /* The path's parameters by their place: each in the array of its kind. */
     struct uuid params[ROUTE_MAX_PARAMS];
+    int64_t numbers[ROUTE_MAX_PARAMS];
+    struct str texts[ROUTE_MAX_PARAMS];
     struct str request_id;
     struct str secret; /* of Authorization or the WebSocket's protocol; STR_NONE */
     struct str body;

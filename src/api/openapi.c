@@ -304,6 +304,21 @@ static void write_header_parameters(struct json_writer *w, const struct route *r
         write_header_parameter(w, "Last-Event-ID", "the cursor, instead of ?after=");
 }
 
+static void write_path_schema(struct json_writer *w, enum route_param kind)
+{
+    member(w, "type", kind == ROUTE_PARAM_NUMBER ? "integer" : "string");
+    if (kind == ROUTE_PARAM_UUID)
+        member(w, "format", "uuid");
+    if (kind == ROUTE_PARAM_NUMBER) {
+        json_write_key(w, STR("minimum"));
+        json_write_i64(w, 1);
+    }
+    if (kind == ROUTE_PARAM_TEXT) {
+        json_write_key(w, STR("maxLength"));
+        json_write_i64(w, ROUTE_TEXT_MAX_BYTES);
+    }
+}
+
 static void write_parameters(struct json_writer *w, const struct route *r)
 {
     json_write_key(w, STR("parameters"));
@@ -312,8 +327,7 @@ static void write_parameters(struct json_writer *w, const struct route *r)
         json_write_object(w);
         write_parameter(w, route_param_name(r, i), "path", true);
         open_member(w, "schema");
-        member(w, "type", "string");
-        member(w, "format", "uuid");
+        write_path_schema(w, route_param_kind(route_param_name(r, i)));
         json_write_end(w);
         json_write_end(w);
     }

@@ -106,3 +106,12 @@ struct str route_param_name(const struct route *route, size_t index)
     }
     return STR_NONE;
 }
+
+enum route_param route_param_kind(struct str name)
+{
+    static const struct str numbers[] = {{"version", 7}, {"from", 4}, {"to", 2}};
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        if (str_eq(name, numbers[i]))
+            return ROUTE_PARAM_NUMBER;
+    return str_ends_with(name, STR("_id")) ? ROUTE_PARAM_UUID : ROUTE_PARAM_TEXT;
+}

@@ -32,7 +32,15 @@ enum route_flags {
     ROUTE_PROBE = 1 << 9,         /* asks whether the store can be reached */
 };
 
-enum { ROUTE_MAX_PARAMS = 2, ROUTE_MAX_SEGMENTS = 8, ROUTE_BODY_DEFAULT = 4 * 1024 * 1024 };
+enum { ROUTE_MAX_PARAMS = 4, ROUTE_MAX_SEGMENTS = 10, ROUTE_BODY_DEFAULT = 4 * 1024 * 1024 };
+
+/* What a parameter of a path is, by its name. */
+enum route_param {
+    ROUTE_PARAM_UUID,   /* {thread_id} */
+    ROUTE_PARAM_NUMBER, /* {version}, {from}, {to}: whole, from 1 */
+    ROUTE_PARAM_TEXT,   /* {name}, {key}: data, percent-encoded in the path */
+};
+enum { ROUTE_TEXT_MAX_BYTES = 512 }; /* decoded */
 
 struct route {
     const char *method;
@@ -66,5 +74,6 @@ enum route_found route_find(struct arena *arena, struct str method, struct str p
 
 /* The name of a route's parameter: "thread_id". STR_NONE past the last. */
 struct str route_param_name(const struct route *route, size_t index);
+enum route_param route_param_kind(struct str name);
 
 #endif

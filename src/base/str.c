@@ -50,6 +50,11 @@ bool str_starts_with(struct str s, struct str prefix)
     return s.len >= prefix.len && str_eq(str_slice(s, 0, prefix.len), prefix);
 }
 
+bool str_ends_with(struct str s, struct str suffix)
+{
+    return s.len >= suffix.len && str_eq(str_slice(s, s.len - suffix.len, s.len), suffix);
+}
+
 size_t str_find(struct str s, char byte)
 {
     const char *hit = s.len == 0 ? NULL : memchr(s.ptr, byte, s.len);

@@ -35,6 +35,7 @@ static inline bool str_eq(struct str a, struct str b)
 bool str_eq_nocase(struct str a, struct str b);
 int str_cmp(struct str a, struct str b);
 bool str_starts_with(struct str s, struct str prefix);
+bool str_ends_with(struct str s, struct str suffix);
 /* The index of `byte`, or s.len when it does not occur. */
 size_t str_find(struct str s, char byte);
 bool str_has_byte(struct str s, char byte);

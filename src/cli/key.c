@@ -2,7 +2,9 @@
 #include "cli/cli.h"
 
 static const char *const scopes[] = {"threads:read", "threads:write", "runs:read", "runs:write",
-    "events:read", "events:write", "admin", "operator", NULL};
+    "events:read", "events:write", "messages:read", "messages:write", "files:read", "files:write",
+    "participants:read", "participants:write", "agents:read", "agents:write", "states:read",
+    "states:write", "storage:read", "storage:write", "admin", "operator", NULL};
 
 static const struct cli_column list_columns[] = {
     {"ID", "/id", COLUMN_ID},

@@ -35,6 +35,7 @@ void context_init(struct context *c, struct arena *arena, struct problem *proble
         .problem = problem,
         .tx = tx,
         .request_id = STR(""),
+        .principal = STR_NONE,
         .now_us = clock_wall_us(),
         .lease_now_us = tx != NULL ? tx_lease_now_us(tx) : clock_lease_us()};
 }

@@ -14,14 +14,26 @@
 enum { PAGE_MAX_BYTES = 4 * 1024 * 1024 };
 
 /* What a key may do. `admin` holds every scope of its tenant, `operator` also the tenants. */
-#define SCOPE_TABLE(X)                      \
-    X(SCOPE_THREADS_READ, "threads:read")   \
-    X(SCOPE_THREADS_WRITE, "threads:write") \
-    X(SCOPE_RUNS_READ, "runs:read")         \
-    X(SCOPE_RUNS_WRITE, "runs:write")       \
-    X(SCOPE_EVENTS_READ, "events:read")     \
-    X(SCOPE_EVENTS_WRITE, "events:write")   \
-    X(SCOPE_ADMIN, "admin")                 \
+#define SCOPE_TABLE(X)                                \
+    X(SCOPE_THREADS_READ, "threads:read")             \
+    X(SCOPE_THREADS_WRITE, "threads:write")           \
+    X(SCOPE_RUNS_READ, "runs:read")                   \
+    X(SCOPE_RUNS_WRITE, "runs:write")                 \
+    X(SCOPE_EVENTS_READ, "events:read")               \
+    X(SCOPE_EVENTS_WRITE, "events:write")             \
+    X(SCOPE_MESSAGES_READ, "messages:read")           \
+    X(SCOPE_MESSAGES_WRITE, "messages:write")         \
+    X(SCOPE_FILES_READ, "files:read")                 \
+    X(SCOPE_FILES_WRITE, "files:write")               \
+    X(SCOPE_PARTICIPANTS_READ, "participants:read")   \
+    X(SCOPE_PARTICIPANTS_WRITE, "participants:write") \
+    X(SCOPE_AGENTS_READ, "agents:read")               \
+    X(SCOPE_AGENTS_WRITE, "agents:write")             \
+    X(SCOPE_STATES_READ, "states:read")               \
+    X(SCOPE_STATES_WRITE, "states:write")             \
+    X(SCOPE_STORAGE_READ, "storage:read")             \
+    X(SCOPE_STORAGE_WRITE, "storage:write")           \
+    X(SCOPE_ADMIN, "admin")                           \
     X(SCOPE_OPERATOR, "operator")
 
 enum scope_bit {
@@ -57,6 +69,8 @@ struct context {
     enum actor_kind actor;
     struct uuid key_id;
     unsigned scopes; /* effective */
+    /* "user:NAME" or "agent:UUID", for whom the key acts; STR_NONE: for its whole tenant. */
+    struct str principal;
     struct str request_id;
     int64_t now_us;
     int64_t lease_now_us;

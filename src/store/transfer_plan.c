@@ -7,6 +7,7 @@ static const struct {
     const char *table;
     const char *why;
 } NOT_MOVED[] = {
+    {"blob_chunks", "it is PostgreSQL's alone: content is moved with its row in blobs"},
     {"cairn_transfer", "it says that its own database is being filled"},
     {"event_floor", "it is SQLite's alone; the last id, which it keeps, is moved as a number"},
     {"schema_versions", "each database tells which migrations it has seen itself"},
@@ -20,6 +21,7 @@ static const struct {
     /* By its id SQLite stores an event; PostgreSQL does so by thread and seq. Both have an index of
      * this, in whose order the events happened. */
     {"events", {"tenant_id", "id"}},
+    {"messages", {"tenant_id", "id"}},
 };
 
 /* Values that one engine keeps elsewhere. In the target they are right for both. */

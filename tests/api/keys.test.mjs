@@ -22,6 +22,18 @@ const SCOPES = [
   'runs:write',
   'events:read',
   'events:write',
+  'messages:read',
+  'messages:write',
+  'files:read',
+  'files:write',
+  'participants:read',
+  'participants:write',
+  'agents:read',
+  'agents:write',
+  'states:read',
+  'states:write',
+  'storage:read',
+  'storage:write',
 ];
 
 async function firstKey(server, scopes = ['operator']) {

@@ -13,6 +13,18 @@ const TENANT_SCOPES = [
   'runs:write',
   'events:read',
   'events:write',
+  'messages:read',
+  'messages:write',
+  'files:read',
+  'files:write',
+  'participants:read',
+  'participants:write',
+  'agents:read',
+  'agents:write',
+  'states:read',
+  'states:write',
+  'storage:read',
+  'storage:write',
 ];
 
 // --- The table -------------------------------------------------------------------------------

@@ -41,6 +41,10 @@ TEST(a_prefix_may_be_the_whole_but_not_longer)
     EXPECT(str_starts_with(STR("abc"), STR("")));
     EXPECT(str_starts_with(STR("abc"), STR("abc")));
     EXPECT(!str_starts_with(STR("abc"), STR("abcd")));
+    EXPECT(str_ends_with(STR("abc"), STR("")));
+    EXPECT(str_ends_with(STR("abc"), STR("bc")));
+    EXPECT(!str_ends_with(STR("abc"), STR("ab")));
+    EXPECT(!str_ends_with(STR("abc"), STR("xabc")));
 }
 
 TEST(a_byte_that_does_not_occur_is_found_at_the_end)

@@ -7,7 +7,12 @@
 /* Each has tenant_id as a column. */
 static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotency_keys", "threads",
     "thread_documents", "thread_metadata", "runs", "run_documents", "run_undo", "events",
-    "event_garbage"};
+    "event_garbage", "agents", "participants", "shares", "share_redemptions", "messages",
+    "message_debug", "message_versions", "blobs", "blob_chunks", "files", "file_versions",
+    "uploads", "state_documents", "state_versions", "agent_storage"};
+
+/* The one of them that SQLite does not have. */
+static const char POSTGRES_TABLE[] = "blob_chunks";
 
 /* The only statements that may look across tenants, and why. None of them answers a client. */
 static const struct {
@@ -299,8 +304,10 @@ SQLITE_ONLY(every_table_leads_its_key_with_the_tenant)
     struct fixture f;
     fixture_begin(&f);
     for (size_t i = 0; i < COUNT_OF(TENANT_TABLES); i++) {
+        if (strcmp(TENANT_TABLES[i], POSTGRES_TABLE) == 0)
+            continue;
         struct str sql = arena_printf(f.arena,
-            "SELECT count(*) FROM pragma_index_list('%s') AS l, pragma_index_info(l.name) AS c "
+            "SELECT count(*) > 0 FROM pragma_index_list('%s') AS l, pragma_index_info(l.name) AS c "
             "WHERE l.\"unique\" AND c.seqno = 0 AND c.name = 'tenant_id'",
             TENANT_TABLES[i]);
         if (sql_i64(&f, arena_cstr(f.arena, sql)) != 1)
@@ -310,7 +317,7 @@ SQLITE_ONLY(every_table_leads_its_key_with_the_tenant)
     EXPECT_EQ(sql_i64(&f, "SELECT count(DISTINCT t.name) FROM sqlite_schema AS t, "
                           "pragma_table_info(t.name) AS c "
                           "WHERE t.type = 'table' AND c.name = 'tenant_id'"),
-        COUNT_OF(TENANT_TABLES));
+        COUNT_OF(TENANT_TABLES) - 1);
     fixture_end(&f);
 }
 

@@ -1,0 +1,101 @@
+-- Agents, who takes part in a thread, share links, and keys that act for one principal.
+--
+-- A principal is who acts: "user:NAME" (a name of the application's own) or "agent:UUID". A key
+-- that names one sees what its participation lets it see; a key without one sees its whole tenant.
+
+{{postgres:
+-- Row-level security for a table that has tenant_id: see 0001_foundation.sql.
+CREATE FUNCTION fence_by_tenant(name text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY own_tenant ON %I USING '
+        '(coalesce(current_setting(''cairn.tenant'', true) IN (tenant_id::text, ''*''), false))',
+        name);
+END $$;
+}}
+
+ALTER TABLE api_keys ADD COLUMN principal TEXT;
+
+CREATE TABLE agents (
+    tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    id {{uuid}} NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT,
+    metadata {{json}} NOT NULL,
+    created_at {{int}} NOT NULL,
+    updated_at {{int}} NOT NULL,
+    version {{int}} NOT NULL DEFAULT 1,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX agents_by_name ON agents (tenant_id, name);
+
+CREATE TABLE participants (
+    tenant_id {{uuid}} NOT NULL,
+    thread_id {{uuid}} NOT NULL,
+    id {{uuid}} NOT NULL,
+    -- 'user' or 'assistant'.
+    role TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    name TEXT NOT NULL,
+    image TEXT,
+    -- What it is doing, in its own words: "thinking…".
+    status TEXT,
+    -- 'read' or 'read_write'.
+    permission TEXT NOT NULL,
+    -- Who has left is not active any more, and has no access; the row keeps the messages' sender.
+    active {{bool}} NOT NULL,
+    -- Until when (lease time) it counts as online; NULL: it has said that it is not.
+    online_until {{int}},
+    metadata {{json}} NOT NULL,
+    created_at {{int}} NOT NULL,
+    updated_at {{int}} NOT NULL,
+    version {{int}} NOT NULL DEFAULT 1,
+    PRIMARY KEY (tenant_id, thread_id, id),
+    FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX participants_by_principal ON participants (tenant_id, principal, thread_id);
+CREATE INDEX participants_by_online ON participants (online_until) WHERE online_until IS NOT NULL;
+
+CREATE TABLE shares (
+    tenant_id {{uuid}} NOT NULL,
+    id {{uuid}} NOT NULL,
+    thread_id {{uuid}} NOT NULL,
+    -- 'participate', or 'copy': who redeems it gets a thread of its own.
+    kind TEXT NOT NULL,
+    permission TEXT NOT NULL,
+    label TEXT,
+    token_hash {{bytes}} NOT NULL,
+    max_redemptions {{int}},
+    redemptions {{int}} NOT NULL DEFAULT 0,
+    expires_at {{int}},
+    revoked_at {{int}},
+    created_by TEXT,
+    created_at {{int}} NOT NULL,
+    updated_at {{int}} NOT NULL,
+    version {{int}} NOT NULL DEFAULT 1,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX shares_by_thread ON shares (tenant_id, thread_id, id);
+
+-- What each redemption gave: a revoked share takes exactly that back.
+CREATE TABLE share_redemptions (
+    tenant_id {{uuid}} NOT NULL,
+    share_id {{uuid}} NOT NULL,
+    id {{uuid}} NOT NULL,
+    principal TEXT NOT NULL,
+    participant_id {{uuid}},
+    -- The participant's permission before; NULL: it was none, or not active.
+    previous_permission TEXT,
+    -- The thread that a copy made.
+    copied_thread_id {{uuid}},
+    created_at {{int}} NOT NULL,
+    PRIMARY KEY (tenant_id, share_id, id),
+    FOREIGN KEY (tenant_id, share_id) REFERENCES shares (tenant_id, id) ON DELETE CASCADE
+);
+
+{{postgres:
+SELECT fence_by_tenant(name) FROM unnest(ARRAY['agents', 'participants', 'shares',
+    'share_redemptions']) AS name;
+}}

@@ -1,0 +1,60 @@
+-- State documents and configuration with their versions, and the private storage of agents.
+
+-- Of an agent, a thread, or an agent within a thread; the nil id where there is none. `kind` is
+-- 'state' or 'config': the configuration of an agent is such a document too.
+CREATE TABLE state_documents (
+    tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    id {{uuid}} NOT NULL,
+    kind TEXT NOT NULL,
+    agent_id {{uuid}} NOT NULL,
+    thread_id {{uuid}} NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT,
+    data {{json}} NOT NULL,
+    json_schema {{json}},
+    ui_schema {{json}},
+    created_by TEXT,
+    created_at {{int}} NOT NULL,
+    updated_at {{int}} NOT NULL,
+    version {{int}} NOT NULL DEFAULT 1,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE UNIQUE INDEX state_documents_by_name
+    ON state_documents (tenant_id, agent_id, thread_id, kind, name);
+CREATE INDEX state_documents_by_thread ON state_documents (tenant_id, thread_id, id);
+
+-- Every version that there was, the present one included.
+CREATE TABLE state_versions (
+    tenant_id {{uuid}} NOT NULL,
+    state_id {{uuid}} NOT NULL,
+    version {{int}} NOT NULL,
+    description TEXT,
+    data {{json}} NOT NULL,
+    json_schema {{json}},
+    ui_schema {{json}},
+    created_by TEXT,
+    created_at {{int}} NOT NULL,
+    PRIMARY KEY (tenant_id, state_id, version),
+    FOREIGN KEY (tenant_id, state_id) REFERENCES state_documents (tenant_id, id) ON DELETE CASCADE
+);
+
+-- Of an agent alone: participants never see it. Either `value` or `bytes`.
+CREATE TABLE agent_storage (
+    tenant_id {{uuid}} NOT NULL,
+    agent_id {{uuid}} NOT NULL,
+    key TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    value {{json}},
+    bytes {{bytes}},
+    size_bytes {{int}} NOT NULL,
+    created_at {{int}} NOT NULL,
+    updated_at {{int}} NOT NULL,
+    version {{int}} NOT NULL DEFAULT 1,
+    PRIMARY KEY (tenant_id, agent_id, key),
+    FOREIGN KEY (tenant_id, agent_id) REFERENCES agents (tenant_id, id) ON DELETE CASCADE
+);
+
+{{postgres:
+SELECT fence_by_tenant(name) FROM unnest(ARRAY['state_documents', 'state_versions',
+    'agent_storage']) AS name;
+}}
