@@ -1,5 +1,6 @@
 #include "api/openapi.h"
 
+#include "api/examples.h"
 #include "api/resources.h"
 #include "base/json_write.h"
 
@@ -169,6 +170,20 @@ static void write_names(struct json_writer *w, const char *list, const char *con
     json_write_end(w);
 }
 
+static void write_example(struct json_writer *w, const struct schema *s, enum role role)
+{
+    const char *body = example_of_body(s);
+    if (role != ROLE_ANSWER && body == NULL)
+        return;
+    json_write_key(w, STR("examples"));
+    json_write_array(w);
+    if (role == ROLE_ANSWER)
+        example_write_answer(w, s);
+    else
+        json_write_raw(w, str_of(body));
+    json_write_end(w);
+}
+
 static void write_schema(struct json_writer *w, const struct schema *s, enum role role)
 {
     open_member(w, s->name);
@@ -191,12 +206,13 @@ static void write_schema(struct json_writer *w, const struct schema *s, enum rol
         json_write_key(w, STR("additionalProperties"));
         json_write_bool(w, false);
     }
+    write_example(w, s, role);
     json_write_end(w);
 }
 
 /* Each schema once, in the order in which the routes name them. */
 struct schema_set {
-    const struct schema *seen[128];
+    const struct schema *seen[256];
     size_t n_seen;
 };
 

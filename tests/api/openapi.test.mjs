@@ -75,6 +75,16 @@ function conform(document, schema, value, at) {
 
 // --- The document ----------------------------------------------------------------------------
 
+test('every schema has an example, which is what the schema says', async (t) => {
+  const server = await startServer(t);
+  const document = await readDocument(server);
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    if (name === 'Problem') continue;
+    assert.equal(schema.examples?.length, 1, `${name} has an example`);
+    conform(document, schema, schema.examples[0], name);
+  }
+});
+
 test('the document is OpenAPI 3.1 of this version of Cairn', async (t) => {
   const server = await startServer(t);
   const document = await readDocument(server);

@@ -1,3 +1,4 @@
+#include "api/examples.h"
 #include "api/openapi.h"
 
 #include "api/resources.h"
@@ -102,6 +103,32 @@ TEST(the_parameters_of_a_path_are_declared)
             EXPECT(json_string_eq(member(&d, param, "in"), STR("path")));
             EXPECT_EQ(json_type(member(&d, param, "required")), JSON_TRUE);
         }
+    }
+    end(&d);
+}
+
+/* --- Examples ------------------------------------------------------------------------------- */
+
+TEST(every_body_has_an_example_that_the_route_takes)
+{
+    struct document d;
+    begin(&d);
+    for (size_t i = 0; i < route_count; i++) {
+        const struct schema *body = routes[i].body;
+        const char *example = body != NULL ? example_of_body(body) : "";
+        if (example == NULL)
+            test_fail(__FILE__, __LINE__, "%s has no example in api/examples.c", body->name);
+        if (body == NULL || example == NULL)
+            continue;
+        struct json_doc doc;
+        struct json_error bad;
+        struct problem problem;
+        problem_init(&problem, &d.arena);
+        EXPECT(json_parse(&d.arena, str_of(example), &doc, &bad));
+        void *input = arena_zalloc(&d.arena, body->struct_bytes);
+        if (schema_decode(&d.arena, body, json_root(&doc), input, &problem) != OK)
+            test_fail(
+                __FILE__, __LINE__, "%s: %.*s", body->name, STR_ARG(problem.faults[0].detail));
     }
     end(&d);
 }

@@ -1,0 +1,149 @@
+#include "api/examples.h"
+
+#define ID_1 "019a8c5e-4f10-7b3a-9d2c-5e6f7a8b9c0d"
+#define ID_2 "019a8c5e-4f22-7c41-8a17-0b1c2d3e4f50"
+
+/* By the name of the schema. */
+static const struct {
+    const char *schema;
+    const char *json;
+} BODIES[] = {
+    {"TenantCreate", "{\"name\":\"acme\"}"},
+    {"TenantBody", "{\"name\":\"acme-europe\"}"},
+    {"KeyCreate", "{\"name\":\"worker\",\"scopes\":[\"runs:read\",\"runs:write\","
+                  "\"events:write\"],\"rate_limit_per_minute\":6000}"},
+    {"ThreadBody", "{\"title\":\"Q3 report\",\"agent\":\"researcher\","
+                   "\"metadata\":{\"customer\":\"c-17\"}}"},
+    {"Reason", "{\"reason\":\"the user went away\"}"},
+    {"RunCreate", "{\"user_input\":\"Summarise the report\",\"dispatch\":\"queue\"}"},
+    {"RunBody", "{\"status\":\"completed\",\"final_output\":{\"answer\":\"42\"}}"},
+    {"RunInput", "{\"input\":\"Yes, go on\"}"},
+    {"RunClaim", "{\"worker\":\"worker-3\",\"lease_ms\":30000}"},
+    {"RunHeartbeat", "{\"lease_ms\":30000}"},
+    {"EventAppend", "{\"kind\":\"progress\",\"text\":\"Read 3 of 10 pages\","
+                    "\"payload\":{\"page\":3},\"run_id\":\"" ID_2 "\"}"},
+    {"EventInput", "{\"kind\":\"acme.tool_call\",\"payload\":{\"tool\":\"search\"}}"},
+    {"EventPrune", "{\"through_seq\":1000}"},
+    {"WorkflowStart", "{\"user_input\":\"Plan a trip to Oslo\",\"ask_clarifications\":true}"},
+    {"WorkflowInput", "{\"input\":\"In May\"}"},
+};
+
+const char *example_of_body(const struct schema *schema)
+{
+    for (size_t i = 0; i < COUNT_OF(BODIES); i++)
+        if (strcmp(BODIES[i].schema, schema->name) == 0)
+            return BODIES[i].json;
+    return NULL;
+}
+
+/* --- Answers -------------------------------------------------------------------------------- */
+
+/* Texts by the name of their field. */
+static const struct {
+    const char *field;
+    const char *text;
+} TEXTS[] = {
+    {"name", "acme"},
+    {"title", "Q3 report"},
+    {"agent", "researcher"},
+    {"actor", "key:" ID_1},
+    {"version", "0.1.0"},
+    {"action", "thread.deleted"},
+    {"object_type", "thread"},
+    {"object_id", ID_1},
+    {"request_id", ID_2},
+    {"hash", "5d41402abc4b2a76b9719d911017c592ae3b7d1f0c2e4d6f8a9b0c1d2e3f4a5b"},
+    {"head", "5d41402abc4b2a76b9719d911017c592ae3b7d1f0c2e4d6f8a9b0c1d2e3f4a5b"},
+    {"secret", "cairn_…"},
+    {"kind", "progress"},
+    {"text", "Read 3 of 10 pages"},
+    {"user_input", "Summarise the report"},
+    {"worker", "worker-3"},
+    {"status", "ok"},
+    {"run_status", "running"},
+};
+
+static const char *text_for(const struct field *f)
+{
+    for (size_t i = 0; i < COUNT_OF(TEXTS); i++)
+        if (strcmp(TEXTS[i].field, f->name) == 0)
+            return TEXTS[i].text;
+    return f->name;
+}
+
+static void write_items(struct json_writer *w, const struct field *f)
+{
+    json_write_array(w);
+    if (f->kind == FIELD_NESTED_LIST)
+        example_write_answer(w, f->nested);
+    else if (f->kind == FIELD_STRINGS)
+        json_write_string(w, str_of(f->choices != NULL ? f->choices[0] : text_for(f)));
+    json_write_end(w);
+}
+
+static void write_value(struct json_writer *w, const struct field *f)
+{
+    static const int64_t MOMENT_US = 1767225600000000; /* 2026-01-01 */
+    struct uuid id = UUID_NIL;
+    switch (f->kind) {
+    case FIELD_STRING:
+        json_write_string(w, str_of(text_for(f)));
+        break;
+    case FIELD_ENUM:
+        json_write_string(w, str_of(f->choices[0]));
+        break;
+    case FIELD_BOOL:
+        json_write_bool(w, true);
+        break;
+    case FIELD_INT:
+        json_write_i64(w, f->min > 0 ? f->min : 1);
+        break;
+    case FIELD_TIME:
+        json_write_time(w, MOMENT_US);
+        break;
+    case FIELD_UUID:
+        if (uuid_parse(STR(ID_1), &id))
+            json_write_uuid(w, id);
+        break;
+    case FIELD_STRINGS:
+    case FIELD_NESTED_LIST:
+    case FIELD_ARRAY:
+        write_items(w, f);
+        break;
+    case FIELD_NESTED:
+        example_write_answer(w, f->nested);
+        break;
+    case FIELD_JSON:
+    case FIELD_OBJECT:
+    case FIELD_DOCUMENT:
+        json_write_object(w);
+        json_write_end(w);
+        break;
+    }
+}
+
+/* What happens rarely is shown as most answers have it: not there. */
+static bool is_rare(const struct field *f)
+{
+    static const char *const rare[] = {"error", "revoked_at", "deleted_at", "first_broken"};
+    for (size_t i = 0; i < COUNT_OF(rare); i++)
+        if (strcmp(rare[i], f->name) == 0)
+            return true;
+    return false;
+}
+
+void example_write_answer(struct json_writer *w, const struct schema *schema)
+{
+    json_write_object(w);
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        const struct field *f = &schema->fields[i];
+        if (f->flags & FIELD_HIDE_NONE)
+            continue;
+        json_write_name(w, f->name);
+        if (is_rare(f) && (f->flags & FIELD_NULLABLE))
+            json_write_null(w);
+        else
+            write_value(w, f);
+    }
+    json_write_end(w);
+}
