@@ -71,14 +71,20 @@ export function run(program, args, { input, byOwner = false, ...options } = {}) 
   });
 }
 
-export function freePort() {
-  return new Promise((done, fail) => {
-    const probe = net.createServer().on('error', fail);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => done(port));
-    });
+function isFree(port) {
+  return new Promise((done) => {
+    const probe = net.createServer().on('error', () => done(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(true)));
   });
+}
+
+/** Below those that the kernel gives to connections: one of them could take it before we do. */
+export async function freePort() {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    if (await isFree(port))
+      return port;
+  }
 }
 
 // Unaligned tuples alone, fields apart by a character that no value has.
