@@ -12,6 +12,8 @@ static const struct {
     {"TenantBody", "{\"name\":\"acme-europe\"}"},
     {"KeyCreate", "{\"name\":\"worker\",\"scopes\":[\"runs:read\",\"runs:write\","
                   "\"events:write\"],\"rate_limit_per_minute\":6000}"},
+    {"AgentBody", "{\"name\":\"researcher\",\"description\":\"Reads and sums up\"}"},
+    {"AgentPatch", "{\"name\":\"analyst\",\"description\":\"Reads, sums up and cites\"}"},
     {"ThreadBody", "{\"title\":\"Q3 report\",\"agent\":\"researcher\","
                    "\"metadata\":{\"customer\":\"c-17\"}}"},
     {"Reason", "{\"reason\":\"the user went away\"}"},

@@ -60,6 +60,14 @@ extern const struct schema schema_audit_record, schema_audit_verdict, query_audi
 enum error handle_audit_list(struct call *call, struct context *c);
 enum error handle_audit_verify(struct call *call, struct context *c);
 
+/* agents_api.c */
+extern const struct schema schema_agent, schema_agent_body, schema_agent_patch, query_agents;
+enum error handle_agent_create(struct call *call, struct context *c);
+enum error handle_agent_list(struct call *call, struct context *c);
+enum error handle_agent_get(struct call *call, struct context *c);
+enum error handle_agent_patch(struct call *call, struct context *c);
+enum error handle_agent_delete(struct call *call, struct context *c);
+
 /* threads_api.c */
 extern const struct schema schema_thread, schema_thread_body, query_threads, schema_reason;
 enum error handle_thread_create(struct call *call, struct context *c);

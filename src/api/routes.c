@@ -57,6 +57,21 @@ const struct route routes[] = {
         .answer = &schema_audit_verdict, .handle = handle_audit_verify,
         .summary = "Check the audit log's hash chain"},
 
+    /* Agents. */
+    {"POST", "/v1/agents", SCOPE_AGENTS_WRITE, ROUTE_WRITE, 0, 201, .body = &schema_agent_body,
+        .answer = &schema_agent, .handle = handle_agent_create, .summary = "Create an agent"},
+    {"GET", "/v1/agents", SCOPE_AGENTS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
+        .query = &query_agents, .answer = &schema_agent, .handle = handle_agent_list,
+        .summary = "List agents, newest first"},
+    {"GET", "/v1/agents/{agent_id}", SCOPE_AGENTS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG,
+        200, .answer = &schema_agent, .handle = handle_agent_get, .summary = "Read an agent"},
+    {"PATCH", "/v1/agents/{agent_id}", SCOPE_AGENTS_WRITE, ROUTE_WRITE, ROUTE_PATCH | ROUTE_ETAG,
+        200, .body = &schema_agent_patch, .answer = &schema_agent, .handle = handle_agent_patch,
+        .summary = "Change an agent"},
+    {"DELETE", "/v1/agents/{agent_id}", SCOPE_AGENTS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
+        .handle = handle_agent_delete, .on_full = STORE_ON_FULL_FREES,
+        .summary = "Delete an agent, its states, configuration and storage"},
+
     /* Threads. */
     {"POST", "/v1/threads", SCOPE_THREADS_WRITE, ROUTE_WRITE, ROUTE_BODY_OPTIONAL, 201,
         .body = &schema_thread_body, .answer = &schema_thread, .handle = handle_thread_create,

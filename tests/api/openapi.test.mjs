@@ -1,6 +1,7 @@
 // The OpenAPI document against itself, and real answers against the document.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { answersOfAgents } from './lib/answers-states.mjs';
 import { expectStatus, startServer, token, twoTenants, uuid } from './lib/server.mjs';
 
 async function readDocument(server) {
@@ -220,6 +221,7 @@ test('real answers have the members that the document tells of, and no others', 
     201,
   );
   check('/v1/tenants/{tenant_id}', 'delete', await c.del(`/v1/tenants/${tenant.id}`), 204);
+  await answersOfAgents(check, c);
   check('/v1/audit', 'get', await c.get('/v1/audit'), 200);
   check('/v1/audit/verify', 'get', await c.get('/v1/audit/verify'), 200);
 

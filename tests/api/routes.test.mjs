@@ -58,6 +58,7 @@ async function readTable(server) {
 const EXAMPLES = {
   TenantCreate: () => ({ name: `tenant ${uuid()}` }),
   KeyCreate: () => ({ name: 'example', scopes: ['runs:read'] }),
+  AgentBody: () => ({ name: `agent ${uuid()}` }),
   RunClaim: () => ({ worker: 'example' }),
   RunInput: () => ({ input: 'yes' }),
   EventAppend: () => ({ kind: 'progress' }),
@@ -140,7 +141,10 @@ async function furnish(client) {
     await client.post('/v1/keys', { name: 'spare', scopes: ['runs:read'] }),
     201,
   );
-  return { thread: thread.id, run: run.id, key: key.id, tenant: client.tenantId };
+  const agent = expectStatus(await client.post('/v1/agents', { name: `agent ${uuid()}` }), 201);
+  return {
+    thread: thread.id, run: run.id, key: key.id, tenant: client.tenantId, agent: agent.id,
+  };
 }
 
 // The sort of object that each name of an id means.
@@ -151,6 +155,7 @@ const SORTS = {
   parent_run_id: 'run',
   key_id: 'key',
   tenant_id: 'tenant',
+  agent_id: 'agent',
   object_id: 'thread',
 };
 

@@ -1,0 +1,65 @@
+/*
+ * Agents: who works on threads. An agent has a name of its own in its tenant; its states, its
+ * configuration and its private storage belong to it and go with it. As a participant of threads it
+ * is the principal "agent:<id>".
+ */
+#ifndef MODEL_AGENTS_H
+#define MODEL_AGENTS_H
+
+#include "model/context.h"
+
+enum {
+    AGENT_NAME_MAX_BYTES = 200,
+    AGENT_DESCRIPTION_MAX_BYTES = 16 * 1024,
+    AGENT_METADATA_MAX_BYTES = 100 * 1024,
+    AGENT_METADATA_MEMBERS = 256,
+};
+
+struct agent {
+    struct uuid id;
+    struct str name;
+    struct str description;
+    struct str metadata; /* compact JSON */
+    int64_t created_at;
+    int64_t updated_at;
+    int64_t version;
+};
+
+/* Creates the agent that `agent` describes, and fills in the rest of it. */
+MUST_CHECK enum error agent_create(struct context *c, struct agent *agent);
+MUST_CHECK enum error agent_get(struct context *c, struct uuid id, struct agent *out_agent);
+/* Whether it is there; in a WRITE job it then stays until the job has ended. After the thread's
+ * lock, where the job has one. */
+MUST_CHECK enum error agent_exists(struct context *c, struct uuid id, bool *out_exists);
+/* ERR_NOT_FOUND where agent_exists says no. */
+MUST_CHECK enum error agent_require(struct context *c, struct uuid id);
+
+struct agent_filter {
+    bool has_before;
+    struct uuid before;
+    struct str name; /* exactly this one */
+};
+/* Newest first. A page ends at `limit` agents or PAGE_MAX_BYTES; out_more: there are others. */
+MUST_CHECK enum error agent_list(struct context *c, const struct agent_filter *filter, size_t limit,
+    struct agent *out_agents, size_t *out_count, bool *out_more);
+
+/* Replaces what a client may change of `before` (as read in this transaction) by `after`. */
+MUST_CHECK enum error agent_update(
+    struct context *c, const struct agent *before, struct agent *after);
+/* With its states, configuration and storage; ERR_CONFLICT while it takes part in a thread. */
+MUST_CHECK enum error agent_delete(struct context *c, struct uuid id);
+
+/*
+ * Locks what belongs to the agent alone: before a WRITE job reads what it is going to change.
+ * Threads are locked before agents, agents before tenants.
+ */
+MUST_CHECK enum error agent_lock(struct context *c, struct uuid id);
+
+/* ERR_FORBIDDEN for a key that acts for another principal than this agent. */
+MUST_CHECK enum error agent_allow_self(struct context *c, struct uuid id);
+/* ERR_FORBIDDEN for a key that acts for any principal. */
+MUST_CHECK enum error agent_allow_tenant(struct context *c);
+/* "agent:<id>" */
+struct str agent_principal(struct arena *arena, struct uuid id);
+
+#endif
