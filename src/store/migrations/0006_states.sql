@@ -1,21 +1,19 @@
 -- State documents and configuration with their versions, and the private storage of agents.
 
 -- Of an agent, a thread, or an agent within a thread; the nil id where there is none. `kind` is
--- 'state' or 'config': the configuration of an agent is such a document too.
+-- 'state' or 'config': the configuration of an agent is such a document too. What it holds is in
+-- state_versions. The row of a document that was deleted stays, without versions, so that the
+-- numbers of its versions are never given again: an old If-Match cannot meet a new document.
 CREATE TABLE state_documents (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     id {{uuid}} NOT NULL,
     kind TEXT NOT NULL,
     agent_id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
-    name TEXT NOT NULL,
-    description TEXT,
-    data {{json}} NOT NULL,
-    json_schema {{json}},
-    ui_schema {{json}},
-    created_by TEXT,
+    name TEXT {{postgres: COLLATE "C"}} NOT NULL,
     created_at {{int}} NOT NULL,
     updated_at {{int}} NOT NULL,
+    deleted_at {{int}},
     version {{int}} NOT NULL DEFAULT 1,
     PRIMARY KEY (tenant_id, id)
 );
@@ -42,7 +40,7 @@ CREATE TABLE state_versions (
 CREATE TABLE agent_storage (
     tenant_id {{uuid}} NOT NULL,
     agent_id {{uuid}} NOT NULL,
-    key TEXT NOT NULL,
+    key TEXT {{postgres: COLLATE "C"}} NOT NULL,
     content_type TEXT NOT NULL,
     value {{json}},
     bytes {{bytes}},
