@@ -15,6 +15,8 @@ struct sha256_state;
 struct sha256_state *sha256_create(void);
 void sha256_add(struct sha256_state *state, struct str bytes);
 struct sha256 sha256_finish(struct sha256_state *state);
+/* Of what was added until now; more may follow. */
+struct sha256 sha256_so_far(const struct sha256_state *state);
 struct sha256 sha256_of(struct str bytes);
 
 /* Takes the same time wherever the two differ. */

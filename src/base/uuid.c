@@ -117,6 +117,14 @@ struct uuid uuid_v7_at(uint64_t now_ms)
     return id;
 }
 
+uint64_t uuid_v7_ms(struct uuid id)
+{
+    uint64_t ms = 0;
+    for (unsigned i = 0; i < 6; i++)
+        ms = ms << 8 | id.bytes[i];
+    return ms;
+}
+
 void uuid_v7_resume(struct uuid after)
 {
     uint64_t high = 0, low = 0;

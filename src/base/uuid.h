@@ -24,6 +24,9 @@ struct uuid uuid_v7_at(uint64_t now_ms);
 /* The id that version 7 gives for these parts; for tests and for fixed ids. */
 struct uuid uuid_v7_from(uint64_t unix_ms, uint16_t rand_a, uint64_t rand_b);
 
+/* When it was made, of version 7: milliseconds since 1970. */
+uint64_t uuid_v7_ms(struct uuid id);
+
 /* Accepts exactly 8-4-4-4-12 hexadecimal digits, in either case. */
 MUST_CHECK bool uuid_parse(struct str text, struct uuid *out_id);
 /* Writes 36 lower-case characters, no NUL. */

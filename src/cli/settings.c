@@ -57,6 +57,12 @@ static const char *set_db_schema(struct server_config *c, struct str value)
                : "must be a lower-case letter or _, then up to 62 of a-z, 0-9 and _";
 }
 
+static const char *set_files_dir(struct server_config *c, struct str value)
+{
+    c->files_dir = value;
+    return value.len > 0 ? NULL : "must name a directory";
+}
+
 static const char *read_count(
     struct str value, uint64_t min, uint64_t max, const char *rule, uint64_t *out)
 {
@@ -155,6 +161,8 @@ static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL}
         set_db_replica, false, NULL, "a replica for reads that may lag behind") \
     X("db-writers",      "CAIRN_DB_WRITERS",      "N",         "4", \
         set_db_writers, false, NULL, "connections that write to it") \
+    X("files-dir",       "CAIRN_FILES_DIR",       "DIR",       NULL, \
+        set_files_dir, false, NULL, "with --db: where files are, shared by all nodes") \
     X("loops",           "CAIRN_LOOPS",           "N",         "1", \
         set_loops, false, NULL, "threads that own sockets") \
     X("readers",         "CAIRN_READERS",         "N",         "2", \
@@ -336,6 +344,8 @@ static int check_together(struct cli *cli, struct settings *s)
         return cli_usage(cli, "--tls-cert and --tls-key go together");
     if (!str_is_none(c->db_replica_url) && str_is_none(c->db_url))
         return cli_usage(cli, "--db-replica needs --db");
+    if (!str_is_none(c->files_dir) && str_is_none(c->db_url))
+        return cli_usage(cli, "--files-dir needs --db: with SQLite files are in --data");
     return EXIT_SUCCESS;
 }
 

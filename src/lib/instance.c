@@ -6,6 +6,7 @@
 #include "lib/errand.h"
 #include "lib/sweeper.h"
 #include "lib/tail.h"
+#include "model/blobs.h"
 #include "model/keys.h"
 #include "model/statements.h"
 #include "model/sweep.h"
@@ -16,6 +17,7 @@ void instance_config_init(struct instance_config *config)
         .db_url = STR_NONE,
         .db_replica_url = STR_NONE,
         .db_schema = STR("cairn"),
+        .files_dir = STR_NONE,
         .db_writers = 4,
         .readers = 2};
 }
@@ -80,6 +82,8 @@ static enum error open_store(
         .url = c->db_url,
         .replica_url = c->db_replica_url,
         .schema = c->db_schema,
+        .files_dir = c->files_dir,
+        .content_statements = &blob_content_statements,
         .writers = c->db_writers,
         .readers = c->readers,
         .statements = sql_statements,

@@ -83,6 +83,8 @@ struct context {
     /* On a shared store, what this job has locked already; the nil id: no thread. */
     struct uuid locked_thread;
     bool has_locked_tenant;
+    /* Content that the request brought and that a row has now (blobs.h); the nil id: none. */
+    struct uuid adopted_blob;
     /* Of event ids, once it was read; see events.h. */
     int64_t horizon;
     int64_t last_event_id;

@@ -11,6 +11,8 @@ struct engine_ops {
     void (*close)(struct store *store);
     void (*submit)(struct store *store, struct store_job *job);
     struct store_stats (*stats)(const struct store *store);
+    /* Nothing may be acknowledged any more: config.on_fatal. */
+    void (*give_up)(struct store *store, const char *why);
 
     /* A statement ready to be bound: the handle, or NULL with the error set in the query. */
     void (*begin)(struct query *q);
@@ -55,6 +57,7 @@ struct store {
     const struct engine_ops *ops;
     struct store_config config;
     struct hub *hub;
+    struct content *content;
     atomic_bool is_full; /* this and the next: see store_stats */
     atomic_ullong n_damaged;
     pthread_mutex_t settled_mutex; /* see tx_settled */
@@ -70,6 +73,9 @@ struct tx {
     struct hub_item *published;
     struct hub_item **published_end;
 };
+
+/* After an fsync that failed: returns the error to return. */
+enum error store_break(struct store *store, const char *why);
 
 /* run, and finish. */
 MUST_CHECK enum error job_run_whole(struct store_job *job, struct tx *tx);

@@ -671,10 +671,16 @@ static int64_t lease_now_us(const struct tx *tx)
     return clock_steady_us() + atomic_load(&s->lease_offset_us);
 }
 
+static void give_up(struct store *store, const char *why)
+{
+    store->config.on_fatal(why);
+}
+
 const struct engine_ops postgres_ops = {
     .close = pg_close,
     .submit = pg_submit,
     .stats = pg_stats,
+    .give_up = give_up,
     .begin = begin,
     .bind_text = bind_text,
     .bind_bytes = bind_bytes,

@@ -152,6 +152,7 @@ struct pg_store {
     struct pg_target replica;
     char *schema;
     char *channel;
+    int files_fd; /* the directory of content; -1: it is in the database */
     char node[UUID_TEXT_LEN + 1];
     struct pg_lane *lanes;
     unsigned n_lanes; /* that were started */

@@ -1,6 +1,10 @@
+#include <errno.h>
+#include <fcntl.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/content_kind.h"
 #include "store/migrate.h"
 #include "store/postgres.h"
 #include "store/transfer_mark.h"
@@ -121,11 +125,26 @@ static void look_for_replica(struct pg_store *s, struct problem *problem)
     pg_connection_deinit(&c);
 }
 
+/* Whoever manages the nodes makes it: one that is not mounted must not look like an empty one. */
+static enum error open_files_dir(struct pg_store *s, struct problem *problem)
+{
+    struct str dir = s->base.config.files_dir;
+    if (str_is_none(dir) || s->base.config.inspects)
+        return OK;
+    s->files_fd = open(arena_cstr(problem->arena, dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->files_fd >= 0 && faccessat(s->files_fd, ".", R_OK | W_OK | X_OK, 0) == 0)
+        return OK;
+    return problem_set(problem, ERR_UNAVAILABLE, "cannot use the directory of files %.*s: %s",
+        STR_ARG(dir), strerror(errno));
+}
+
 static enum error open_all(struct pg_store *s, struct problem *problem)
 {
     const struct store_config *config = &s->base.config;
     bool has_replica = !str_is_none(config->replica_url);
-    enum error e = pg_target_init(&s->primary, config->url, false, "--db", problem);
+    enum error e = open_files_dir(s, problem);
+    if (e == OK)
+        e = pg_target_init(&s->primary, config->url, false, "--db", problem);
     if (e == OK && has_replica)
         e = pg_target_init(&s->replica, config->replica_url, true, "--db-replica", problem);
     if (e == OK)
@@ -165,6 +184,9 @@ static char *word(const char *before, struct str name)
 static void destroy(struct pg_store *s)
 {
     pg_pulse_stop(s);
+    content_teardown(s->base.content);
+    if (s->files_fd >= 0)
+        close(s->files_fd);
     pg_target_deinit(&s->primary);
     pg_target_deinit(&s->replica);
     pthread_cond_destroy(&s->change_cond);
@@ -188,7 +210,7 @@ enum error postgres_store_open(
     s->schema = word("", config->schema);
     /* No name of PostgreSQL's is longer than 63 bytes. */
     s->channel = word("cairn_", str_slice(config->schema, 0, 57));
-    s->pulse_fd = -1;
+    s->pulse_fd = s->files_fd = -1;
     uuid_format(uuid_v7(), s->node);
     pthread_mutex_init(&s->change_mutex, NULL);
     pthread_condattr_init(&attributes);
@@ -200,6 +222,7 @@ enum error postgres_store_open(
         destroy(s);
         return e;
     }
+    s->base.content = content_setup(&s->base, s->files_fd, true);
     e = start_threads(s, problem);
     if (e != OK) {
         pg_close(&s->base);

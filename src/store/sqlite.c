@@ -204,10 +204,16 @@ static int64_t get_i64(struct query *q, unsigned column)
     return sqlite3_column_int64(stmt_of(q), (int)column);
 }
 
+static void give_up(struct store *store, const char *why)
+{
+    (void)sqlite_give_up(CONTAINER_OF(store, struct sqlite_store, base), why);
+}
+
 const struct engine_ops sqlite_ops = {
     .close = sqlite_close,
     .submit = sqlite_submit,
     .stats = sqlite_stats,
+    .give_up = give_up,
     .begin = begin,
     .bind_text = bind_text,
     .bind_bytes = bind_bytes,

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "store/content_kind.h"
 #include "store/migrate.h"
 #include "store/sqlite.h"
 #include "store/transfer_mark.h"
@@ -305,6 +306,7 @@ static enum error open_all(struct sqlite_store *s, struct problem *problem)
         space_after_connecting(s);
     if (e == OK)
         e = fsync_or_fail(s->directory_fd, problem, s->base.config.data_dir);
+    s->base.content = content_setup(&s->base, s->directory_fd, false);
     return e;
 }
 
@@ -316,6 +318,7 @@ static void close_all(struct sqlite_store *s)
             sqlite_disconnect(&s->readers[i]);
     if (s->writer.store != NULL)
         sqlite_disconnect(&s->writer);
+    content_teardown(s->base.content);
     if (s->lock_fd >= 0) {
         flock(s->lock_fd, LOCK_UN); /* a child of this process may have the descriptor too */
         close(s->lock_fd);

@@ -1,7 +1,7 @@
 #include "store/store.h"
 
 #include "base/clock.h"
-#include "store/engine.h"
+#include "store/content_kind.h"
 
 enum error store_open(
     const struct store_config *config, struct problem *problem, struct store **out_store)
@@ -40,14 +40,27 @@ void store_drain(struct store *store)
 
 void store_close(struct store *store)
 {
-    if (store != NULL)
-        store->ops->close(store);
+    if (store == NULL)
+        return;
+    content_stop(store->content);
+    store->ops->close(store);
 }
 
 void store_submit(struct store *store, struct store_job *job)
 {
     assert(job->run != NULL && job->done != NULL);
     store->ops->submit(store, job);
+}
+
+enum error store_break(struct store *store, const char *why)
+{
+    store->ops->give_up(store, why);
+    return ERR_UNAVAILABLE;
+}
+
+void store_note_damage(struct store *store)
+{
+    atomic_fetch_add(&store->n_damaged, 1);
 }
 
 struct hub *store_hub(struct store *store)
@@ -199,7 +212,7 @@ void tx_notify(struct tx *tx)
 
 void tx_note_damage(struct tx *tx)
 {
-    atomic_fetch_add(&tx->store->n_damaged, 1);
+    store_note_damage(tx->store);
 }
 
 bool tx_is_full(const struct tx *tx)

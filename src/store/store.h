@@ -62,6 +62,10 @@ struct store_config {
     struct str url;      /* PostgreSQL, from here on: what libpq understands */
     struct str replica_url;
     struct str schema;
+    /* PostgreSQL: the directory, shared by all nodes, in which content is kept; STR_NONE: content
+     * is in the database, by these statements. See content.h. */
+    struct str files_dir;
+    const struct content_statements *content_statements;
     bool inspects; /* PostgreSQL: reads what is there, and neither makes nor migrates a schema */
     unsigned writers;
     unsigned readers;
@@ -95,6 +99,9 @@ MUST_CHECK enum error store_call(struct store *store, enum store_mode mode,
     enum error (*run)(void *data, struct tx *tx), void *data);
 
 struct hub *store_hub(struct store *store);
+
+/* Any thread: counts something that was stored with its hash and does not have it any more. */
+void store_note_damage(struct store *store);
 
 /* Whether other processes write to the same database. What they commit is found by reading. */
 bool store_is_shared(const struct store *store);
@@ -134,7 +141,7 @@ void tx_notify(struct tx *tx);
  * what it is going to change; where it is false, the one writer holds every lock there is.
  */
 bool tx_is_shared(const struct tx *tx);
-/* Counts something that was stored with its hash and does not have it any more. */
+/* The same as store_note_damage. */
 void tx_note_damage(struct tx *tx);
 /* Whether the disk is full, so that nothing should be begun that can wait. */
 bool tx_is_full(const struct tx *tx);

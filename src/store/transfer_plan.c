@@ -8,6 +8,7 @@ static const struct {
     const char *why;
 } NOT_MOVED[] = {
     {"blob_chunks", "it is PostgreSQL's alone: content is moved with its row in blobs"},
+    {"blob_garbage", "it is PostgreSQL's alone: what stands there was removed already"},
     {"cairn_transfer", "it says that its own database is being filled"},
     {"event_floor", "it is SQLite's alone; the last id, which it keeps, is moved as a number"},
     {"schema_versions", "each database tells which migrations it has seen itself"},

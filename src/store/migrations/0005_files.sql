@@ -22,6 +22,14 @@ CREATE TABLE blob_chunks (
     PRIMARY KEY (tenant_id, blob_id, n)
 );
 ALTER TABLE blob_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
+-- Content that was removed while somebody might read it: its chunks stay for a while.
+CREATE TABLE blob_garbage (
+    tenant_id uuid NOT NULL,
+    blob_id uuid NOT NULL,
+    -- Lease time.
+    removed_at bigint NOT NULL,
+    PRIMARY KEY (tenant_id, blob_id)
+);
 }}
 
 CREATE TABLE files (
@@ -88,6 +96,6 @@ CREATE INDEX uploads_by_expiry ON uploads (expires_at);
 CREATE INDEX uploads_by_thread ON uploads (tenant_id, thread_id, id);
 
 {{postgres:
-SELECT fence_by_tenant(name) FROM unnest(ARRAY['blobs', 'blob_chunks', 'files', 'file_versions',
-    'uploads']) AS name;
+SELECT fence_by_tenant(name) FROM unnest(ARRAY['blobs', 'blob_chunks', 'blob_garbage', 'files',
+    'file_versions', 'uploads']) AS name;
 }}

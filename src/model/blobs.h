@@ -1,0 +1,36 @@
+/*
+ * Blobs: content (store/content.h) that a tenant has, each once, by its SHA-256. The row makes
+ * content count; what refers to a blob refers to its hash. Whoever deletes the row of one that
+ * nothing refers to removes the content of that id after the commit, and no upload can meet it: the
+ * same bytes sent again come under an id of their own.
+ */
+#ifndef MODEL_BLOBS_H
+#define MODEL_BLOBS_H
+
+#include "model/context.h"
+#include "store/content.h"
+
+struct blob {
+    struct uuid id; /* of the content */
+    struct sha256 sha256;
+    int64_t size_bytes;
+    int64_t created_at;
+};
+
+extern const struct content_statements blob_content_statements;
+
+/*
+ * Makes content that was written and synced the tenant's. When the tenant has the same bytes
+ * already, out_stored is that blob, and the content of `uploaded` is left for its writer to remove:
+ * it was adopted only if the two have the same id (then c->adopted_blob has it too).
+ */
+MUST_CHECK enum error blob_adopt(
+    struct context *c, const struct blob *uploaded, struct blob *out_stored);
+/* ERR_NOT_FOUND when the tenant has no such content. */
+MUST_CHECK enum error blob_find(
+    struct context *c, const struct sha256 *sha256, struct blob *out_blob);
+/* Whether a row of the tenant's, a blob or an upload under way, knows this content. */
+MUST_CHECK enum error blob_is_known(
+    struct context *c, struct uuid tenant_id, struct uuid id, bool *out_known);
+
+#endif

@@ -1,0 +1,346 @@
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "store/content_kind.h"
+
+/* --- Who writes ----------------------------------------------------------------------------- */
+
+static bool is_under_way(const struct content *c, struct uuid tenant_id, struct uuid id)
+{
+    for (const struct content_writer *w = c->under_way; w != NULL; w = w->next)
+        if (uuid_eq(w->id, id) && uuid_eq(w->tenant_id, tenant_id))
+            return true;
+    return false;
+}
+
+/* False when another writer has it. */
+static bool enlist(struct content_writer *w)
+{
+    struct content *c = w->content;
+    pthread_mutex_lock(&c->mutex);
+    bool is_free = !is_under_way(c, w->tenant_id, w->id);
+    if (is_free) {
+        w->next = c->under_way;
+        if (w->next != NULL)
+            w->next->prev = w;
+        c->under_way = w;
+    }
+    pthread_mutex_unlock(&c->mutex);
+    return is_free;
+}
+
+static void delist(struct content_writer *w)
+{
+    struct content *c = w->content;
+    pthread_mutex_lock(&c->mutex);
+    if (w->next != NULL)
+        w->next->prev = w->prev;
+    if (w->prev != NULL)
+        w->prev->next = w->next;
+    else
+        c->under_way = w->next;
+    pthread_mutex_unlock(&c->mutex);
+}
+
+/* --- Writing -------------------------------------------------------------------------------- */
+
+static struct content_writer *writer_create(
+    struct store *store, struct uuid tenant_id, struct uuid id)
+{
+    struct content_writer *w = MEM_NEW(struct content_writer);
+    w->content = store->content;
+    w->tenant_id = tenant_id;
+    w->id = id;
+    w->fd = -1;
+    w->hash = sha256_create();
+    return w;
+}
+
+static void writer_destroy(struct content_writer *w)
+{
+    (void)sha256_finish(w->hash);
+    buf_deinit(&w->partial);
+    mem_free(w);
+}
+
+static enum error begin(struct content_writer *w, enum error (*act)(struct content_writer *w),
+    struct content_writer **out)
+{
+    if (!enlist(w)) {
+        writer_destroy(w);
+        return ERR_CONFLICT;
+    }
+    enum error e = act(w);
+    if (e == OK) {
+        *out = w;
+        return OK;
+    }
+    w->content->kind->end(w);
+    delist(w);
+    writer_destroy(w);
+    return e;
+}
+
+enum error content_create(
+    struct store *store, struct uuid tenant_id, struct uuid id, struct content_writer **out_writer)
+{
+    struct content_writer *w = writer_create(store, tenant_id, id);
+    return begin(w, w->content->kind->create, out_writer);
+}
+
+enum error content_reopen(struct store *store, struct uuid tenant_id, struct uuid id,
+    uint64_t offset, struct content_writer **out_writer)
+{
+    struct content_writer *w = writer_create(store, tenant_id, id);
+    w->size_bytes = offset;
+    return begin(w, w->content->kind->reopen, out_writer);
+}
+
+enum error content_append(struct content_writer *w, struct str bytes)
+{
+    if (bytes.len == 0)
+        return OK;
+    enum error e = w->content->kind->append(w, bytes);
+    if (e != OK)
+        return e;
+    sha256_add(w->hash, bytes);
+    w->size_bytes += bytes.len;
+    return OK;
+}
+
+enum error content_sync(struct content_writer *w, struct content_info *out_info)
+{
+    enum error e = w->content->kind->sync(w);
+    if (e == OK)
+        *out_info = (struct content_info){w->size_bytes, sha256_so_far(w->hash)};
+    return e;
+}
+
+void content_keep(struct content_writer *w)
+{
+    if (w == NULL)
+        return;
+    w->content->kind->end(w);
+    delist(w);
+    writer_destroy(w);
+}
+
+/* What cannot be removed now is a leftover, and removed as one later. */
+void content_abandon(struct content_writer *w)
+{
+    if (w == NULL)
+        return;
+    w->content->kind->end(w);
+    (void)!w->content->kind->erase(w->content, w->tenant_id, w->id);
+    delist(w);
+    writer_destroy(w);
+}
+
+/* --- Reading -------------------------------------------------------------------------------- */
+
+enum error content_open(struct store *store, struct uuid tenant_id, struct uuid id,
+    uint64_t size_bytes, struct content_reader **out_reader)
+{
+    struct content_reader *r = MEM_NEW(struct content_reader);
+    *r = (struct content_reader){.content = store->content,
+        .tenant_id = tenant_id,
+        .id = id,
+        .size_bytes = size_bytes,
+        .fd = -1};
+    enum error e = r->content->kind->open(r);
+    if (e != OK) {
+        content_close(r);
+        return e;
+    }
+    *out_reader = r;
+    return OK;
+}
+
+enum error content_read(
+    struct content_reader *r, uint64_t offset, char *place, size_t room, size_t *out_size)
+{
+    size_t done = 0;
+    if (offset > r->size_bytes)
+        offset = r->size_bytes;
+    if (room > r->size_bytes - offset)
+        room = (size_t)(r->size_bytes - offset);
+    while (done < room) {
+        size_t size = 0;
+        enum error e = r->content->kind->read(r, offset + done, place + done, room - done, &size);
+        if (e == OK && size == 0)
+            e = ERR_DAMAGED;
+        if (e != OK)
+            return e;
+        done += size;
+    }
+    *out_size = done;
+    return OK;
+}
+
+void content_close(struct content_reader *r)
+{
+    if (r == NULL)
+        return;
+    r->content->kind->close(r);
+    mem_free(r);
+}
+
+enum error content_measure(struct store *store, struct uuid tenant_id, struct uuid id,
+    uint64_t size_bytes, struct content_info *out_info)
+{
+    struct content_reader *r = NULL;
+    enum error e = content_open(store, tenant_id, id, size_bytes, &r);
+    if (e != OK)
+        return e;
+    char *piece = mem_alloc(CONTENT_PIECE_BYTES);
+    struct sha256_state *hash = sha256_create();
+    size_t size = 0;
+    for (uint64_t at = 0; e == OK && at < size_bytes; at += size) {
+        e = content_read(r, at, piece, CONTENT_PIECE_BYTES, &size);
+        if (e == OK)
+            sha256_add(hash, (struct str){piece, size});
+    }
+    struct content_info info = {size_bytes, sha256_finish(hash)};
+    mem_free(piece);
+    content_close(r);
+    if (e == OK)
+        *out_info = info;
+    return e;
+}
+
+/* --- Removing ------------------------------------------------------------------------------- */
+
+enum error content_remove(struct store *store, struct uuid tenant_id, struct uuid id)
+{
+    return store->content->kind->remove(store->content, tenant_id, id);
+}
+
+bool content_is_closing(struct content *c)
+{
+    pthread_mutex_lock(&c->mutex);
+    bool closing = c->is_closing;
+    pthread_mutex_unlock(&c->mutex);
+    return closing;
+}
+
+/* In this order: who ends writing has committed the row before that, or has removed the content. */
+enum error content_sweep_one(
+    struct content *c, struct content_broom *broom, struct uuid tenant_id, struct uuid id)
+{
+    pthread_mutex_lock(&c->mutex);
+    bool known = is_under_way(c, tenant_id, id);
+    pthread_mutex_unlock(&c->mutex);
+    if (known)
+        return OK;
+    enum error e = broom->is_known(broom->data, tenant_id, id, &known);
+    if (e != OK || known)
+        return e;
+    e = c->kind->remove(c, tenant_id, id);
+    broom->removed += e == OK;
+    return e;
+}
+
+enum error content_sweep(struct store *store,
+    enum error (*is_known)(void *data, struct uuid tenant_id, struct uuid id, bool *out_known),
+    void *data, uint64_t *out_removed)
+{
+    struct content_broom broom = {is_known, data, 0};
+    enum error e = store->content->kind->sweep(store->content, &broom);
+    *out_removed = broom.removed;
+    return e;
+}
+
+/* --- Threads -------------------------------------------------------------------------------- */
+
+static struct content_task *take_task(struct content *c)
+{
+    pthread_mutex_lock(&c->mutex);
+    c->n_idle++;
+    while (c->first_task == NULL && !c->is_closing)
+        pthread_cond_wait(&c->cond, &c->mutex);
+    c->n_idle--;
+    struct content_task *task = c->first_task;
+    if (task != NULL) {
+        c->first_task = task->next;
+        if (c->first_task == NULL)
+            c->last_task = &c->first_task;
+    }
+    pthread_mutex_unlock(&c->mutex);
+    return task;
+}
+
+static void *work(void *data)
+{
+    struct content *c = data;
+    struct content_task *task;
+    thread_set_name("cairn-content");
+    while ((task = take_task(c)) != NULL)
+        task->run(task);
+    return NULL;
+}
+
+/* Under the mutex. Threads are started as they are needed: most programs have no files. */
+static void start_thread(struct content *c)
+{
+    if (c->n_threads < CONTENT_MAX_THREADS &&
+        pthread_create(&c->threads[c->n_threads], NULL, work, c) == 0)
+        c->n_threads++;
+}
+
+void content_submit(struct store *store, struct content_task *task)
+{
+    struct content *c = store->content;
+    task->next = NULL;
+    pthread_mutex_lock(&c->mutex);
+    if (c->n_idle == 0 || c->first_task != NULL)
+        start_thread(c);
+    /* Of a machine that gives no thread, and of a store that closes, the caller's. */
+    bool is_taken = c->n_threads > 0 && !c->is_closing;
+    if (is_taken) {
+        *c->last_task = task;
+        c->last_task = &task->next;
+        pthread_cond_signal(&c->cond);
+    }
+    pthread_mutex_unlock(&c->mutex);
+    if (!is_taken)
+        task->run(task);
+}
+
+/* --- Life ----------------------------------------------------------------------------------- */
+
+struct content *content_setup(struct store *store, int parent_fd, bool is_shared)
+{
+    struct content *c = MEM_NEW(struct content);
+    c->store = store;
+    c->kind = parent_fd >= 0 ? &content_dir : &content_postgres;
+    c->parent_fd = parent_fd;
+    c->root_fd = -1;
+    c->is_shared = is_shared;
+    c->last_task = &c->first_task;
+    pthread_mutex_init(&c->mutex, NULL);
+    pthread_cond_init(&c->cond, NULL);
+    return c;
+}
+
+void content_stop(struct content *c)
+{
+    pthread_mutex_lock(&c->mutex);
+    c->is_closing = true;
+    pthread_cond_broadcast(&c->cond);
+    pthread_mutex_unlock(&c->mutex);
+    for (unsigned i = 0; i < c->n_threads; i++)
+        pthread_join(c->threads[i], NULL);
+    c->n_threads = 0;
+}
+
+void content_teardown(struct content *c)
+{
+    if (c == NULL)
+        return;
+    assert(c->under_way == NULL && c->n_threads == 0);
+    if (c->root_fd >= 0)
+        close(c->root_fd);
+    pthread_cond_destroy(&c->cond);
+    pthread_mutex_destroy(&c->mutex);
+    mem_free(c);
+}

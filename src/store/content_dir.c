@@ -1,0 +1,364 @@
+/*
+ * Content in a directory: ROOT/<tenant>/<last byte of the id>/<id>, all in hexadecimal digits. A
+ * file that is being written has its name from the start: whether it counts is a row's to say.
+ * Directories are made as they are needed and stay.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/content_kind.h"
+#include "store/reserve.h"
+
+#define ROOT_NAME "blobs"
+
+enum {
+    HEX_LEN = 2 * sizeof(struct uuid),
+    FAN_LEN = 2,
+    /* After this many bytes the disk is told to begin, so that the fsync at the end is short. */
+    FLUSH_BYTES = 8 * 1024 * 1024,
+};
+
+struct place {
+    char tenant[HEX_LEN + 1];
+    char fan[HEX_LEN + 1 + FAN_LEN + 1];
+    char file[HEX_LEN + 1 + FAN_LEN + 1 + HEX_LEN + 1];
+};
+
+static void write_hex(char *text, const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        text[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
+        text[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
+    }
+    text[2 * n] = '\0';
+}
+
+static struct place place_of(struct uuid tenant_id, struct uuid id)
+{
+    struct place p;
+    char name[HEX_LEN + 1], last[FAN_LEN + 1];
+    write_hex(p.tenant, tenant_id.bytes, sizeof tenant_id.bytes);
+    write_hex(name, id.bytes, sizeof id.bytes);
+    write_hex(last, id.bytes + sizeof id.bytes - 1, 1);
+    snprintf(p.fan, sizeof p.fan, "%s/%s", p.tenant, last);
+    snprintf(p.file, sizeof p.file, "%s/%s", p.fan, name);
+    return p;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool read_hex(const char *text, uint8_t *out_bytes, size_t n)
+{
+    if (strlen(text) != 2 * n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out_bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+static enum error error_of(int why)
+{
+    if (why == ENOSPC || why == EDQUOT || why == EFBIG)
+        return ERR_STORAGE_FULL;
+    LOG(LOG_ERROR, "the directory of files failed", LOG_STR("error", str_of(strerror(why))));
+    return ERR_UNAVAILABLE;
+}
+
+/* After a failed fsync the kernel may have dropped what it could not write. */
+static enum error sync_fd(struct content *c, int fd)
+{
+    if (fsync(fd) == 0)
+        return OK;
+    if (errno == ENOSPC || errno == EDQUOT)
+        return ERR_STORAGE_FULL; /* found out late, as over a network */
+    return store_break(c->store, "an fsync of a file's content failed");
+}
+
+/* --- The root ------------------------------------------------------------------------------- */
+
+/* Made with the first content. Under the mutex. */
+static enum error make_root(struct content *c)
+{
+    if (mkdirat(c->parent_fd, ROOT_NAME, 0700) != 0 && errno != EEXIST)
+        return error_of(errno);
+    int fd = openat(c->parent_fd, ROOT_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return error_of(errno);
+    enum error e = sync_fd(c, c->parent_fd);
+    if (e == OK)
+        c->root_fd = fd;
+    else
+        close(fd);
+    return e;
+}
+
+static enum error need_root(struct content *c)
+{
+    pthread_mutex_lock(&c->mutex);
+    enum error e = c->root_fd >= 0 ? OK : make_root(c);
+    pthread_mutex_unlock(&c->mutex);
+    return e;
+}
+
+/* False when there is none: nothing was ever written. */
+static bool has_root(struct content *c)
+{
+    pthread_mutex_lock(&c->mutex);
+    if (c->root_fd < 0)
+        c->root_fd =
+            openat(c->parent_fd, ROOT_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool has = c->root_fd >= 0;
+    pthread_mutex_unlock(&c->mutex);
+    return has;
+}
+
+/* --- Writing -------------------------------------------------------------------------------- */
+
+/* Uploads stop before the database has no space left. */
+static bool is_tight(const struct content *c)
+{
+    return !c->is_shared && reserve_free_bytes(c->root_fd) < CONTENT_SPARE_BYTES;
+}
+
+static bool make_directory(int root_fd, const char *name)
+{
+    return mkdirat(root_fd, name, 0700) == 0 || errno == EEXIST;
+}
+
+static enum error create(struct content_writer *w)
+{
+    struct content *c = w->content;
+    const struct place p = place_of(w->tenant_id, w->id);
+    enum error e = need_root(c);
+    if (e == OK && is_tight(c))
+        e = ERR_STORAGE_FULL;
+    if (e != OK)
+        return e;
+    if (!make_directory(c->root_fd, p.tenant) || !make_directory(c->root_fd, p.fan))
+        return error_of(errno);
+    w->fd = openat(c->root_fd, p.file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return w->fd >= 0 ? OK : error_of(errno);
+}
+
+static enum error reopen(struct content_writer *w)
+{
+    struct content *c = w->content;
+    const struct place p = place_of(w->tenant_id, w->id);
+    struct stat st;
+    if (!has_root(c))
+        return ERR_DAMAGED;
+    w->fd = openat(c->root_fd, p.file, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (w->fd < 0)
+        return errno == ENOENT ? ERR_DAMAGED : error_of(errno);
+    if (fstat(w->fd, &st) != 0)
+        return error_of(errno);
+    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < w->size_bytes)
+        return ERR_DAMAGED;
+    w->flushed_bytes = w->size_bytes;
+    return ftruncate(w->fd, (off_t)w->size_bytes) == 0 ? OK : error_of(errno);
+}
+
+static void begin_flush(struct content_writer *w, uint64_t end)
+{
+    if (end - w->flushed_bytes < FLUSH_BYTES)
+        return;
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)!sync_file_range(
+        w->fd, (off_t)w->flushed_bytes, (off_t)(end - w->flushed_bytes), SYNC_FILE_RANGE_WRITE);
+#endif
+    w->flushed_bytes = end;
+}
+
+static enum error append(struct content_writer *w, struct str bytes)
+{
+    uint64_t at = w->size_bytes;
+    if (is_tight(w->content))
+        return ERR_STORAGE_FULL;
+    while (bytes.len > 0) {
+        ssize_t n = pwrite(w->fd, bytes.ptr, bytes.len, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return error_of(n == 0 ? ENOSPC : errno);
+        bytes = str_slice(bytes, (size_t)n, bytes.len);
+        at += (uint64_t)n;
+    }
+    begin_flush(w, at);
+    return OK;
+}
+
+static enum error sync_directory(struct content *c, const char *name)
+{
+    int fd = openat(c->root_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return error_of(errno);
+    enum error e = sync_fd(c, fd);
+    close(fd);
+    return e;
+}
+
+/* All the way up each time: who made a directory may have ended before it was synced. */
+static enum error sync_writer(struct content_writer *w)
+{
+    struct content *c = w->content;
+    const struct place p = place_of(w->tenant_id, w->id);
+    enum error e = sync_fd(c, w->fd);
+    if (e == OK)
+        e = sync_directory(c, p.fan);
+    if (e == OK)
+        e = sync_directory(c, p.tenant);
+    return e == OK ? sync_fd(c, c->root_fd) : e;
+}
+
+static void end(struct content_writer *w)
+{
+    if (w->fd >= 0)
+        close(w->fd);
+    w->fd = -1;
+}
+
+/* It need not last: what comes back after a power loss is a leftover. */
+static enum error erase(struct content *c, struct uuid tenant_id, struct uuid id)
+{
+    const struct place p = place_of(tenant_id, id);
+    if (!has_root(c) || unlinkat(c->root_fd, p.file, 0) == 0 || errno == ENOENT)
+        return OK;
+    return error_of(errno);
+}
+
+/* --- Reading -------------------------------------------------------------------------------- */
+
+static enum error open_reader(struct content_reader *r)
+{
+    struct content *c = r->content;
+    const struct place p = place_of(r->tenant_id, r->id);
+    struct stat st;
+    if (!has_root(c))
+        return ERR_DAMAGED;
+    r->fd = openat(c->root_fd, p.file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (r->fd < 0)
+        return errno == ENOENT ? ERR_DAMAGED : error_of(errno);
+    if (fstat(r->fd, &st) != 0)
+        return error_of(errno);
+    return S_ISREG(st.st_mode) && (uint64_t)st.st_size == r->size_bytes ? OK : ERR_DAMAGED;
+}
+
+static enum error read_some(
+    struct content_reader *r, uint64_t offset, char *place, size_t room, size_t *out_size)
+{
+    for (;;) {
+        ssize_t n = pread(r->fd, place, room, (off_t)offset);
+        if (n >= 0) {
+            *out_size = (size_t)n;
+            return OK;
+        }
+        if (errno != EINTR)
+            return error_of(errno);
+    }
+}
+
+static void close_reader(struct content_reader *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+}
+
+/* --- Leftovers ------------------------------------------------------------------------------ */
+
+/* Of another node's upload, the file is the surer sign; of a copied directory, the id. */
+static bool is_old(struct content *c, int directory_fd, const char *name, struct uuid id)
+{
+    struct stat st;
+    int64_t before_us = clock_wall_us() - 2 * CONTENT_UPLOAD_MAX_US;
+    if (!c->is_shared)
+        return true;
+    return uuid_v7_ms(id) < (uint64_t)(before_us / 1000) &&
+           fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           st.st_mtime < before_us / 1000000;
+}
+
+static DIR *open_directory(int at_fd, const char *name)
+{
+    int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    DIR *d = fdopendir(fd);
+    if (d == NULL)
+        close(fd);
+    return d;
+}
+
+static enum error sweep_fan(struct content *c, struct content_broom *broom, struct uuid tenant_id,
+    int at_fd, const char *fan)
+{
+    DIR *d = open_directory(at_fd, fan);
+    struct dirent *entry;
+    struct uuid id;
+    enum error e = OK;
+    while (e == OK && d != NULL && (entry = readdir(d)) != NULL && !content_is_closing(c))
+        if (read_hex(entry->d_name, id.bytes, sizeof id.bytes) &&
+            is_old(c, dirfd(d), entry->d_name, id))
+            e = content_sweep_one(c, broom, tenant_id, id);
+    if (d != NULL)
+        closedir(d);
+    return e;
+}
+
+static enum error sweep_tenant(struct content *c, struct content_broom *broom, const char *name)
+{
+    struct uuid tenant_id;
+    uint8_t fan;
+    if (!read_hex(name, tenant_id.bytes, sizeof tenant_id.bytes))
+        return OK;
+    DIR *d = open_directory(c->root_fd, name);
+    struct dirent *entry;
+    enum error e = OK;
+    while (e == OK && d != NULL && (entry = readdir(d)) != NULL)
+        if (read_hex(entry->d_name, &fan, 1))
+            e = sweep_fan(c, broom, tenant_id, dirfd(d), entry->d_name);
+    if (d != NULL)
+        closedir(d);
+    return e;
+}
+
+static enum error sweep(struct content *c, struct content_broom *broom)
+{
+    if (!has_root(c))
+        return OK;
+    DIR *d = open_directory(c->root_fd, ".");
+    struct dirent *entry;
+    enum error e = OK;
+    while (e == OK && d != NULL && (entry = readdir(d)) != NULL)
+        e = sweep_tenant(c, broom, entry->d_name);
+    if (d != NULL)
+        closedir(d);
+    return e;
+}
+
+const struct content_kind content_dir = {
+    .create = create,
+    .reopen = reopen,
+    .append = append,
+    .sync = sync_writer,
+    .end = end,
+    .erase = erase,
+    .remove = erase,
+    .open = open_reader,
+    .read = read_some,
+    .close = close_reader,
+    .sweep = sweep,
+};
