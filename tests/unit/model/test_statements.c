@@ -322,7 +322,7 @@ SQLITE_ONLY(every_table_leads_its_key_with_the_tenant)
     EXPECT_EQ(sql_i64(&f, "SELECT count(DISTINCT t.name) FROM sqlite_schema AS t, "
                           "pragma_table_info(t.name) AS c "
                           "WHERE t.type = 'table' AND c.name = 'tenant_id'"),
-        COUNT_OF(TENANT_TABLES) - 1);
+        COUNT_OF(TENANT_TABLES) - 2);
     fixture_end(&f);
 }
 
