@@ -27,6 +27,7 @@ static void start_over(struct call *call)
     call->status = call->route->status;
     call->tenant_id = call->key_id = UUID_NIL;
     call->has_key = call->has_expiry = false;
+    call->principal = STR_NONE;
     call->denied = NULL;
     call->later = NULL;
     call->idempotency = NULL;
@@ -270,7 +271,7 @@ static void job_done(struct store_job *job, enum error result)
 {
     struct call *call = CONTAINER_OF(job, struct call, job);
     /* A replica may not have heard of the key yet. */
-    if (result == ERR_UNAUTHENTICATED && job->mode == STORE_READ_STALE) {
+    if (job->mode == STORE_READ_STALE && (result == ERR_UNAUTHENTICATED || call->must_be_fresh)) {
         submit(call, STORE_READ);
         return;
     }

@@ -59,14 +59,17 @@ struct call {
     /* What each run of the job starts from. */
     struct arena_mark mark;
     struct problem *early; /* what is wrong with the request; when refused_early */
-    bool is_counted;       /* by the rate limit: however often it runs, it is one request */
+    bool
+        must_be_fresh; /* a replica must not answer: what a principal may do has to be the newest */
+    bool is_counted;   /* by the rate limit: however often it runs, it is one request */
     struct rate_verdict rate;
 
     /* Who asked, once known. */
     struct uuid tenant_id;
     bool has_key;
-    struct uuid key_id; /* also of a key that was refused */
-    const char *denied; /* worth an audit record: "key.refused"; NULL */
+    struct uuid key_id;   /* also of a key that was refused */
+    struct str principal; /* for whom it is done; STR_NONE: for the whole tenant */
+    const char *denied;   /* worth an audit record: "key.refused"; NULL */
     bool has_expiry;
     int64_t expires_at;
 

@@ -9,6 +9,17 @@ void subscriber_copy(struct subscriber *to, const struct subscriber *from)
     *to = *from;
     if (!str_is_none(to->filter.kind))
         to->filter.kind.ptr = to->kind;
+    if (!str_is_none(to->principal))
+        to->principal.ptr = to->principal_text;
+}
+
+static void keep_principal(struct subscriber *s, struct str principal)
+{
+    s->principal = principal;
+    if (str_is_none(principal))
+        return;
+    memcpy(s->principal_text, principal.ptr, principal.len);
+    s->principal.ptr = s->principal_text;
 }
 
 void subscriber_init(struct subscriber *s, const struct call *call)
@@ -24,6 +35,7 @@ void subscriber_init(struct subscriber *s, const struct call *call)
         .cursor = a->cursor,
         .last_id = a->cursor_id};
     s->filter.page_bytes = EVENT_PAGE_BYTES;
+    keep_principal(s, call->principal);
     if (str_is_none(a->filter.kind))
         return;
     memcpy(s->kind, a->filter.kind.ptr, a->filter.kind.len);
@@ -36,6 +48,16 @@ struct str subscriber_cursor_text(const struct subscriber *s, struct arena *aren
     if (s->memoria)
         cursor = (struct event_cursor){.position = s->last_id};
     return event_cursor_text(arena, cursor);
+}
+
+bool subscriber_must_ask(const struct subscriber *s, const struct event *event)
+{
+    return event->ends_access && !str_is_none(s->principal);
+}
+
+bool subscriber_always_reads(const struct subscriber *s)
+{
+    return !str_is_none(s->principal) && !s->filter.has_thread_id;
 }
 
 int64_t subscriber_position_of(const struct subscriber *s, const struct event *event)
@@ -75,6 +97,21 @@ static enum error check_key(const struct subscriber *s, struct context *c)
     return e == OK && (key.is_revoked || any) ? ERR_UNAUTHENTICATED : e;
 }
 
+/* Every page asks again whether the principal takes part: what is read in the same snapshot was
+ * committed while it did. Of a thread that is gone nobody tells who did; it only ends. */
+static enum error check_participation(const struct subscriber *s, struct context *c)
+{
+    c->principal = s->principal;
+    if (str_is_none(s->principal) || !s->filter.has_thread_id)
+        return OK;
+    enum error e = participant_check_access(c, s->filter.thread_id, false);
+    if (e != ERR_NOT_FOUND)
+        return e;
+    struct thread thread;
+    e = thread_get_head(c, s->filter.thread_id, &thread);
+    return e == OK ? ERR_UNAUTHENTICATED : e;
+}
+
 /* Where the page begins, and what is there to read. Of a deleted thread its last event is left. */
 static enum error find_page(struct event_page *p, struct context *c)
 {
@@ -96,6 +133,8 @@ enum error event_page_read(struct event_page *p, struct context *c)
     filter->through = 0;
     p->events = ARENA_ARRAY(c->arena, struct event, EVENT_PAGE_EVENTS);
     enum error e = check_key(&p->reader, c);
+    if (e == OK)
+        e = check_participation(&p->reader, c);
     if (e == OK)
         e = find_page(p, c);
     if (e == OK)

@@ -7,6 +7,7 @@
 #define API_EVENT_PAGE_H
 
 #include "api/events_api.h"
+#include "model/participants.h"
 
 enum {
     EVENT_PAGE_EVENTS = 256,
@@ -17,6 +18,8 @@ enum {
 struct subscriber {
     struct uuid tenant_id;
     bool has_key;
+    struct str principal; /* STR_NONE: of the whole tenant */
+    char principal_text[PRINCIPAL_MAX_BYTES];
     struct uuid key_id; /* nil without a key: such a one loses its right with the first key */
     bool has_expiry;
     int64_t expires_at;
@@ -34,6 +37,11 @@ void subscriber_init(struct subscriber *s, const struct call *call);
 void subscriber_copy(struct subscriber *to, const struct subscriber *from);
 /* The cursor in the terms of the client. */
 struct str subscriber_cursor_text(const struct subscriber *s, struct arena *arena);
+/* Whether this event may have taken its access away: then it reads the next page before anything
+ * else, and that finds out. */
+bool subscriber_must_ask(const struct subscriber *s, const struct event *event);
+/* Whether only the store can tell which events are for it: it never goes live. */
+bool subscriber_always_reads(const struct subscriber *s);
 /* Where the event stands in this subscriber's stream. */
 int64_t subscriber_position_of(const struct subscriber *s, const struct event *event);
 /* The event was delivered. */

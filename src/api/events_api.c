@@ -309,7 +309,7 @@ static enum error read_position(struct call *call, struct context *c, struct eve
                                         .kind = q->kind}};
     *out_given = !str_is_none(text);
     enum error e = event_bounds(c, &out->filter, out_bounds);
-    if (e == OK && !str_is_none(q->kind))
+    if (e == OK && !str_is_none(q->kind) && !event_kind_is_known(q->kind))
         e = event_check_kind(c, q->kind, STR("kind"));
     if (e != OK)
         return e;

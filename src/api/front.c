@@ -256,7 +256,7 @@ static void answer_preflight(struct visit *v)
     header_add(&list, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
     header_add(&list, STR("Access-Control-Allow-Headers"),
         STR("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
-            "Cairn-Fencing-Token, Cairn-Consistency, X-Request-Id, traceparent"));
+            "Cairn-Fencing-Token, Cairn-Consistency, Cairn-Principal, X-Request-Id, traceparent"));
     header_add(&list, STR("Access-Control-Max-Age"), STR("600"));
     http_reply(
         v->x, &(struct http_answer){.status = 204, .headers = list.items, .n_headers = list.count});

@@ -9,6 +9,7 @@ struct interest interest_of(const struct call *call)
     struct interest i = {.tenant_id = call->tenant_id,
         .topic = call->tenant_id,
         .key_id = call->key_id,
+        .for_principal = !str_is_none(call->principal),
         .for_claim = call->route->mode == ROUTE_WRITE};
     if (i.for_claim) {
         i.by_time = store_is_shared(call->api->store);
@@ -25,7 +26,7 @@ struct interest interest_of(const struct call *call)
 bool interest_is_met(const struct interest *i, const struct event *event)
 {
     bool matters = i->for_claim ? event->frees_run : event_is_wanted(&i->filter, event);
-    return matters || event->is_last;
+    return matters || event->is_last || (i->for_principal && event->ends_access);
 }
 
 bool interest_is_of(const struct interest *i, struct uuid id)

@@ -8,6 +8,7 @@ struct interest {
     struct uuid tenant_id;
     struct uuid topic;  /* the thread, or the tenant itself */
     struct uuid key_id; /* nil without a key */
+    bool for_principal; /* what ends somebody's access may end its own */
     bool for_claim;     /* only what may leave a run to claim matters; else what the filter takes */
     bool by_time;       /* and what nothing tells of: it looks again each second */
     struct event_filter filter; /* its strings are the call's */

@@ -1,11 +1,12 @@
 #include "api/resources.h"
 #include "model/keys.h"
+#include "model/participants.h"
 #include "model/tenants.h"
 
 #define KEY_FIELD(member) offsetof(struct api_key, member)
 
 /* What a client gives follows the id, the secret ends it: each schema is a run of one table. */
-enum { KEY_BODY_FIELDS = 4 };
+enum { KEY_BODY_FIELDS = 5 };
 
 static const struct field key_fields[] = {
     {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = KEY_FIELD(id)},
@@ -30,6 +31,12 @@ static const struct field key_fields[] = {
         .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
         .offset = KEY_FIELD(expires_at),
         .has_offset = KEY_FIELD(has_expires_at)},
+    {.name = "principal",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = KEY_FIELD(principal),
+        .max = PRINCIPAL_MAX_BYTES,
+        .summary = "user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant"},
     {.name = "revoked_at",
         .kind = FIELD_TIME,
         .flags = FIELD_READ_ONLY | FIELD_NULLABLE,

@@ -8,6 +8,7 @@
 #include "api/events_api.h"
 #include "api/resources.h"
 #include "base/json_patch.h"
+#include "model/participants.h"
 #include "model/runs.h"
 
 /* --- What it speaks ------------------------------------------------------------------------- */
@@ -244,7 +245,9 @@ static enum error open_workflow(
         *out_thread = (struct thread){.preferences = body->preferences};
         return thread_create(c, out_thread);
     }
-    enum error e = thread_get(c, body->workflow_id, out_thread);
+    enum error e = participant_check_access(c, body->workflow_id, true);
+    if (e == OK)
+        e = thread_get(c, body->workflow_id, out_thread);
     if (e != OK || str_eq(out_thread->status, STR("active")) ||
         str_eq(out_thread->status, STR("paused")))
         return e;

@@ -1,5 +1,6 @@
 #include "api/prologue.h"
 
+#include "api/access.h"
 #include "base/hash.h"
 #include "model/idempotency.h"
 #include "model/keys.h"
@@ -54,7 +55,8 @@ struct str prologue_secret(const struct http_request *request)
 static enum error check_single(struct call *call)
 {
     static const struct str names[] = {{"If-Match", 8}, {"Cairn-Fencing-Token", 19},
-        {"Idempotency-Key", 15}, {"Content-Type", 12}, {"Last-Event-ID", 13}};
+        {"Idempotency-Key", 15}, {"Content-Type", 12}, {"Last-Event-ID", 13},
+        {"Cairn-Principal", 15}};
     enum error e = OK;
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (http_header_count(call->request, names[i]) > 1)
@@ -185,6 +187,9 @@ static enum error authenticate(struct call *call, struct context *c)
 {
     enum error e = str_is_none(call->secret) ? enter_open(call, c) : enter_with_key(call, c);
     call->tenant_id = c->tenant_id;
+    if (e == OK)
+        e = access_take_principal(call, c);
+    call->principal = c->principal;
     return e;
 }
 
@@ -219,7 +224,9 @@ static enum error read_idempotency(struct call *call, struct idempotency *out)
             "must be 1 to %d printable ASCII characters without blanks and quotes",
             IDEMPOTENCY_KEY_MAX_BYTES);
     out->wanted = true;
-    out->route = arena_printf(call->arena, "%s %s", call->route->method, call->route->path);
+    /* What was answered to one principal is not for another. */
+    out->route = arena_printf(call->arena, "%s %s%s%.*s", call->route->method, call->route->path,
+        str_is_none(call->principal) ? "" : " for ", STR_ARG(call->principal));
     struct sha256_state *state = sha256_create();
     sha256_add(state, r->target);
     sha256_add(state, STR("\n"));
@@ -333,5 +340,6 @@ enum error prologue_run(struct call *call, struct context *c)
         call->problem = *call->early;
         return call->early->code;
     }
-    return handle(call, c);
+    e = access_check(call, c);
+    return e == OK ? handle(call, c) : e;
 }

@@ -107,6 +107,16 @@ enum error handle_event_list(struct call *call, struct context *c);
 enum error handle_event_stream(struct call *call, struct context *c);
 enum error handle_event_prune(struct call *call, struct context *c);
 
+/* participants_api.c */
+extern const struct schema schema_participant, schema_participant_join, schema_participant_patch,
+    schema_participant_heartbeat, query_participants;
+enum error handle_participant_join(struct call *call, struct context *c);
+enum error handle_participant_list(struct call *call, struct context *c);
+enum error handle_participant_get(struct call *call, struct context *c);
+enum error handle_participant_patch(struct call *call, struct context *c);
+enum error handle_participant_leave(struct call *call, struct context *c);
+enum error handle_participant_heartbeat(struct call *call, struct context *c);
+
 /* memoria.c */
 extern const struct schema schema_workflow_start, schema_workflow_input, schema_workflow,
     query_workflow_stream;

@@ -32,6 +32,18 @@ enum route_flags {
     ROUTE_PROBE = 1 << 9,         /* asks whether the store can be reached */
 };
 
+/*
+ * What a request that acts for a principal may do (api/access.h). Unless a row says otherwise, the
+ * path decides: a thread or run in it must be one that the principal takes part in, to write with
+ * the permission read_write; an agent in it must be the principal itself; and where it names none
+ * of these, only keys of the whole tenant get in.
+ */
+enum route_access {
+    ACCESS_BY_PATH,
+    ACCESS_READER, /* as by the path, but permission to read is enough; the model looks closer */
+    ACCESS_OWN,    /* any principal: the handler shows and makes only what is its own */
+};
+
 enum { ROUTE_MAX_PARAMS = 4, ROUTE_MAX_SEGMENTS = 10, ROUTE_BODY_DEFAULT = 4 * 1024 * 1024 };
 
 /* What a parameter of a path is, by its name. */
@@ -55,6 +67,7 @@ struct route {
     const struct schema *answer;
     const struct schema *answer_to_many; /* when the body may be a batch, what answers that */
     enum error (*handle)(struct call *call, struct context *c);
+    enum route_access access;
     enum store_on_full on_full; /* of a WRITE: whether a full disk refuses it */
     const char *summary;
 };

@@ -288,7 +288,7 @@ static void advance(struct subscription *sub)
     else if (more)
         read_more(sub);
     else
-        sub->live = true;
+        sub->live = !subscriber_always_reads(&sub->reader);
 }
 
 static void on_writable(struct http_exchange *x)
@@ -303,6 +303,16 @@ static void on_writable(struct http_exchange *x)
         read_more(sub);
 }
 
+/* What was read, or is being read, may be what it must not have any more. */
+static void read_anew(struct subscription *sub)
+{
+    if (sub->page != NULL)
+        page_free(sub->page);
+    sub->page = NULL;
+    sub->moved = sub->reading;
+    read_more(sub);
+}
+
 /* --- Live ----------------------------------------------------------------------------------- */
 
 static struct subscription *sub_of(struct watch *w)
@@ -315,8 +325,14 @@ static void on_event(struct watch *w, struct frames *frames)
     struct subscription *sub = sub_of(w);
     const struct event *event = frames->event;
     int64_t position = subscriber_position_of(&sub->reader, event);
+    if (subscriber_must_ask(&sub->reader, event)) {
+        read_anew(sub);
+        return;
+    }
     if (!sub->live) {
         sub->missed = true;
+        if (subscriber_always_reads(&sub->reader))
+            read_more(sub);
         return;
     }
     if (position <= sub->reader.cursor.position)
@@ -339,7 +355,7 @@ static void on_lost(struct watch *w)
 {
     struct subscription *sub = sub_of(w);
     sub->missed = true;
-    if (sub->live)
+    if (sub->live || subscriber_always_reads(&sub->reader))
         read_more(sub);
 }
 
@@ -425,11 +441,7 @@ static void on_message(struct http_exchange *x, struct str message, bool text)
         end(sub, "bad_message", 1008);
         return;
     }
-    if (sub->page != NULL)
-        page_free(sub->page);
-    sub->page = NULL;
-    sub->moved = sub->reading;
-    read_more(sub);
+    read_anew(sub);
 }
 
 /* --- Start ---------------------------------------------------------------------------------- */

@@ -55,6 +55,7 @@ struct whoami {
     struct str actor;
     bool has_key_id;
     struct uuid key_id;
+    struct str principal;
     struct str_list scopes;
 };
 static const struct field whoami_fields[] = {
@@ -68,6 +69,11 @@ static const struct field whoami_fields[] = {
         .flags = FIELD_NULLABLE,
         .offset = offsetof(struct whoami, key_id),
         .has_offset = offsetof(struct whoami, has_key_id)},
+    {.name = "principal",
+        .kind = FIELD_STRING,
+        .flags = FIELD_NULLABLE,
+        .offset = offsetof(struct whoami, principal),
+        .summary = "for whom this request acts; null: for the whole tenant"},
     {.name = "scopes",
         .kind = FIELD_STRINGS,
         .offset = offsetof(struct whoami, scopes),
@@ -81,7 +87,8 @@ enum error handle_whoami(struct call *call, struct context *c)
     struct whoami who = {.tenant_id = c->tenant_id,
         .actor = call->has_key ? STR("key") : STR("open"),
         .has_key_id = call->has_key,
-        .key_id = call->key_id};
+        .key_id = call->key_id,
+        .principal = c->principal};
     who.scopes.items = ARENA_ARRAY(call->arena, struct str, SCOPE_COUNT);
     for (unsigned bit = 0; bit < SCOPE_COUNT; bit++)
         if (c->scopes & (1u << bit))

@@ -16,7 +16,7 @@
     X(ERR_BAD_CURSOR,      "invalid_cursor",         400, false, "The cursor cannot be used") \
     X(ERR_UNAUTHENTICATED, "unauthenticated",        401, false, "A valid API key is needed") \
     X(ERR_KEY_EXPIRED,     "key_expired",            401, false, "The API key has expired") \
-    X(ERR_FORBIDDEN,       "forbidden",              403, false, "The API key lacks the scope") \
+    X(ERR_FORBIDDEN,       "forbidden",              403, false, "The API key may not do this") \
     X(ERR_HOST_REFUSED,    "host_refused",           403, false, "Host or Origin is not allowed") \
     X(ERR_NOT_FOUND,       "not_found",              404, false, "There is no such object") \
     X(ERR_NO_ROUTE,        "no_route",               404, false, "There is no such route") \

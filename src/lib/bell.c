@@ -81,6 +81,18 @@ static bool concerns(struct bell *b, struct hub_item *item)
     return matters;
 }
 
+static enum bell_news hear(struct bell *b, struct hub_item *item, enum bell_news news)
+{
+    const struct event *event = &CONTAINER_OF(item, struct event_item, item)->event;
+    bool asks = b->interest.for_principal && event->ends_access;
+    /* Once something matters, nothing is passed over. */
+    if (news != BELL_SILENT && !asks)
+        return news;
+    if (!concerns(b, item))
+        return news;
+    return asks ? BELL_ASK : BELL_RANG;
+}
+
 /* What the hub has delivered meanwhile means. */
 static enum bell_news look(struct bell *b)
 {
@@ -88,7 +100,7 @@ static enum bell_news look(struct bell *b)
     enum bell_news news = d.lost ? BELL_RANG : BELL_SILENT;
     for (size_t i = 0; i < d.n_items; i++) {
         if (d.items[i]->type != ITEM_ACCESS_ENDED)
-            news = news == BELL_SILENT && concerns(b, d.items[i]) ? BELL_RANG : news;
+            news = news == BELL_ACCESS_ENDED ? news : hear(b, d.items[i], news);
         else if (interest_is_of(&b->interest, d.items[i]->topic))
             news = BELL_ACCESS_ENDED;
     }

@@ -25,6 +25,7 @@ struct bell {
 enum bell_news {
     BELL_SILENT, /* the time is over, or it was stopped */
     BELL_RANG,   /* the store has something new, or may have */
+    BELL_ASK,    /* the same, and what was read before must not be given: ask the store again */
     BELL_ACCESS_ENDED,
 };
 

@@ -149,7 +149,8 @@ static void listen_until(cairn_subscription *s, int64_t until_us)
 {
     int64_t expiry = expiry_us(s);
     enum bell_news news = bell_wait(&s->bell, until_us < expiry ? until_us : expiry);
-    s->is_stale = s->is_stale || news == BELL_RANG;
+    s->is_stale = s->is_stale || news == BELL_RANG || news == BELL_ASK;
+    s->has_page = s->has_page && news != BELL_ASK;
     if (news == BELL_ACCESS_ENDED)
         end(s, "access_ended");
     else if (s->reader.has_expiry && clock_wall_us() >= s->reader.expires_at)
@@ -216,6 +217,7 @@ static cairn_subscription *subscription_create(cairn *c, const struct call *call
     const struct interest interest = {.tenant_id = s->reader.tenant_id,
         .topic = filter->has_thread_id ? filter->thread_id : s->reader.tenant_id,
         .key_id = s->reader.key_id,
+        .for_principal = !str_is_none(s->reader.principal),
         .filter = *filter};
     handle_ref(c);
     handle_add_bell(c, &s->bell, &interest);

@@ -53,12 +53,17 @@ static struct str actor_text(struct context *c)
     switch (c->actor) {
     case ACTOR_KEY:
         uuid_format(c->key_id, id);
+        if (!str_is_none(c->principal))
+            return arena_printf(
+                c->arena, "key:%.*s for %.*s", UUID_TEXT_LEN, id, STR_ARG(c->principal));
         return arena_printf(c->arena, "key:%.*s", UUID_TEXT_LEN, id);
     case ACTOR_SYSTEM:
         return STR("system");
     case ACTOR_OPEN:
         break;
     }
+    if (!str_is_none(c->principal))
+        return arena_printf(c->arena, "open for %.*s", STR_ARG(c->principal));
     return STR("open");
 }
 

@@ -12,7 +12,7 @@
 struct audit_record {
     int64_t seq;
     int64_t at;
-    struct str actor; /* "key:<id>", "open" or "system" */
+    struct str actor; /* "key:<id>", "open" or "system"; "key:<id> for user:alice" */
     struct str action;
     struct str object_type;
     struct str object_id;

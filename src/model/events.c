@@ -35,6 +35,11 @@ static bool is_application_kind(struct str kind)
     return parts >= 2 && kind.len <= EVENT_KIND_MAX_BYTES;
 }
 
+bool event_kind_is_known(struct str kind)
+{
+    return event_kind_is_plain(kind) || is_application_kind(kind);
+}
+
 bool event_kind_is_plain(struct str kind)
 {
     for (size_t i = 0; i < COUNT_OF(PLAIN_KINDS); i++)
@@ -112,11 +117,12 @@ void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct
 }
 
 /* What 0002_nodes.sql says of the column. */
-enum { MARK_FREES_RUN = 1, MARK_IS_LAST = 2 };
+enum { MARK_FREES_RUN = 1, MARK_IS_LAST = 2, MARK_ENDS_ACCESS = 4 };
 
 static int64_t marks_of(const struct event *event)
 {
-    return (event->frees_run ? MARK_FREES_RUN : 0) | (event->is_last ? MARK_IS_LAST : 0);
+    return (event->frees_run ? MARK_FREES_RUN : 0) | (event->is_last ? MARK_IS_LAST : 0) |
+           (event->ends_access ? MARK_ENDS_ACCESS : 0);
 }
 
 static void bind_content(struct query *q, const struct event *event)
@@ -294,6 +300,7 @@ void event_read_row(struct query *q, struct event *out)
     int64_t marks = row_i64(q);
     out->frees_run = (marks & MARK_FREES_RUN) != 0;
     out->is_last = (marks & MARK_IS_LAST) != 0;
+    out->ends_access = (marks & MARK_ENDS_ACCESS) != 0;
 }
 
 enum error event_horizon(struct context *c, int64_t *out_horizon)
@@ -335,7 +342,8 @@ bool event_is_wanted(const struct event_filter *filter, const struct event *even
 enum error event_scan_end(struct context *c, const struct event_filter *filter, int64_t after,
     int64_t last, int64_t *out_end)
 {
-    bool filtered = filter->has_run_id || !str_is_none(filter->kind);
+    bool filtered = filter->has_run_id || !str_is_none(filter->kind) ||
+                    (!filter->has_thread_id && !str_is_none(c->principal));
     *out_end = last;
     if (!filtered || last - after <= EVENT_SCAN_MAX)
         return OK;
@@ -364,6 +372,8 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
     context_query(c, &q, filter->has_thread_id ? &SQL_EVENT_LIST : &SQL_EVENT_LIST_TENANT);
     if (filter->has_thread_id)
         query_uuid(&q, "thread_id", filter->thread_id);
+    else
+        query_text(&q, "principal", c->principal);
     query_i64(&q, "after", after);
     query_i64(&q, "through", least(through, horizon));
     query_uuid_if(&q, "run_id", filter->has_run_id, filter->run_id);

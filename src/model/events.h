@@ -31,8 +31,9 @@ struct event {
     struct str payload; /* compact JSON */
     int64_t created_at;
     /* For Cairn's own listeners: */
-    bool is_last;   /* the thread goes with this event */
-    bool frees_run; /* a run may have become ready to be claimed */
+    bool is_last;     /* the thread goes with this event */
+    bool frees_run;   /* a run may have become ready to be claimed */
+    bool ends_access; /* of somebody to the thread: who listens for a principal asks again */
 };
 
 /* hub_item.type */
@@ -50,6 +51,8 @@ struct event_item {
 
 /* Whether it is one of the five kinds. */
 bool event_kind_is_plain(struct str kind);
+/* Whether there can be events of this kind, Cairn's own among them. */
+bool event_kind_is_known(struct str kind);
 /* OK for the five kinds and for application kinds ("vendor.name"), else a fault at `pointer`. */
 MUST_CHECK enum error event_check_kind(struct context *c, struct str kind, struct str pointer);
 
@@ -101,7 +104,8 @@ struct event_filter {
 };
 /* Whether the event passes the filter's run and kind. */
 bool event_is_wanted(const struct event_filter *filter, const struct event *event);
-/* Those after the cursor (a seq, or an id for the whole tenant). A page ends at `limit` events or
+/* Those after the cursor (a seq, or an id for the whole tenant, which to a principal is the threads
+ * that it takes part in). A page ends at `limit` events or
  * the filter's page_bytes, whichever comes first; out_more tells whether there are further ones. */
 MUST_CHECK enum error event_list(struct context *c, const struct event_filter *filter,
     int64_t after, size_t limit, struct event *out_events, size_t *out_count, bool *out_more);

@@ -1,7 +1,7 @@
 -- types: tenant_id uuid, thread_id uuid, run_id uuid, key uuid, id int, seq int, count int
 -- types: kind text, text text, payload json, marks int, now int, after int, through int, last int
 -- types: lease_now int, limit int, after_tenant uuid, after_id uuid, events json, tenants json
--- types: max_bytes int
+-- types: max_bytes int, principal text
 
 -- define event_columns: id, thread_id, seq, run_id, kind, text, payload, created_at, marks
 -- define last_seq: {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
@@ -105,11 +105,15 @@ WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
     AND coalesce(run_id = :run_id, :run_id IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
 ORDER BY seq LIMIT :limit {{page_end}};
 
+-- Of the whole tenant; to a principal, of the threads that it takes part in now.
 -- name: event_list_tenant
 {{page}}
 SELECT {{event_columns}}{{postgres: , id AS position}} FROM events
 WHERE tenant_id = :tenant_id AND id > :after AND id <= :through AND {{not_pruned}}
     {{sqlite: AND :max_bytes > 0}}
+    AND (:principal IS NULL OR EXISTS (SELECT 1 FROM participants AS p
+        WHERE p.tenant_id = events.tenant_id AND p.principal = :principal
+            AND p.thread_id = events.thread_id AND p.active))
     AND coalesce(run_id = :run_id, :run_id IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
 ORDER BY id LIMIT :limit {{page_end}};
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "model/audit.h"
 #include "model/events.h"
+#include "model/participants.h"
 #include "model/statements.h"
 
 enum { SECRET_RANDOM_BYTES = 32, SECRET_BYTES = 16 + 16 + SECRET_RANDOM_BYTES };
@@ -47,6 +48,7 @@ static void read_row(struct query *q, struct api_key *out)
     out->has_expires_at = row_i64_if(q, &out->expires_at);
     out->is_revoked = row_i64_if(q, &out->revoked_at);
     out->created_at = row_i64(q);
+    out->principal = row_text(q);
 }
 
 static struct str make_secret(struct arena *arena, struct uuid tenant_id, struct uuid key_id)
@@ -100,6 +102,20 @@ static enum error check_scopes(struct context *c, struct uuid tenant_id, const s
     if (key->has_expires_at && key->expires_at <= c->now_us)
         return problem_fault(c->problem, STR("/expires_at"), "must be in the future");
     return OK;
+}
+
+/* Who acts for one principal manages neither keys nor tenants. */
+static enum error check_principal(struct context *c, const struct api_key *key)
+{
+    static const struct str whole[] = {{"admin", 5}, {"operator", 8}};
+    if (str_is_none(key->principal))
+        return OK;
+    for (size_t i = 0; i < key->scopes.count; i++)
+        for (size_t k = 0; k < COUNT_OF(whole); k++)
+            if (str_eq(key->scopes.items[i], whole[k]))
+                return problem_fault(c->problem, arena_printf(c->arena, "/scopes/%zu", i),
+                    "a key that acts for a principal cannot hold %.*s", STR_ARG(whole[k]));
+    return principal_check(c, key->principal, STR("/principal"));
 }
 
 /* Whoever acts without a key may do so while there is none. Another node may have made the first
@@ -176,6 +192,10 @@ static struct str describe(struct arena *arena, const struct api_key *key)
     json_write_string(&text.w, key->name);
     json_write_key(&text.w, STR("scopes"));
     json_write_raw(&text.w, encode_scopes(arena, &key->scopes));
+    if (!str_is_none(key->principal)) {
+        json_write_key(&text.w, STR("principal"));
+        json_write_string(&text.w, key->principal);
+    }
     json_write_end(&text.w);
     return json_text_take(&text, arena);
 }
@@ -194,6 +214,7 @@ static enum error insert(struct context *c, struct uuid tenant_id, const struct 
     query_i64_if(&q, "rate_limit_per_minute", key->has_rate_limit, key->rate_limit_per_minute);
     query_i64_if(&q, "expires_at", key->has_expires_at, key->expires_at);
     query_i64(&q, "now", c->now_us);
+    query_text(&q, "principal", key->principal);
     enum error e = query_run(&q);
     context_enter(c, c->tenant_id);
     return e;
@@ -202,6 +223,8 @@ static enum error insert(struct context *c, struct uuid tenant_id, const struct 
 enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *key)
 {
     enum error e = check_scopes(c, tenant_id, key);
+    if (e == OK)
+        e = check_principal(c, key);
     if (e == OK)
         e = check_first(c, key);
     if (e != OK)
@@ -365,6 +388,7 @@ static enum error judge(struct context *c, const struct api_key *key)
         return problem_set(c->problem, ERR_KEY_EXPIRED, "the API key has expired");
     c->actor = ACTOR_KEY;
     c->scopes = scopes_effective(scope_bits(&key->scopes));
+    c->principal = arena_str(c->arena, key->principal);
     return OK;
 }
 

@@ -21,7 +21,8 @@ struct api_key {
     bool is_revoked;
     int64_t revoked_at;
     int64_t created_at;
-    struct str secret; /* only from key_create */
+    struct str principal; /* for whom it acts; STR_NONE: for the whole tenant */
+    struct str secret;    /* only from key_create */
 };
 
 /* Makes the key that `key` describes (name, scopes, limit, expiry) for a tenant and fills the rest.

@@ -1,14 +1,16 @@
 -- types: tenant_id uuid, id uuid, except uuid, before uuid, name text, secret_hash bytes
 -- types: scopes json, rate_limit_per_minute int, expires_at int, now int, limit int, tenants json
--- types: since int
+-- types: since int, principal text
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
--- define key_columns: id, name, scopes, rate_limit_per_minute, expires_at, revoked_at, created_at
+-- define key_columns: id, name, scopes, rate_limit_per_minute, expires_at, revoked_at, created_at,
+--   | principal
 
 -- name: key_insert
 INSERT INTO api_keys (tenant_id, id, name, secret_hash, scopes, rate_limit_per_minute, expires_at,
-    created_at)
-VALUES (:tenant_id, :id, :name, :secret_hash, :scopes, :rate_limit_per_minute, :expires_at, :now);
+    created_at, principal)
+VALUES (:tenant_id, :id, :name, :secret_hash, :scopes, :rate_limit_per_minute, :expires_at, :now,
+    :principal);
 
 -- name: key_get
 SELECT {{key_columns}} FROM api_keys WHERE tenant_id = :tenant_id AND id = :id;

@@ -2,6 +2,7 @@
 
 #include "model/events.h"
 #include "model/idempotency.h"
+#include "model/participants.h"
 #include "model/runs.h"
 #include "model/statements.h"
 #include "model/tenants.h"
@@ -10,8 +11,9 @@ enum {
     LEASES_A_PASS = 100,
     THREADS_A_PASS = 200, /* looked at; of most there is nothing to do */
     GARBAGE_A_PASS = 4,
+    SILENT_A_PASS = 100,
     ANSWERS_A_PASS = 1000,
-    ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + 1,
+    ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + SILENT_A_PASS + 1,
 };
 
 /* Lists and queues are in the order of ids: new ones come after all that are there, also when the
@@ -32,6 +34,8 @@ enum error model_prepare(struct context *c)
     context_enter_system(c);
     if (e == OK)
         e = resume_ids(c);
+    if (e == OK)
+        e = participant_bound_online(c);
     return e == OK ? run_renew_leases(c) : e;
 }
 
@@ -65,6 +69,17 @@ static enum error list_leases(struct context *c, struct sweep_list *list)
     for (size_t i = 0; e == OK && i < n; i++)
         add(list, SWEEP_LEASE, leases[i].tenant_id, leases[i].run_id);
     list->more = list->more || n == LEASES_A_PASS;
+    return e;
+}
+
+static enum error list_silent(struct context *c, struct sweep_list *list)
+{
+    struct participant_silent *silent =
+        ARENA_ARRAY(c->arena, struct participant_silent, SILENT_A_PASS);
+    size_t n = 0;
+    enum error e = participant_list_silent(c, SILENT_A_PASS, silent, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_ONLINE, silent[i].tenant_id, silent[i].thread_id);
     return e;
 }
 
@@ -125,6 +140,8 @@ enum error sweep_list(
     /* To end a lease takes space. With a full disk nobody could claim the run either. */
     if (!tx_is_full(c->tx))
         e = list_leases(c, out_list);
+    if (e == OK && !tx_is_full(c->tx))
+        e = list_silent(c, out_list);
     if (e == OK)
         e = list_aged(c, from, out_list);
     if (e == OK)
@@ -163,6 +180,8 @@ enum error sweep_do(struct context *c, const struct sweep_item *item, bool *out_
         return run_end_lease(c, item->id);
     case SWEEP_AGED:
         return prune_aged(c, item->id);
+    case SWEEP_ONLINE:
+        return participant_end_online(c, item->id);
     case SWEEP_GARBAGE:
         return event_collect_garbage(c, item->id, out_more);
     case SWEEP_ANSWERS:

@@ -1,10 +1,10 @@
 /*
- * What must happen without anybody asking: leases that ended, events past their age, what was
- * pruned, idempotency answers past their time. A pass begins with sweep_list, which finds what is
- * due (a WRITE job, so that its lock is gone when it has ended); then each item is a WRITE job of
- * its own, sweep_do, which locks what it changes and checks again, since other nodes sweep too. An
- * item that fails stays due: the next pass finds it. The server makes a pass a second, and another
- * one at once while one leaves work over:
+ * What must happen without anybody asking: leases that ended, who is not online any more, events
+ * past their age, what was pruned, idempotency answers past their time. A pass begins with
+ * sweep_list, which finds what is due (a WRITE job, so that its lock is gone when it has ended);
+ * then each item is a WRITE job of its own, sweep_do, which locks what it changes and checks again,
+ * since other nodes sweep too. An item that fails stays due: the next pass finds it. The server
+ * makes a pass a second, and another one at once while one leaves work over:
  *
  *     WRITE                sweep_list(c, &position, &list); the items are in the context's arena
  *     WRITE, for each one  sweep_do(c, &list.items[i], &more)
@@ -25,6 +25,7 @@ enum sweep_kind {
     SWEEP_LEASE,   /* a run whose lease ended */
     SWEEP_AGED,    /* a thread with events past their age */
     SWEEP_GARBAGE, /* a thread, or tenant, with pruned events to delete */
+    SWEEP_ONLINE,  /* a thread with participants who are silent for too long */
     SWEEP_ANSWERS, /* idempotency answers, of all tenants */
 };
 

@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 #include "model/audit.h"
 #include "model/events.h"
+#include "model/participants.h"
 #include "model/runs.h"
 #include "model/statements.h"
 
@@ -206,6 +207,8 @@ enum error thread_create(struct context *c, struct thread *thread)
         e = index_metadata(c, thread->id, thread->metadata);
     if (e == OK)
         e = emit(c, thread->id, "thread.created", STR_NONE, thread->status);
+    if (e == OK)
+        e = participant_join_creator(c, thread->id);
     return e == OK ? thread_get(c, thread->id, thread) : e;
 }
 
@@ -252,8 +255,12 @@ static struct str like_pattern(struct arena *arena, struct str part)
     return (struct str){pattern, at};
 }
 
-static const struct sql_statement *list_statement(const struct thread_filter *filter)
+static const struct sql_statement *list_statement(
+    const struct context *c, const struct thread_filter *filter)
 {
+    if (!str_is_none(c->principal))
+        return filter->with_documents ? &SQL_THREAD_LIST_OF_PRINCIPAL_WHOLE
+                                      : &SQL_THREAD_LIST_OF_PRINCIPAL;
     bool by_metadata = !str_is_none(filter->metadata_keys[0]);
     if (filter->with_documents)
         return by_metadata ? &SQL_THREAD_LIST_BY_METADATA_WHOLE : &SQL_THREAD_LIST_WHOLE;
@@ -264,6 +271,8 @@ static void bind_filter(struct context *c, struct query *q, const struct thread_
 {
     static const char *const KEYS[] = {"key_1", "key_2", "key_3", "key_4"};
     static const char *const VALUES[] = {"value_1", "value_2", "value_3", "value_4"};
+    if (!str_is_none(c->principal))
+        query_text(q, "principal", c->principal);
     query_uuid_if(q, "before", filter->has_before, filter->before);
     query_text(q, "status", filter->status);
     query_text(q, "agent", filter->agent);
@@ -288,7 +297,7 @@ enum error thread_list(struct context *c, const struct thread_filter *filter, si
     struct thread *out_threads, size_t *out_count, bool *out_more)
 {
     struct query q;
-    context_query(c, &q, list_statement(filter));
+    context_query(c, &q, list_statement(c, filter));
     bind_filter(c, &q, filter);
     query_i64(&q, "limit", (int64_t)limit + 1);
     query_i64(&q, "max_bytes", PAGE_MAX_BYTES);

@@ -55,7 +55,8 @@ bool thread_metadata_next(
 /* Fills in what the client left out. */
 void thread_defaults(struct thread *thread);
 
-/* Creates the thread that `thread` describes, and fills in the rest of it. */
+/* Creates the thread that `thread` describes, and fills in the rest of it. A principal that does so
+ * is its first participant. */
 MUST_CHECK enum error thread_create(struct context *c, struct thread *thread);
 MUST_CHECK enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread);
 /* The same without context, preferences and important_steps, which may be large. */
@@ -75,7 +76,8 @@ struct thread_filter {
     struct str metadata_values[THREAD_METADATA_FILTERS];
     bool with_documents;
 };
-/* Newest first. A page ends at `limit` threads or PAGE_MAX_BYTES; out_more: there are others. */
+/* Newest first; to a principal, those that it takes part in. A page ends at `limit` threads or
+ * PAGE_MAX_BYTES; out_more: there are others. */
 MUST_CHECK enum error thread_list(struct context *c, const struct thread_filter *filter,
     size_t limit, struct thread *out_threads, size_t *out_count, bool *out_more);
 

@@ -3,7 +3,7 @@
 -- types: important_steps json, prune_on_completion bool, event_max_age_s int, created_after int
 -- types: created_before int, title_like text, key text, value text, now int, limit int
 -- types: max_bytes int, key_1 text, key_2 text, key_3 text, key_4 text
--- types: value_1 text, value_2 text, value_3 text, value_4 text
+-- types: principal text, value_1 text, value_2 text, value_3 text, value_4 text
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define thread_before: t.id, t.status, t.title, t.agent
@@ -60,6 +60,15 @@
 --   | AND m.thread_id < {{before}}
 --   | AND {{thread_conditions}} ORDER BY m.thread_id DESC LIMIT :limit {{page_end}}
 
+-- define from_principal: FROM participants AS p
+--   | JOIN threads AS t ON t.tenant_id = p.tenant_id AND t.id = p.thread_id
+-- define where_principal: WHERE p.tenant_id = :tenant_id AND p.principal = :principal AND p.active
+--   | AND p.thread_id < {{before}}
+--   | AND (:key_1 IS NULL OR EXISTS (SELECT 1 FROM thread_metadata AS n
+--   | WHERE n.tenant_id = t.tenant_id AND n.key = :key_1 AND n.value = :value_1
+--   | AND n.thread_id = t.id))
+--   | AND {{thread_conditions}} ORDER BY p.thread_id DESC LIMIT :limit {{page_end}}
+
 -- name: thread_insert
 INSERT INTO threads (tenant_id, id, status, title, agent, metadata, error, run_policy,
     prune_on_completion, event_max_age_s, created_at, updated_at)
@@ -95,6 +104,13 @@ SELECT {{thread_head}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id
 
 -- name: thread_list_by_metadata_whole
 {{page}} SELECT {{thread_whole}} {{from_metadata}} {{with_documents}} {{where_metadata}};
+
+-- Those that a principal takes part in.
+-- name: thread_list_of_principal
+{{page}} SELECT {{thread_head}} {{from_principal}} {{where_principal}};
+
+-- name: thread_list_of_principal_whole
+{{page}} SELECT {{thread_whole}} {{from_principal}} {{with_documents}} {{where_principal}};
 
 -- name: thread_update
 UPDATE threads SET status = :status, title = :title, agent = :agent, metadata = :metadata,

@@ -302,6 +302,7 @@ test('admin holds every scope of its tenant, but not operator', async (t) => {
     tenant_id: alice.tenantId,
     actor: 'key',
     key_id: alice.keyId,
+    principal: null,
     scopes: [...SCOPES, 'admin'],
   });
   expectStatus(await alice.get('/v1/runs'), 200);

@@ -342,6 +342,25 @@ test('real answers have the members that the document tells of, and no others', 
     await c.post(`/v1/threads/${thread.id}/events/prune`, { through_seq: 2 }),
     200,
   );
+  // Participants, by their id and as "me".
+  const people = `/v1/threads/${thread.id}/participants`;
+  const template = '/v1/threads/{thread_id}/participants';
+  const alice = { headers: { 'Cairn-Principal': 'user:alice' } };
+  const body = { principal: 'user:alice', image: 'https://example.com/a.png' };
+  const person = check(template, 'post', await c.post(people, body), 201);
+  check(template, 'get', await c.get(people), 200);
+  for (const [name, id, opts] of [
+    ['{participant_id}', person.id, {}],
+    ['me', 'me', alice],
+  ]) {
+    const at = `${template}/${name}`;
+    check(at, 'get', await c.get(`${people}/${id}`, opts), 200);
+    check(at, 'patch', await c.patch(`${people}/${id}`, { status: id }, opts), 200);
+    check(`${at}/heartbeat`, 'post', await c.post(`${people}/${id}/heartbeat`, {}, opts), 200);
+  }
+  check(`${template}/me`, 'delete', await c.del(`${people}/me`, alice), 200);
+  check(`${template}/{participant_id}`, 'delete', await c.del(`${people}/${person.id}`), 200);
+
   check(
     '/v1/threads/{thread_id}/cancel',
     'post',

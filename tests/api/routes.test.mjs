@@ -4,7 +4,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import test from 'node:test';
-import { expectStatus, startServer, twoTenants, uuid, withKey } from './lib/server.mjs';
+import {
+  DEFAULT_TENANT,
+  expectStatus,
+  startServer,
+  twoTenants,
+  uuid,
+  withKey,
+} from './lib/server.mjs';
 
 const TENANT_SCOPES = [
   'threads:read',
@@ -63,6 +70,7 @@ const EXAMPLES = {
   RunInput: () => ({ input: 'yes' }),
   EventAppend: () => ({ kind: 'progress' }),
   EventPrune: () => ({ through_seq: 1 }),
+  ParticipantJoin: () => ({ principal: `user:${uuid()}` }),
   WorkflowStart: () => ({ user_input: 'hello' }),
   WorkflowInput: () => ({ input: 'yes' }),
 };
@@ -142,8 +150,17 @@ async function furnish(client) {
     201,
   );
   const agent = expectStatus(await client.post('/v1/agents', { name: `agent ${uuid()}` }), 201);
+  const participant = expectStatus(
+    await client.post(`/v1/threads/${thread.id}/participants`, { principal: 'user:furniture' }),
+    201,
+  );
   return {
-    thread: thread.id, run: run.id, key: key.id, tenant: client.tenantId, agent: agent.id,
+    thread: thread.id,
+    run: run.id,
+    key: key.id,
+    tenant: client.tenantId,
+    participant: participant.id,
+    agent: agent.id,
   };
 }
 
@@ -157,6 +174,7 @@ const SORTS = {
   tenant_id: 'tenant',
   agent_id: 'agent',
   object_id: 'thread',
+  participant_id: 'participant',
 };
 
 function sortOf(name) {
@@ -333,6 +351,111 @@ test('a key with only the scope that a route needs gets in', async (t) => {
       `${route.name}: ${answer.status} ${answer.text}`,
     );
   }
+});
+
+// --- Principals ------------------------------------------------------------------------------
+
+// Routes whose path names no thread, run or agent: `own`, where every principal sees and makes what
+// is its own, or `tenant`, where only keys of the whole tenant get in. A new one must be put here.
+const WITHOUT_THREAD = {
+  'GET /v1/whoami': 'own',
+  'POST /v1/threads': 'own',
+  'GET /v1/threads': 'own',
+  'GET /v1/events': 'own',
+  'GET /v1/events/stream': 'own',
+  'GET /v1/events/ws': 'own',
+  'POST /workflow/start': 'own',
+  'POST /v1/agents': 'tenant',
+  'GET /v1/agents': 'tenant',
+  'GET /v1/runs': 'tenant',
+  'POST /v1/runs/claim': 'tenant',
+  'POST /v1/tenants': 'tenant',
+  'GET /v1/tenants': 'tenant',
+  'GET /v1/tenants/{tenant_id}': 'tenant',
+  'PATCH /v1/tenants/{tenant_id}': 'tenant',
+  'DELETE /v1/tenants/{tenant_id}': 'tenant',
+  'POST /v1/tenants/{tenant_id}/keys': 'tenant',
+  'POST /v1/keys': 'tenant',
+  'GET /v1/keys': 'tenant',
+  'GET /v1/keys/{key_id}': 'tenant',
+  'DELETE /v1/keys/{key_id}': 'tenant',
+  'GET /v1/audit': 'tenant',
+  'GET /v1/audit/verify': 'tenant',
+};
+
+// Writes that permission to read is enough for, on what is one's own.
+const OF_ONESELF = /^(PATCH|DELETE|POST) \/v1\/threads\/\{thread_id\}\/participants\/(me|\{)/;
+
+function ruleOf(route) {
+  if (/\{(thread_id|workflow_id|run_id)\}/.test(route.path)) return 'thread';
+  if (/\{agent_id\}/.test(route.path)) return 'agent';
+  assert.ok(WITHOUT_THREAD[route.name], `say in WITHOUT_THREAD what principals may do there`);
+  return WITHOUT_THREAD[route.name];
+}
+
+const principals = ['stranger', 'reader', 'writer'];
+
+/** Lets the reader and the writer take part in it; gives the ids of their participants. */
+async function invite(client, thread) {
+  const ids = {};
+  for (const permission of ['read', 'read_write']) {
+    const name = permission === 'read' ? 'reader' : 'writer';
+    const body = { principal: `user:${name}`, permission };
+    const path = `/v1/threads/${thread}/participants`;
+    ids[name] = expectStatus(await client.post(path, body), 201).id;
+  }
+  return ids;
+}
+
+test('on every route a principal may do what its participation lets it, and no more', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  operator.tenantId = DEFAULT_TENANT;
+  const keys = {};
+  for (const name of principals)
+    keys[name] = await withKey(operator, TENANT_SCOPES, { principal: `user:${name}` });
+  for (const route of (await readTable(server)).filter((r) => !r.isPublic))
+    await t.test(route.name, async () => {
+      const rule = ruleOf(route);
+      const fenced = route.operation.parameters.some((p) => p.name === 'Cairn-Fencing-Token');
+      for (const name of principals) {
+        const things = await furnish(operator);
+        const own = await invite(operator, things.thread);
+        if (name === 'reader' && OF_ONESELF.test(route.name)) things.participant = own.reader;
+        if (name === 'writer' && /heartbeat/.test(route.name)) things.participant = own.writer;
+        const headers = fenced ? { 'Cairn-Fencing-Token': '1' } : {};
+        const path = fill(route, (p) => things[sortOf(p)]);
+        const answer = await ask(keys[name], route, path, { headers });
+        const told = `${name}: ${answer.status} ${answer.text}`;
+        const writes = route.method !== 'GET' && !OF_ONESELF.test(route.name);
+        if (rule === 'tenant') {
+          assert.equal(answer.status, 403, told);
+          // A key of the whole tenant that narrows itself has the scope, and still does not get in.
+          const narrowed = await ask(operator, route, path, {
+            headers: { 'Cairn-Principal': `user:${name}` },
+          });
+          assert.equal(narrowed.status, 403, narrowed.text);
+          assert.match(JSON.parse(narrowed.text).detail, /whole tenant/);
+        } else if (rule === 'agent') {
+          assert.equal(answer.status, 404, told);
+        } else if (rule === 'thread' && name === 'stranger') {
+          const none = fill(route, uuid);
+          const absent = await ask(keys[name], route, none, { headers });
+          const plain = (text) => text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID');
+          assert.equal(answer.status, 404, told);
+          assert.deepEqual(
+            appearance({ ...answer, text: plain(answer.text) }, 'ID'),
+            appearance({ ...absent, text: plain(absent.text) }, 'ID'),
+          );
+        } else if (rule === 'thread' && name === 'reader' && writes) {
+          assert.equal(answer.status, 403, told);
+          const problem = JSON.parse(answer.text);
+          assert.deepEqual([problem.code, /read_write/.test(problem.detail)], ['forbidden', true]);
+        } else {
+          assert.ok(![400, 401, 403, 404, 422].includes(answer.status), told);
+        }
+      }
+    });
 });
 
 test('every route is called by a test besides this walk', async (t) => {

@@ -35,6 +35,8 @@ static const struct {
     {"event_tail", "those tenants, named in a list, that somebody listens to"},
     {"key_revoked_since", "the same tenants"},
     {"event_last_id", "event ids are one counter, which reveals nothing but a number"},
+    {"participant_list_silent", "the sweep; it then acts for each thread's own tenant"},
+    {"participant_bound_online", "at the start, for everybody who is online"},
     {"check_threads", "cairn check, which looks at the whole database"},
     {"check_runs", "cairn check"},
     {"check_keys", "cairn check"},

@@ -1,0 +1,180 @@
+// Principals: keys and requests that act for somebody, what they see, and streams whose access ends
+// while they are connected. What each route lets them do is walked in routes.test.mjs.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { expectFault, expectProblem, expectStatus, onPostgres, startServer, uuid, withKey }
+  from './lib/server.mjs';
+import { followWs, readSse, untilSubscribers } from './lib/followers.mjs';
+
+const SCOPES = ['threads:read', 'threads:write', 'runs:read', 'runs:write', 'events:read',
+  'events:write', 'participants:read', 'participants:write'];
+
+const newThread = async (client, body = {}, opts = {}) =>
+  expectStatus(await client.post('/v1/threads', body, opts), 201);
+
+const append = async (client, id, text) => expectStatus(
+  await client.post(`/v1/threads/${id}/events`, { kind: 'progress', text }), 201);
+
+const invite = async (client, thread, principal, permission = 'read') => expectStatus(
+  await client.post(`/v1/threads/${thread}/participants`, { principal, permission }), 201);
+
+const as = (principal) => ({ headers: { 'Cairn-Principal': principal } });
+
+async function closed(t) {
+  const server = await startServer(t);
+  const admin = await withKey(server.open, ['operator']);
+  return { server, admin };
+}
+
+test('a key acts for its principal, and a header narrows a key that has none', async (t) => {
+  const { admin } = await closed(t);
+  const alice = await withKey(admin, SCOPES, { principal: 'user:alice' });
+  assert.equal(expectStatus(await admin.get(`/v1/keys/${alice.keyId}`), 200).principal,
+    'user:alice');
+  const who = async (client, opts) =>
+    expectStatus(await client.get('/v1/whoami', opts), 200).principal;
+  assert.equal(await who(admin), null);
+  assert.equal(await who(alice), 'user:alice');
+  assert.equal(await who(admin, as('user:bob')), 'user:bob');
+  assert.equal(await who(alice, as('user:alice')), 'user:alice');
+  assert.match(
+    expectProblem(await alice.get('/v1/whoami', as('user:bob')), 403, 'forbidden').detail,
+    /acts for user:alice/);
+  expectFault(await admin.get('/v1/whoami', as('bob')), 422, 'invalid_input', 'Cairn-Principal');
+  for (const scope of ['admin', 'operator'])
+    expectFault(await admin.post('/v1/keys', { name: 'k', scopes: ['runs:read', scope],
+      principal: 'user:alice' }), 422, 'invalid_input', '/scopes/1', /acts for a principal/);
+  expectProblem(await admin.get('/v1/keys', as('user:bob')), 403, 'forbidden');
+
+  const thread = await newThread(alice);
+  expectStatus(await alice.del(`/v1/threads/${thread.id}`), 204);
+  const [record] = expectStatus(await admin.get('/v1/audit?action=thread.deleted'), 200).data;
+  assert.equal(record.actor, `key:${alice.keyId} for user:alice`);
+});
+
+test('a principal lists its own threads, and reads and hears their events alone', async (t) => {
+  const { admin } = await closed(t);
+  const alice = await withKey(admin, SCOPES, { principal: 'user:alice' });
+  const theirs = await newThread(admin, { title: 'x', metadata: { k: 'v' } });
+  const mine = [];
+  for (let i = 0; i < 3; i++)
+    mine.unshift((await newThread(alice, { title: `mine ${i}`, metadata: { k: 'v' } })).id);
+  const ids = async (client, query, opts) =>
+    expectStatus(await client.get(`/v1/threads${query}`, opts), 200).data.map((x) => x.id);
+  assert.deepEqual(await ids(alice, ''), mine);
+  assert.deepEqual(await ids(alice, '?metadata.k=v&title=mine&include=documents'), mine);
+  assert.deepEqual(await ids(alice, '?metadata.k=w'), []);
+  assert.deepEqual(await ids(admin, '', as('user:bob')), []);
+  assert.equal((await ids(admin, '')).length, 4);
+  const page = expectStatus(await alice.get('/v1/threads?limit=2'), 200);
+  assert.deepEqual(await ids(alice, `?cursor=${page.next_cursor}`), mine.slice(2));
+
+  const live = readSse(alice, '/v1/events/stream');
+  await live.hears(6);
+  await append(admin, theirs.id, 'not for alice');
+  const poll = alice.get(`/v1/events?wait=30&after=${(await append(alice, mine[0], 'a')).id}`);
+  await append(admin, theirs.id, 'nor this');
+  await append(admin, mine[1], 'b');
+  await live.hearsText('b');
+  assert.ok(live.heard.every((e) => mine.includes(e.thread_id)));
+  assert.deepEqual(expectStatus(await poll, 200).data.map((e) => e.text), ['b']);
+  const log = expectStatus(await alice.get('/v1/events?limit=1000'), 200).data;
+  assert.deepEqual(log.map((e) => e.id), live.heard.map((e) => e.id));
+  // Who joins later is told from then on, and can read what was before.
+  await invite(admin, theirs.id, 'user:alice');
+  const joined = await live.until((heard) => heard.find((e) => e.thread_id === theirs.id));
+  assert.equal(joined.kind, 'participant.created');
+  const before = expectStatus(await alice.get(`/v1/threads/${theirs.id}/events`), 200).data;
+  assert.equal(before[1].text, 'not for alice');
+  live.close();
+});
+
+test('the answer to one principal is not replayed to another', async (t) => {
+  const { admin } = await closed(t);
+  const once = (principal) => ({
+    headers: { 'Cairn-Principal': principal, 'Idempotency-Key': 'same' } });
+  const first = await newThread(admin, {}, once('user:alice'));
+  const again = await newThread(admin, {}, once('user:alice'));
+  assert.equal(again.id, first.id);
+  assert.notEqual((await newThread(admin, {}, once('user:bob'))).id, first.id);
+  const known = await newThread(admin);
+  expectProblem(await admin.post('/workflow/start',
+    { user_input: 'hi', workflow_id: known.id }, as('user:bob')), 404, 'not_found');
+  const started = expectStatus(await admin.post('/workflow/start',
+    { user_input: 'hi' }, as('user:bob')), 201);
+  expectStatus(await admin.get(`/v1/threads/${started.workflow_id}`, as('user:bob')), 200);
+  expectProblem(await admin.get(`/v1/runs/${started.run_id}`, as('user:eve')), 404, 'not_found');
+  expectProblem(await admin.get(`/v1/runs/${uuid()}`, as('user:eve')), 404, 'not_found');
+});
+
+/** Everything that listens for bob, on the server of `client`. */
+function listeners(client, thread) {
+  const opts = as('user:bob');
+  return {
+    ws: followWs(client, `/v1/threads/${thread}/events/ws`, opts),
+    sse: readSse(client, `/v1/threads/${thread}/events/stream`, opts),
+    filtered: readSse(client, `/v1/threads/${thread}/events/stream?kind=final`, opts),
+    tenant: readSse(client, '/v1/events/stream', opts),
+    memoria: followWs(client, `/workflow/ws/${thread}`, opts),
+    poll: client.get(`/v1/threads/${thread}/events?kind=final&wait=60`, opts),
+  };
+}
+
+async function expectAccessEnds(admin, there, end) {
+  const { id: thread } = await newThread(admin);
+  const other = await newThread(admin);
+  const bob = await invite(admin, thread, 'user:bob');
+  await invite(admin, other.id, 'user:bob');
+  const eve = await invite(admin, thread, 'user:eve');
+  const { ws, sse, filtered, tenant, memoria, poll } = listeners(there, thread);
+  const others = followWs(there, `/v1/threads/${thread}/events/ws`);
+  await append(admin, thread, 'seen');
+  for (const stream of [ws, sse, memoria, tenant, others]) await stream.hearsText('seen');
+  await filtered.opened;
+  await untilSubscribers(there, 7);
+  // Somebody else's leaving ends nobody's stream but their own.
+  expectStatus(await admin.del(`/v1/threads/${thread}/participants/${eve.id}`), 200);
+  await append(admin, thread, 'still');
+  for (const stream of [ws, sse, memoria, tenant]) await stream.hearsText('still');
+  await Promise.all(
+    [end(admin, thread, bob), append(admin, thread, 'a'), append(admin, thread, 'b')]);
+  const { seq } = await append(admin, thread, 'secret');
+  const { code, reason } = await ws.ended;
+  assert.equal(code, 1008);
+  assert.match(reason, /^access_ended cursor=\d+$/);
+  assert.equal((await memoria.ended).code, 1008);
+  assert.equal((await sse.ended).reason, 'access_ended');
+  assert.equal((await filtered.ended).reason, 'access_ended');
+  expectProblem(await poll, 404, 'not_found');
+  await others.hearsText('secret');
+  await append(admin, other.id, 'of the other thread');
+  await tenant.hearsText('of the other thread');
+  const log = expectStatus(
+    await admin.get(`/v1/threads/${thread}/events?kind=participant.updated`), 200).data;
+  const ended = log.at(-1).seq;
+  assert.ok(ended < seq);
+  for (const stream of [ws, sse, tenant])
+    for (const event of stream.heard)
+      assert.ok(event.thread_id !== thread || event.seq < ended, JSON.stringify(event));
+  assert.ok(memoria.heard.every((e) => e.text !== 'secret'));
+  tenant.close();
+  others.close();
+  await untilSubscribers(there, 0);
+}
+
+test('who is removed hears nothing more, at once, on every stream', async (t) => {
+  const { admin } = await closed(t);
+  await expectAccessEnds(admin, admin, async (client, thread, bob) =>
+    expectStatus(await client.del(`/v1/threads/${thread}/participants/${bob.id}`), 200));
+  await expectAccessEnds(admin, admin, async (client, thread) =>
+    expectStatus(await client.patch(`/v1/threads/${thread}/participants/me`, { active: false },
+      as('user:bob')), 200));
+});
+
+test('who is removed through one node hears nothing more on another',
+  onPostgres('several nodes'), async (t) => {
+    const { server, admin } = await closed(t);
+    const there = (await server.join()).client(admin.secret);
+    await expectAccessEnds(admin, there, async (client, thread, bob) =>
+      expectStatus(await client.del(`/v1/threads/${thread}/participants/${bob.id}`), 200));
+  });
