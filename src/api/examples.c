@@ -26,6 +26,9 @@ static const struct {
                     "\"payload\":{\"page\":3},\"run_id\":\"" ID_2 "\"}"},
     {"EventInput", "{\"kind\":\"acme.tool_call\",\"payload\":{\"tool\":\"search\"}}"},
     {"EventPrune", "{\"through_seq\":1000}"},
+    {"ParticipantJoin", "{\"principal\":\"user:alice\",\"permission\":\"read\"}"},
+    {"ParticipantPatch", "{\"permission\":\"read_write\",\"status\":\"reading page 3\"}"},
+    {"ParticipantHeartbeat", "{\"ttl_s\":60,\"status\":\"typing\"}"},
     {"WorkflowStart", "{\"user_input\":\"Plan a trip to Oslo\",\"ask_clarifications\":true}"},
     {"WorkflowInput", "{\"input\":\"In May\"}"},
 };
@@ -48,6 +51,8 @@ static const struct {
     {"name", "acme"},
     {"title", "Q3 report"},
     {"agent", "researcher"},
+    {"principal", "user:alice"},
+    {"image", "https://example.com/alice.png"},
     {"actor", "key:" ID_1},
     {"version", "0.1.0"},
     {"action", "thread.deleted"},

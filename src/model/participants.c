@@ -1,6 +1,7 @@
 #include "model/participants.h"
 
 #include "base/json_write.h"
+#include "model/agents.h"
 #include "model/audit.h"
 #include "model/events.h"
 #include "model/statements.h"
@@ -47,28 +48,15 @@ bool principal_is_valid(struct str principal)
     return str_ends_with(principal, (struct str){text, sizeof text});
 }
 
-static enum error find_agent(
-    struct context *c, struct uuid agent_id, bool *out_found, struct str *out_name)
-{
-    struct query q;
-    context_query(c, &q, &SQL_PARTICIPANT_AGENT_NAME);
-    query_uuid(&q, "id", agent_id);
-    *out_found = query_next(&q);
-    if (*out_found)
-        *out_name = row_text(&q);
-    return query_end(&q);
-}
-
 enum error principal_check(struct context *c, struct str principal, struct str pointer)
 {
     struct uuid agent_id;
-    struct str unused;
     bool found;
     if (!principal_is_valid(principal))
         return problem_fault(c->problem, pointer, "%s", PRINCIPAL_RULE);
     if (!principal_agent(principal, &agent_id))
         return OK;
-    enum error e = find_agent(c, agent_id, &found, &unused);
+    enum error e = agent_exists(c, agent_id, &found);
     return e == OK && !found ? problem_fault(c->problem, pointer, "must be an agent that is there")
                              : e;
 }
@@ -291,14 +279,16 @@ static void bind(struct context *c, struct query *q, const struct participant *p
 static enum error default_name(struct context *c, struct participant *p)
 {
     struct uuid agent_id;
-    bool found = false;
+    struct agent agent;
     if (!str_is_none(p->name))
         return OK;
     p->name = str_slice(p->principal, USER.len, p->principal.len);
     if (!principal_agent(p->principal, &agent_id))
         return OK;
-    p->name = STR("assistant");
-    return find_agent(c, agent_id, &found, &p->name);
+    enum error e = agent_get(c, agent_id, &agent);
+    if (e == OK)
+        p->name = agent.name;
+    return e;
 }
 
 /* What the client left out is as it was, or the default. */
@@ -402,7 +392,10 @@ enum error participant_join(struct context *c, struct uuid thread_id, struct par
 enum error participant_join_creator(struct context *c, struct uuid thread_id)
 {
     struct participant p = {.thread_id = thread_id, .principal = c->principal};
-    return str_is_none(c->principal) ? OK : insert(c, &p);
+    if (str_is_none(c->principal))
+        return OK;
+    enum error e = principal_check(c, c->principal, STR("Cairn-Principal"));
+    return e == OK ? insert(c, &p) : e;
 }
 
 /* --- Change --------------------------------------------------------------------------------- */

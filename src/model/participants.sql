@@ -56,6 +56,3 @@ WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND online_until <= :lea
 
 -- name: participant_bound_online
 UPDATE participants SET online_until = :online_until WHERE online_until > :online_until;
-
--- name: participant_agent_name
-SELECT name FROM agents WHERE tenant_id = :tenant_id AND id = :id;
