@@ -131,3 +131,115 @@ bool json_number_eq(struct str a, struct str b)
     return x.negative == y.negative && x.exponent == y.exponent && x.n_digits == y.n_digits &&
            same_digits(x.digits, y.digits);
 }
+
+/* --- By order and by division ----------------------------------------------------------------- */
+
+/* Vast exponents as well, so that numbers with them have their place beyond all others. */
+static int64_t exponent_of(struct str text, const struct decimal *d)
+{
+    const int64_t end = (int64_t)1 << 62;
+    if (!d->vast)
+        return d->exponent > end ? end : d->exponent < -end ? -end : d->exponent;
+    size_t mark = 0;
+    while (!is_exponent_mark(text.ptr[mark]))
+        mark++;
+    return text.ptr[mark + 1] == '-' ? -end : end;
+}
+
+/* Of digits as written, which may have a point among them: the one at `*at`, which moves on. */
+static int next_digit(struct str digits, size_t *at)
+{
+    if (*at < digits.len && digits.ptr[*at] == '.')
+        (*at)++;
+    return *at < digits.len ? digits.ptr[(*at)++] - '0' : 0;
+}
+
+static int cmp_digits(struct str a, struct str b)
+{
+    size_t i = 0, j = 0;
+    while (i < a.len || j < b.len) {
+        int x = next_digit(a, &i), y = next_digit(b, &j);
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+int json_number_cmp(struct str a, struct str b)
+{
+    struct decimal x = read_decimal(a), y = read_decimal(b);
+    int sign_x = x.n_digits == 0 ? 0 : x.negative ? -1 : 1;
+    int sign_y = y.n_digits == 0 ? 0 : y.negative ? -1 : 1;
+    if (sign_x != sign_y)
+        return sign_x < sign_y ? -1 : 1;
+    if (sign_x == 0)
+        return 0;
+    int64_t e = exponent_of(a, &x), f = exponent_of(b, &y);
+    if (e != f)
+        return (e < f) == (sign_x > 0) ? -1 : 1;
+    return sign_x * cmp_digits(x.digits, y.digits);
+}
+
+bool json_number_is_integer(struct str text)
+{
+    struct decimal d = read_decimal(text);
+    return d.n_digits == 0 || exponent_of(text, &d) >= (int64_t)d.n_digits;
+}
+
+struct str json_number_canonical(struct arena *arena, struct str text)
+{
+    struct decimal d = read_decimal(text);
+    if (d.vast)
+        return text;
+    char *digits = arena_alloc(arena, d.digits.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < d.digits.len; i++)
+        if (d.digits.ptr[i] != '.')
+            digits[len++] = d.digits.ptr[i];
+    return arena_printf(
+        arena, "%s0.%.*se%lld", d.negative ? "-" : "", (int)len, digits, (long long)d.exponent);
+}
+
+bool json_number_is_divisor(struct str text)
+{
+    struct decimal d = read_decimal(text);
+    return d.n_digits > 0 && d.n_digits <= JSON_NUMBER_MAX_DIVISOR_DIGITS && !d.negative && !d.vast;
+}
+
+/* a·b modulo m, all below 2^63. */
+static uint64_t multiply_modulo(uint64_t a, uint64_t b, uint64_t m)
+{
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)a * b % m);
+}
+
+static uint64_t power_of_ten_modulo(uint64_t exponent, uint64_t m)
+{
+    uint64_t result = 1 % m, square = 10 % m;
+    for (; exponent > 0; exponent /= 2) {
+        if (exponent % 2 == 1)
+            result = multiply_modulo(result, square, m);
+        square = multiply_modulo(square, square, m);
+    }
+    return result;
+}
+
+/* Digits of the one and of the other are whole numbers X and M without a 0 at the end, so that the
+ * question is whether M divides X·10^k; with a negative k it cannot. */
+bool json_number_is_multiple(struct str text, struct str divisor)
+{
+    struct decimal x = read_decimal(text), m = read_decimal(divisor);
+    if (x.n_digits == 0)
+        return true;
+    int64_t places_x = exponent_of(text, &x) - (int64_t)x.n_digits;
+    int64_t places_m = exponent_of(divisor, &m) - (int64_t)m.n_digits;
+    int64_t shift;
+    if (__builtin_sub_overflow(places_x, places_m, &shift) || shift < 0)
+        return shift > 0;
+    uint64_t modulus = 0, rest = 0;
+    for (size_t i = 0; i < m.digits.len;)
+        modulus = modulus * 10 + (uint64_t)next_digit(m.digits, &i);
+    for (size_t i = 0; i < x.digits.len;)
+        rest = (rest * 10 + (uint64_t)next_digit(x.digits, &i)) % modulus;
+    return multiply_modulo(rest, power_of_ten_modulo((uint64_t)shift, modulus), modulus) == 0;
+}

@@ -24,6 +24,16 @@ static inline size_t utf8_sequence(const unsigned char *p, size_t left)
     return len;
 }
 
+/* The code point of a well-formed sequence. */
+static inline uint32_t utf8_decode(const unsigned char *p, size_t len)
+{
+    static const uint32_t lead_mask[] = {[1] = 0x7f, [2] = 0x1f, [3] = 0x0f, [4] = 0x07};
+    uint32_t code_point = p[0] & lead_mask[len];
+    for (size_t i = 1; i < len; i++)
+        code_point = code_point << 6 | (p[i] & 0x3f);
+    return code_point;
+}
+
 /* Writes the sequence of a code point that is no surrogate, and returns its length. */
 static inline size_t utf8_encode(uint32_t code_point, char out[UTF8_MAX_LEN])
 {

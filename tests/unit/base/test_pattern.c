@@ -1,0 +1,125 @@
+#include "base/pattern.h"
+#include "parsed.h"
+
+enum { STEPS = 1000 * 1000 };
+
+static bool found(struct arena *arena, const char *pattern, const char *text)
+{
+    struct pattern *compiled;
+    struct pattern_error error = {0};
+    uint64_t steps = STEPS;
+    bool is_found = false;
+    if (!pattern_compile(arena, str_of(pattern), &compiled, &error))
+        test_fail(__FILE__, __LINE__, "%s is refused: %s", pattern, error.rule);
+    else
+        EXPECT(pattern_search(compiled, str_of(text), &steps, &is_found));
+    return is_found;
+}
+
+TEST(patterns_are_found_where_ecma_262_finds_them)
+{
+    static const struct {
+        const char *pattern;
+        const char *found_in;
+        const char *not_in;
+    } list[] = {
+        {"", "", NULL},
+        {"b", "abc", "acd"},
+        {"^a", "ab", "ba"},
+        {"a$", "ba", "ab"},
+        {"^$", "", "a"},
+        {"^(ab|c)*$", "abcab", "abca"},
+        {"^a{2,3}$", "aaa", "aaaa"},
+        {"^a{2}$", "aa", "a"},
+        {"^a{2,}?$", "aaaaa", "a"},
+        {"^(?:a?){3}$", "aa", "aaaa"},
+        {"^[a-c\\d_-]+$", "a1-_", "d"},
+        {"^[^a-c]$", "d", "b"},
+        {"^[]$|x", "x", ""},
+        {"^[^]$", "\n", ""},
+        {"^.$", "\xf0\x9f\x98\x80", "\n"},
+        {"^\\w\\W\\s\\S$", "a- b", "a  b "},
+        {"^\\D$", "a", "1"},
+        {"\\bfoo\\b", "a foo b", "afoo"},
+        {"a\\Bb", "ab", "a b"},
+        {"^\\x41\\u0042\\u{43}\\cJ\\t\\/$", "ABC\n\t/", "ABC"},
+        {"^\\ud83d\\ude00$", "\xf0\x9f\x98\x80", "a"},
+        {"^\\p{L}+$", "a\xc3\xa9\xd0\xb6", "a1"},
+        {"^\\p{Lu}\\P{Lu}$", "Aa", "AA"},
+        {"^[\\p{Nd}x]+$", "1x\xd9\xa1", "y"},
+        {"^(?<year>\\d{4})$", "2026", "26"},
+        {"^\\u00e9$", "\xc3\xa9", "e"},
+        {"^(a*)*$", "aaa", "b"},
+        {"(^a|b$)", "ac", "cac"},
+    };
+    for (size_t i = 0; i < COUNT_OF(list); i++) {
+        CLEANUP(arena_deinit) struct arena a;
+        arena_init(&a, TEST_ARENA_BYTES);
+        if (!found(&a, list[i].pattern, list[i].found_in))
+            test_fail(__FILE__, __LINE__, "%s is not found", list[i].pattern);
+        if (list[i].not_in != NULL && found(&a, list[i].pattern, list[i].not_in))
+            test_fail(__FILE__, __LINE__, "%s is found", list[i].pattern);
+    }
+}
+
+TEST(what_is_no_pattern_is_refused_with_the_rule)
+{
+    static const struct {
+        const char *pattern;
+        const char *rule;
+        bool unsupported;
+    } list[] = {
+        {"(", "a group must end in )", false},
+        {")", "there must be no ) without a (", false},
+        {"[a", "a class must end in ]", false},
+        {"[b-a]", "a range in a class must not go backwards", false},
+        {"[\\d-z]", "a range in a class must go from one character to another", false},
+        {"*", "there must be something to repeat", false},
+        {"^*", "an anchor must not be repeated", false},
+        {"a{", "a repetition must be {n}, {n,} or {n,m}", false},
+        {"a{2,1}", "a repetition's numbers must not go backwards", false},
+        {"a{1001}", "a repetition must be at most 1000 times", true},
+        {"]", "a bracket or brace must be escaped where it opens or closes nothing", false},
+        {"\\_", "there is no such escape", false},
+        {"\\", "something must follow the backslash", false},
+        {"\\x1", "two hexadecimal digits must follow \\x", false},
+        {"\\u{110000}", "a code point must be at most 10FFFF", false},
+        {"(a)\\1", "backreferences are not supported", true},
+        {"(?<a>x)\\k<a>", "backreferences are not supported", true},
+        {"(?=a)", "lookahead and lookbehind are not supported", true},
+        {"(?<!a)", "lookahead and lookbehind are not supported", true},
+        {"(?i:a)", "there is no such kind of group", false},
+        {"(?:a{1000}){1000}", "the pattern takes more than 4096 states", true},
+        {"(?:(?:(?:){1000}){1000}){1000}", "the pattern takes more than 4096 states", true},
+    };
+    for (size_t i = 0; i < COUNT_OF(list); i++) {
+        CLEANUP(arena_deinit) struct arena a;
+        struct pattern *compiled;
+        struct pattern_error error = {0};
+        arena_init(&a, TEST_ARENA_BYTES);
+        EXPECT(!pattern_compile(&a, str_of(list[i].pattern), &compiled, &error));
+        EXPECT_STR(str_of(error.rule), str_of(list[i].rule));
+        EXPECT_EQ(error.unsupported, list[i].unsupported);
+    }
+}
+
+TEST(patterns_that_ruin_backtracking_take_linear_steps)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct pattern *pattern;
+    struct pattern_error error;
+    arena_init(&a, TEST_ARENA_BYTES);
+    struct str text = repeated(&a, STR("a"), 10000);
+    static const char *const patterns[] = {"^(a+)+$b", "(a|aa)*b", "(.*)*x"};
+    for (size_t i = 0; i < COUNT_OF(patterns); i++) {
+        bool is_found = true;
+        uint64_t steps = STEPS;
+        EXPECT(pattern_compile(&a, str_of(patterns[i]), &pattern, &error));
+        EXPECT(pattern_search(pattern, text, &steps, &is_found));
+        EXPECT(!is_found);
+    }
+    bool is_found;
+    uint64_t steps = 100;
+    EXPECT(!pattern_search(pattern, text, &steps, &is_found));
+    EXPECT_EQ(steps, 0);
+}
