@@ -5,6 +5,7 @@
 #include "api/params.h"
 #include "api/prologue.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 
 /* --- Life ----------------------------------------------------------------------------------- */
 
@@ -564,17 +565,44 @@ struct str cursor_from_uuid(struct arena *arena, struct uuid id)
     return base64url_encode(arena, (struct str){(const char *)id.bytes, sizeof id.bytes});
 }
 
+enum error cursor_refused(struct call *call)
+{
+    problem_fault(&call->problem, STR("cursor"), "must be a next_cursor of this list");
+    call->problem.code = ERR_BAD_CURSOR;
+    return ERR_BAD_CURSOR;
+}
+
 enum error cursor_to_uuid(struct call *call, struct str cursor, bool *out_has, struct uuid *out_id)
 {
     struct str bytes;
     if (str_is_none(cursor))
         return OK;
-    if (!base64url_decode(call->arena, cursor, &bytes) || bytes.len != sizeof out_id->bytes) {
-        problem_fault(&call->problem, STR("cursor"), "must be a next_cursor of this list");
-        call->problem.code = ERR_BAD_CURSOR;
-        return ERR_BAD_CURSOR;
-    }
+    if (!base64url_decode(call->arena, cursor, &bytes) || bytes.len != sizeof out_id->bytes)
+        return cursor_refused(call);
     memcpy(out_id->bytes, bytes.ptr, bytes.len);
     *out_has = true;
+    return OK;
+}
+
+struct str cursor_from_text(struct arena *arena, struct str text)
+{
+    return base64url_encode(arena, text);
+}
+
+/* Made up by somebody, it could be anything: what no database takes as text is refused here. */
+enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text)
+{
+    struct str text;
+    if (str_is_none(cursor))
+        return OK;
+    if (!base64url_decode(call->arena, cursor, &text) || text.len == 0 ||
+        text.len > ROUTE_TEXT_MAX_BYTES || str_has_byte(text, '\0'))
+        return cursor_refused(call);
+    for (size_t i = 0, n; i < text.len; i += n) {
+        n = utf8_sequence((const unsigned char *)text.ptr + i, text.len - i);
+        if (n == 0)
+            return cursor_refused(call);
+    }
+    *out_text = text;
     return OK;
 }

@@ -130,6 +130,12 @@ struct str cursor_from_uuid(struct arena *arena, struct uuid id);
 MUST_CHECK enum error cursor_to_uuid(
     struct call *call, struct str cursor, bool *out_has, struct uuid *out_id);
 
+/* Of lists by name: any text that is in the path or in the database. */
+struct str cursor_from_text(struct arena *arena, struct str text);
+/* STR_NONE stays what it is. */
+MUST_CHECK enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text);
+enum error cursor_refused(struct call *call);
+
 /* The problem document of a call that never was one: a malformed request. */
 struct str problem_document(
     struct arena *arena, const struct problem *problem, struct str request_id, int status);

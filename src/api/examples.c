@@ -14,6 +14,9 @@ static const struct {
                   "\"events:write\"],\"rate_limit_per_minute\":6000}"},
     {"AgentBody", "{\"name\":\"researcher\",\"description\":\"Reads and sums up\"}"},
     {"AgentPatch", "{\"name\":\"analyst\",\"description\":\"Reads, sums up and cites\"}"},
+    {"StateBody", "{\"data\":{\"goal\":\"ship\",\"open\":3},\"json_schema\":{\"type\":\"object\","
+                  "\"required\":[\"goal\"]},\"description\":\"what the team works on\"}"},
+    {"StatePatch", "{\"data\":{\"open\":2}}"},
     {"ThreadBody", "{\"title\":\"Q3 report\",\"agent\":\"researcher\","
                    "\"metadata\":{\"customer\":\"c-17\"}}"},
     {"Reason", "{\"reason\":\"the user went away\"}"},

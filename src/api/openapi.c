@@ -311,6 +311,10 @@ static void write_header_parameters(struct json_writer *w, const struct route *r
     if (r->flags & ROUTE_ETAG)
         write_header_parameter(
             w, r->mode == ROUTE_READ ? "If-None-Match" : "If-Match", "the ETag of the object");
+    if (r->flags & ROUTE_CONDITIONAL)
+        write_header_parameter(w, "If-None-Match",
+            "*: only when there is no such object yet. This or If-Match must be given; If-Match: * "
+            "writes over any version unseen");
     if (r->flags & ROUTE_FENCED)
         write_header_parameter(w, "Cairn-Fencing-Token", "the fence of the claimed run");
     if (r->flags & ROUTE_MAY_LAG)
@@ -470,6 +474,12 @@ static void write_answers(struct json_writer *w, const struct route *r)
     member(w, "description", "success");
     write_success(w, r);
     json_write_end(w);
+    if (r->flags & ROUTE_MAY_CREATE) {
+        open_member(w, "201");
+        member(w, "description", "success: the object is new");
+        write_success(w, r);
+        json_write_end(w);
+    }
     if (r->flags & ROUTE_MAYBE_NOTHING)
         write_empty_answer(w, "204", "there is nothing");
     if ((r->flags & ROUTE_ETAG) && r->mode == ROUTE_READ)

@@ -75,13 +75,29 @@ static enum error read_match(struct call *call, struct context *c)
             &call->problem, STR("If-Match"), "cannot be given here: this route has no ETag");
     if (str_has_byte(match, ','))
         return problem_fault(&call->problem, STR("If-Match"), "must be one ETag, or *");
-    if (str_eq(match, STR("*")))
+    c->match_any = str_eq(match, STR("*"));
+    if (c->match_any)
         return OK;
     c->has_match = true;
     c->match_version = -1;
     bool quoted = match.len > 2 && match.ptr[0] == '"' && match.ptr[match.len - 1] == '"';
     if (quoted && !str_to_i64(str_slice(match, 1, match.len - 1), &c->match_version))
         c->match_version = -1;
+    return OK;
+}
+
+/* Of a write that makes an object which must not be there yet. */
+static enum error read_none_match(struct call *call, struct context *c)
+{
+    const struct str name = STR("If-None-Match");
+    struct str match = http_header(call->request, name);
+    if (str_is_none(match) || !(call->route->flags & ROUTE_CONDITIONAL))
+        return OK;
+    if (!str_eq(match, STR("*")) || http_header_count(call->request, name) > 1)
+        return problem_fault(&call->problem, name, "must be * on a write");
+    if (c->has_match || c->match_any)
+        return problem_fault(&call->problem, name, "cannot be given together with If-Match");
+    c->match_none = true;
     return OK;
 }
 
@@ -119,6 +135,8 @@ static enum error read_conditions(struct call *call, struct context *c)
     enum error e = check_single(call);
     if (e == OK)
         e = read_match(call, c);
+    if (e == OK)
+        e = read_none_match(call, c);
     return e == OK ? read_fence(call, c) : e;
 }
 

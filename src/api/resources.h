@@ -5,7 +5,7 @@
 
 #include "api/call.h"
 
-enum { PAGE_DEFAULT = 50, PAGE_MAX = 200 };
+enum { PAGE_DEFAULT = 50, PAGE_MAX = 200, PAGE_CURSOR_MAX_BYTES = 700 };
 
 /* The parameters of every list. */
 struct page_query {
@@ -17,7 +17,7 @@ struct page_query {
     {.name = "cursor",                                                            \
         .kind = FIELD_STRING,                                                     \
         .offset = offsetof(type, page.cursor),                                    \
-        .max = 200,                                                               \
+        .max = PAGE_CURSOR_MAX_BYTES,                                             \
         .summary = "next_cursor of the page before"},                             \
     {                                                                             \
         .name = "limit", .kind = FIELD_INT, .offset = offsetof(type, page.limit), \
@@ -67,6 +67,18 @@ enum error handle_agent_list(struct call *call, struct context *c);
 enum error handle_agent_get(struct call *call, struct context *c);
 enum error handle_agent_patch(struct call *call, struct context *c);
 enum error handle_agent_delete(struct call *call, struct context *c);
+
+/* states_api.c */
+extern const struct schema schema_state, schema_state_body, schema_state_patch,
+    schema_state_version, query_states;
+enum error handle_state_list(struct call *call, struct context *c);
+enum error handle_state_get(struct call *call, struct context *c);
+enum error handle_state_put(struct call *call, struct context *c);
+enum error handle_state_patch(struct call *call, struct context *c);
+enum error handle_state_delete(struct call *call, struct context *c);
+enum error handle_state_focus(struct call *call, struct context *c);
+enum error handle_state_version_get(struct call *call, struct context *c);
+enum error handle_state_version_list(struct call *call, struct context *c);
 
 /* threads_api.c */
 extern const struct schema schema_thread, schema_thread_body, query_threads, schema_reason;

@@ -30,6 +30,8 @@ enum route_flags {
     ROUTE_MAYBE_NOTHING = 1 << 7, /* 204 when there is nothing to answer */
     ROUTE_MAY_LAG = 1 << 8,       /* a replica may answer, when the client allows it */
     ROUTE_PROBE = 1 << 9,         /* asks whether the store can be reached */
+    ROUTE_CONDITIONAL = 1 << 12,  /* a write that must say what it has seen: also If-None-Match */
+    ROUTE_MAY_CREATE = 1 << 13,   /* 201 when the object is new */
 };
 
 /*

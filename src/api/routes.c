@@ -2,6 +2,38 @@
 #include "api/route.h"
 
 /* clang-format off */
+
+/* State documents have three sorts of owners, and the same routes for each. */
+#define STATE_ROUTES(owner, whose, flags_of_write)                                                 \
+    {"GET", owner "/states", SCOPE_STATES_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,       \
+        .query = &query_states, .answer = &schema_state, .handle = handle_state_list,              \
+        .summary = "List the state documents of " whose " by name"},                               \
+    {"GET", owner "/states/{name}", SCOPE_STATES_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG,     \
+        200, .answer = &schema_state, .handle = handle_state_get,                                  \
+        .summary = "Read a state document of " whose},                                             \
+    {"PUT", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                               \
+        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE | (flags_of_write), 200,                 \
+        .body = &schema_state_body, .answer = &schema_state, .handle = handle_state_put,           \
+        .summary = "Write a state document of " whose ", whole"},                                  \
+    {"PATCH", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                             \
+        ROUTE_PATCH | ROUTE_ETAG | ROUTE_CONDITIONAL | (flags_of_write), 200,                      \
+        .body = &schema_state_patch, .answer = &schema_state, .handle = handle_state_patch,        \
+        .summary = "Change a state document of " whose},                                           \
+    {"DELETE", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                            \
+        ROUTE_ETAG | ROUTE_CONDITIONAL | (flags_of_write), 204, .handle = handle_state_delete,     \
+        .on_full = STORE_ON_FULL_FREES,                                                            \
+        .summary = "Delete a state document of " whose " and its versions"},                       \
+    {"POST", owner "/states/{name}/focus", SCOPE_STATES_WRITE, ROUTE_WRITE, (flags_of_write), 204, \
+        .handle = handle_state_focus,                                                              \
+        .summary = "Ask who watches to show a state document of " whose},                          \
+    {"GET", owner "/states/{name}/versions", SCOPE_STATES_READ, ROUTE_READ,                        \
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_states, .answer = &schema_state_version,  \
+        .handle = handle_state_version_list,                                                       \
+        .summary = "List the versions of a state document of " whose},                             \
+    {"GET", owner "/states/{name}/versions/{version}", SCOPE_STATES_READ, ROUTE_READ,              \
+        ROUTE_MAY_LAG, 200, .answer = &schema_state_version, .handle = handle_state_version_get,   \
+        .summary = "Read one version of a state document of " whose}
+
 const struct route routes[] = {
     /* About Cairn itself. */
     {"GET", "/healthz", SCOPE_NONE, ROUTE_STATIC, 0, 200, .answer = &schema_health,
@@ -72,6 +104,29 @@ const struct route routes[] = {
     {"DELETE", "/v1/agents/{agent_id}", SCOPE_AGENTS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
         .handle = handle_agent_delete, .on_full = STORE_ON_FULL_FREES,
         .summary = "Delete an agent, its states, configuration and storage"},
+    {"GET", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_READ, ROUTE_READ,
+        ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_state, .handle = handle_state_get,
+        .summary = "Read the configuration of an agent"},
+    {"PUT", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
+        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE, 200, .body = &schema_state_body,
+        .answer = &schema_state, .handle = handle_state_put,
+        .summary = "Write the configuration of an agent, whole"},
+    {"PATCH", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
+        ROUTE_PATCH | ROUTE_ETAG | ROUTE_CONDITIONAL, 200, .body = &schema_state_patch,
+        .answer = &schema_state, .handle = handle_state_patch,
+        .summary = "Change the configuration of an agent"},
+    {"GET", "/v1/agents/{agent_id}/config/versions", SCOPE_AGENTS_READ, ROUTE_READ,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_states, .answer = &schema_state_version,
+        .handle = handle_state_version_list,
+        .summary = "List the versions of an agent's configuration"},
+    {"GET", "/v1/agents/{agent_id}/config/versions/{version}", SCOPE_AGENTS_READ, ROUTE_READ,
+        ROUTE_MAY_LAG, 200, .answer = &schema_state_version, .handle = handle_state_version_get,
+        .summary = "Read one version of an agent's configuration"},
+
+    /* State documents. */
+    STATE_ROUTES("/v1/agents/{agent_id}", "an agent", 0),
+    STATE_ROUTES("/v1/threads/{thread_id}", "a thread", ROUTE_FENCED),
+    STATE_ROUTES("/v1/threads/{thread_id}/agents/{agent_id}", "an agent in a thread", ROUTE_FENCED),
 
     /* Threads. */
     {"POST", "/v1/threads", SCOPE_THREADS_WRITE, ROUTE_WRITE, ROUTE_BODY_OPTIONAL, 201,

@@ -35,6 +35,7 @@
     X(ERR_KEY_REUSED,      "idempotency_key_reused", 422, false, "The key was used before") \
     X(ERR_PATCH_FAILED,    "patch_failed",           422, false, "The patch does not apply") \
     X(ERR_UPGRADE,         "upgrade_required",       426, false, "This route speaks WebSocket") \
+    X(ERR_PRECONDITION_NEEDED, "precondition_required", 428, false, "The request needs If-Match") \
     X(ERR_RATE_LIMITED,    "rate_limited",           429, true,  "Too many requests for this key") \
     X(ERR_INTERNAL,        "internal",               500, false, "Cairn failed") \
     X(ERR_DAMAGED,         "data_damaged",           500, false, "Stored data is damaged") \

@@ -57,21 +57,12 @@ struct str agent_principal(struct arena *arena, struct uuid id)
     return arena_printf(arena, "agent:%.*s", UUID_TEXT_LEN, text);
 }
 
-enum error agent_allow_self(struct context *c, struct uuid id)
-{
-    if (str_is_none(c->principal) || str_eq(c->principal, agent_principal(c->arena, id)))
-        return OK;
-    return problem_set(c->problem, ERR_FORBIDDEN,
-        "this is for keys without a principal and for the agent itself; the key acts for %.*s",
-        STR_ARG(c->principal));
-}
-
 enum error agent_allow_tenant(struct context *c)
 {
     if (str_is_none(c->principal))
         return OK;
     return problem_set(c->problem, ERR_FORBIDDEN,
-        "this is for keys without a principal; the key acts for %.*s", STR_ARG(c->principal));
+        "this is decided by the tenant, and the request acts for %.*s", STR_ARG(c->principal));
 }
 
 /* --- Locks --------------------------------------------------------------------------------------

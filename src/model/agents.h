@@ -55,9 +55,8 @@ MUST_CHECK enum error agent_delete(struct context *c, struct uuid id);
  */
 MUST_CHECK enum error agent_lock(struct context *c, struct uuid id);
 
-/* ERR_FORBIDDEN for a key that acts for another principal than this agent. */
-MUST_CHECK enum error agent_allow_self(struct context *c, struct uuid id);
-/* ERR_FORBIDDEN for a key that acts for any principal. */
+/* ERR_FORBIDDEN for who acts for a principal, also for the agent's own: what an agent is and how it
+ * is configured, the tenant decides. */
 MUST_CHECK enum error agent_allow_tenant(struct context *c);
 /* "agent:<id>" */
 struct str agent_principal(struct arena *arena, struct uuid id);

@@ -80,6 +80,9 @@ struct context {
     /* The version that If-Match names. */
     bool has_match;
     int64_t match_version;
+    /* On routes that need a condition: If-Match: * and If-None-Match: *. */
+    bool match_any;
+    bool match_none;
     /* On a shared store, what this job has locked already; the nil id: no thread. */
     struct uuid locked_thread;
     bool has_locked_tenant;

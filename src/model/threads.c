@@ -6,6 +6,7 @@
 #include "model/participants.h"
 #include "model/runs.h"
 #include "model/statements.h"
+#include "model/states.h"
 
 const char *const thread_statuses[] = {"active", "paused", "cancelled", "error", NULL};
 const char *const thread_run_policies[] = {"reject", "enqueue", "interrupt", "rollback", NULL};
@@ -400,6 +401,8 @@ enum error thread_delete(struct context *c, struct uuid id)
         e = emit(c, id, "thread.deleted", thread.status, STR_NONE);
     if (e == OK)
         e = audit_record(c, "thread.deleted", "thread", id, STR_NONE);
+    if (e == OK)
+        e = state_delete_of_thread(c, id);
     if (e != OK)
         return e;
     struct query q;

@@ -65,6 +65,7 @@ async function readTable(server) {
 const EXAMPLES = {
   TenantCreate: () => ({ name: `tenant ${uuid()}` }),
   KeyCreate: () => ({ name: 'example', scopes: ['runs:read'] }),
+  StateBody: () => ({ data: {} }),
   AgentBody: () => ({ name: `agent ${uuid()}` }),
   RunClaim: () => ({ worker: 'example' }),
   RunInput: () => ({ input: 'yes' }),
@@ -150,6 +151,15 @@ async function furnish(client) {
     201,
   );
   const agent = expectStatus(await client.post('/v1/agents', { name: `agent ${uuid()}` }), 201);
+  const name = 'notes';
+  const unseen = { headers: { 'If-Match': '*' } };
+  const documents = await Promise.all([
+    client.put(`/v1/agents/${agent.id}/config`, { data: {} }, unseen),
+    client.put(`/v1/agents/${agent.id}/states/${name}`, { data: {} }, unseen),
+    client.put(`/v1/threads/${thread.id}/states/${name}`, { data: {} }, unseen),
+    client.put(`/v1/threads/${thread.id}/agents/${agent.id}/states/${name}`, { data: {} }, unseen),
+  ]);
+  for (const answer of documents) expectStatus(answer, 201);
   const participant = expectStatus(
     await client.post(`/v1/threads/${thread.id}/participants`, { principal: 'user:furniture' }),
     201,
@@ -161,6 +171,8 @@ async function furnish(client) {
     tenant: client.tenantId,
     participant: participant.id,
     agent: agent.id,
+    name,
+    number: 1,
   };
 }
 
@@ -173,6 +185,8 @@ const SORTS = {
   key_id: 'key',
   tenant_id: 'tenant',
   agent_id: 'agent',
+  name: 'name',
+  version: 'number',
   object_id: 'thread',
   participant_id: 'participant',
 };
@@ -181,6 +195,9 @@ function sortOf(name) {
   assert.ok(SORTS[name], `teach SORTS what ${name} is`);
   return SORTS[name];
 }
+
+/** An id of something that is not there; what is a number in a path stays one. */
+const absentId = (id) => (name) => (SORTS[name] === 'number' ? '1' : id);
 
 const fill = (route, idOf) => route.path.replace(/\{(\w+)\}/g, (_, name) => idOf(name));
 
@@ -236,7 +253,7 @@ test("another tenant's id in a path looks as an absent one does, on every route"
         const none = await ask(
           alice,
           route,
-          fill(route, () => absent),
+          fill(route, absentId(absent)),
           { headers, body },
         );
         assert.deepEqual(
@@ -305,7 +322,7 @@ test('without a key every route that is not public answers 401', async (t) => {
   const server = await startServer(t);
   await twoTenants(server);
   for (const route of await readTable(server)) {
-    const answer = await ask(server.open, route, fill(route, uuid));
+    const answer = await ask(server.open, route, fill(route, absentId(uuid())));
     if (route.isPublic) {
       assert.equal(answer.status, 200, route.name);
       continue;
@@ -327,7 +344,7 @@ test('a key with every scope but the one that a route needs gets 403 there', asy
   };
   for (const route of await readTable(server)) {
     if (route.isPublic || route.scope === 'none') continue;
-    const answer = await ask(await keyWithout(route.scope), route, fill(route, uuid));
+    const answer = await ask(await keyWithout(route.scope), route, fill(route, absentId(uuid())));
     assert.equal(answer.status, 403, route.name);
     const problem = JSON.parse(answer.text);
     assert.deepEqual(
@@ -345,7 +362,7 @@ test('a key with only the scope that a route needs gets in', async (t) => {
   for (const route of await readTable(server)) {
     if (route.isPublic || route.scope === 'none') continue;
     if (!keys.has(route.scope)) keys.set(route.scope, await withKey(operator, [route.scope]));
-    const answer = await ask(keys.get(route.scope), route, fill(route, uuid));
+    const answer = await ask(keys.get(route.scope), route, fill(route, absentId(uuid())));
     assert.ok(
       ![401, 403].includes(answer.status) && answer.status < 500,
       `${route.name}: ${answer.status} ${answer.text}`,
@@ -439,7 +456,7 @@ test('on every route a principal may do what its participation lets it, and no m
         } else if (rule === 'agent') {
           assert.equal(answer.status, 404, told);
         } else if (rule === 'thread' && name === 'stranger') {
-          const none = fill(route, uuid);
+          const none = fill(route, absentId(uuid()));
           const absent = await ask(keys[name], route, none, { headers });
           const plain = (text) => text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID');
           assert.equal(answer.status, 404, told);

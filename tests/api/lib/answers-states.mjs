@@ -1,9 +1,82 @@
 // An answer of every operation about agents and what belongs to them, for openapi.test.mjs.
+const NEW = { headers: { 'If-None-Match': '*' } };
+const ANY = { headers: { 'If-Match': '*' } };
+
+async function answersOfAgentStates(check, c, agent) {
+  const of = '/v1/agents/{agent_id}/states';
+  const [data, name] = [{ data: { x: 1 } }, 'notes'];
+  const one = `${of}/{name}`;
+  check(one, 'put', await c.put(`/v1/agents/${agent}/states/${name}`, data, NEW), 201);
+  check(one, 'put', await c.put(`/v1/agents/${agent}/states/${name}`, data, ANY), 200);
+  check(one, 'patch', await c.patch(`/v1/agents/${agent}/states/${name}`, data, ANY), 200);
+  check(one, 'get', await c.get(`/v1/agents/${agent}/states/${name}`), 200);
+  check(of, 'get', await c.get(`/v1/agents/${agent}/states`), 200);
+  check(`${one}/versions`, 'get', await c.get(`/v1/agents/${agent}/states/${name}/versions`), 200);
+  const version = 1;
+  check(`${one}/versions/{version}`, 'get',
+    await c.get(`/v1/agents/${agent}/states/${name}/versions/${version}`), 200);
+  check(`${one}/focus`, 'post', await c.post(`/v1/agents/${agent}/states/${name}/focus`), 204);
+  check(one, 'delete', await c.del(`/v1/agents/${agent}/states/${name}`, ANY), 204);
+}
+
+async function answersOfThreadStates(check, c, thread) {
+  const of = '/v1/threads/{thread_id}/states';
+  const [data, name] = [{ data: { x: 1 } }, 'notes'];
+  const one = `${of}/{name}`;
+  check(one, 'put', await c.put(`/v1/threads/${thread}/states/${name}`, data, NEW), 201);
+  check(one, 'patch', await c.patch(`/v1/threads/${thread}/states/${name}`, data, ANY), 200);
+  check(one, 'get', await c.get(`/v1/threads/${thread}/states/${name}`), 200);
+  check(of, 'get', await c.get(`/v1/threads/${thread}/states?include=documents`), 200);
+  check(`${one}/versions`, 'get',
+    await c.get(`/v1/threads/${thread}/states/${name}/versions`), 200);
+  const version = 1;
+  check(`${one}/versions/{version}`, 'get',
+    await c.get(`/v1/threads/${thread}/states/${name}/versions/${version}`), 200);
+  check(`${one}/focus`, 'post', await c.post(`/v1/threads/${thread}/states/${name}/focus`), 204);
+  check(one, 'delete', await c.del(`/v1/threads/${thread}/states/${name}`, ANY), 204);
+}
+
+async function answersOfBoth(check, c, thread, agent) {
+  const of = '/v1/threads/{thread_id}/agents/{agent_id}/states';
+  const [data, name, version] = [{ data: { x: 1 } }, 'notes', 1];
+  const one = `${of}/{name}`;
+  check(one, 'put',
+    await c.put(`/v1/threads/${thread}/agents/${agent}/states/${name}`, data, NEW), 201);
+  check(one, 'patch',
+    await c.patch(`/v1/threads/${thread}/agents/${agent}/states/${name}`, data, ANY), 200);
+  check(one, 'get', await c.get(`/v1/threads/${thread}/agents/${agent}/states/${name}`), 200);
+  check(of, 'get', await c.get(`/v1/threads/${thread}/agents/${agent}/states`), 200);
+  check(`${one}/versions`, 'get',
+    await c.get(`/v1/threads/${thread}/agents/${agent}/states/${name}/versions`), 200);
+  check(`${one}/versions/{version}`, 'get',
+    await c.get(`/v1/threads/${thread}/agents/${agent}/states/${name}/versions/${version}`), 200);
+  check(`${one}/focus`, 'post',
+    await c.post(`/v1/threads/${thread}/agents/${agent}/states/${name}/focus`), 204);
+  check(one, 'delete',
+    await c.del(`/v1/threads/${thread}/agents/${agent}/states/${name}`, ANY), 204);
+}
+
+async function answersOfConfig(check, c, agent) {
+  const of = '/v1/agents/{agent_id}/config';
+  const [data, version] = [{ data: { x: 1 } }, 1];
+  check(of, 'put', await c.put(`/v1/agents/${agent}/config`, data, NEW), 201);
+  check(of, 'patch', await c.patch(`/v1/agents/${agent}/config`, data, ANY), 200);
+  check(of, 'get', await c.get(`/v1/agents/${agent}/config`), 200);
+  check(`${of}/versions`, 'get', await c.get(`/v1/agents/${agent}/config/versions`), 200);
+  check(`${of}/versions/{version}`, 'get',
+    await c.get(`/v1/agents/${agent}/config/versions/${version}`), 200);
+}
+
 export async function answersOfAgents(check, c) {
   const agent = check('/v1/agents', 'post', await c.post('/v1/agents', { name: 'a' }), 201);
+  const thread = check('/v1/threads', 'post', await c.post('/v1/threads', {}), 201);
   check('/v1/agents', 'get', await c.get('/v1/agents'), 200);
   check('/v1/agents/{agent_id}', 'get', await c.get(`/v1/agents/${agent.id}`), 200);
   check('/v1/agents/{agent_id}', 'patch', await c.patch(`/v1/agents/${agent.id}`, { name: 'b' }),
     200);
+  await answersOfAgentStates(check, c, agent.id);
+  await answersOfThreadStates(check, c, thread.id);
+  await answersOfBoth(check, c, thread.id, agent.id);
+  await answersOfConfig(check, c, agent.id);
   check('/v1/agents/{agent_id}', 'delete', await c.del(`/v1/agents/${agent.id}`), 204);
 }

@@ -157,19 +157,16 @@ TEST(a_stale_version_changes_and_deletes_no_agent)
     fixture_end(&f);
 }
 
-TEST(a_principal_is_let_in_where_it_is_the_agent_itself)
+TEST(what_the_tenant_decides_no_principal_does)
 {
     struct fixture f;
     fixture_begin(&f);
     struct agent agent = make(&f, STR("planner"));
     struct context *c = begin_reading(&f);
-    EXPECT_EQ(agent_allow_self(c, agent.id), OK);
     EXPECT_EQ(agent_allow_tenant(c), OK);
     c->principal = agent_principal(f.arena, agent.id);
-    EXPECT_EQ(agent_allow_self(c, agent.id), OK);
     EXPECT_EQ(agent_allow_tenant(c), ERR_FORBIDDEN);
     c->principal = STR("user:ann");
-    EXPECT_EQ(agent_allow_self(c, agent.id), ERR_FORBIDDEN);
     EXPECT_EQ(agent_allow_tenant(c), ERR_FORBIDDEN);
     commit(&f);
     fixture_end(&f);
