@@ -30,7 +30,8 @@ TSAN = (
 )
 # The engine makes no difference to these: they run once a build, with the tests on SQLite.
 WITHOUT_ENGINE = (
-    "cli-config", "cli-network", "cli-terminal", "cli-usage", "faults", "install", "options",
+    "cli-config", "cli-network", "cli-terminal", "cli-usage", "faults", "install", "json-schema",
+    "options",
 )
 BUILDS = {
     "plain": {"dir": "build-plain", "setup": [], "env": {}},

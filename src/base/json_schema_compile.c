@@ -34,9 +34,16 @@ struct str json_place_pointer(
     return pointer;
 }
 
+/* Faults past the maximum are counted alone: their pointers could be long. */
+static struct str fault_pointer(struct schema_compiler *c, const struct json_place *place)
+{
+    bool counted = c->problem->n_faults == PROBLEM_MAX_FAULTS;
+    return counted ? STR("") : json_place_pointer(c->scratch, c->prefix, place);
+}
+
 void schema_fault(struct schema_compiler *c, const struct json_place *place, const char *rule)
 {
-    problem_fault(c->problem, json_place_pointer(c->scratch, c->prefix, place), "%s", rule);
+    problem_fault(c->problem, fault_pointer(c, place), "%s", rule);
 }
 
 static void fault(const struct keyword *k, const char *rule)
@@ -217,7 +224,7 @@ static struct pattern *take_pattern(
     struct pattern *pattern = NULL;
     struct pattern_error error;
     if (!pattern_compile(c->arena, text, &pattern, &error)) {
-        problem_fault(c->problem, json_place_pointer(c->scratch, c->prefix, place),
+        problem_fault(c->problem, fault_pointer(c, place),
             "must be a regular expression of ECMA-262 that Cairn supports: %s (byte %zu)",
             error.rule, error.offset);
         return NULL;

@@ -8,6 +8,7 @@ struct json_format {
     const char *name;
     const char *what;              /* "a date and time of RFC 3339" */
     bool (*accepts)(struct str s); /* NULL: an annotation that nothing is checked by */
+    unsigned steps_a_byte;         /* what a check costs, beyond reading the text */
 };
 
 /* NULL when there is no format of this name. */

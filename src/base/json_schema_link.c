@@ -156,6 +156,14 @@ static int by_uri(const void *a, const void *b)
     return str_cmp((*x)->uri, (*y)->uri);
 }
 
+/* Of two with one URI, the root of all comes first, which may have no $id to blame. */
+static int by_uri_and_place(const void *a, const void *b)
+{
+    const struct schema_resource *const *x = a, *const *y = b;
+    int order = by_uri(a, b);
+    return order != 0 ? order : ((*x)->root.at > (*y)->root.at) - ((*x)->root.at < (*y)->root.at);
+}
+
 static int by_anchor(const void *a, const void *b)
 {
     const struct anchor_of *x = a, *y = b;
@@ -185,7 +193,7 @@ static void collect(struct linker *l)
         for (struct schema_anchor *a = r->anchors; a != NULL; a = a->next)
             l->anchors[l->n_anchors++] = (struct anchor_of){r, a};
     }
-    qsort(l->resources, l->n_resources, sizeof(struct schema_resource *), by_uri);
+    qsort(l->resources, l->n_resources, sizeof(struct schema_resource *), by_uri_and_place);
     qsort(l->anchors, l->n_anchors, sizeof *l->anchors, by_anchor);
 }
 

@@ -43,7 +43,7 @@ static void spend(struct checker *c, uint64_t steps)
     }
     c->steps = 0;
     if (c->gave_up == NULL)
-        c->gave_up = "must take at most 10000000 steps to check against its schema";
+        c->gave_up = "must take at most 5000000 steps to check against its schema";
 }
 
 static void PRINTF_LIKE(3, 4) fail(struct checker *c, struct visit *v, const char *fmt, ...)
@@ -159,8 +159,11 @@ static void check_type(struct checker *c, struct visit *v)
 
 static bool is_equal(struct checker *c, struct json a, struct json b)
 {
-    enum { BYTES_A_STEP = 64 };
-    spend(c, (json_raw(a).len + json_raw(b).len) / BYTES_A_STEP + 1);
+    enum { BYTES_A_STEP = 64, LEAST_STEPS = 4 };
+    spend(c, 1);
+    if (json_type(a) != json_type(b))
+        return false;
+    spend(c, (json_raw(a).len + json_raw(b).len) / BYTES_A_STEP + LEAST_STEPS);
     return c->gave_up == NULL && json_equal(a, b);
 }
 
@@ -229,16 +232,19 @@ static bool matches(struct checker *c, const struct pattern *pattern, struct str
 
 static void check_string(struct checker *c, struct visit *v)
 {
-    enum { BYTES_A_STEP = 64 };
+    enum { BYTES_A_STEP = 16 };
     const struct schema_strings *s = v->node->strings;
     struct str text = json_string(&c->scratch, v->value);
-    spend(c, text.len / BYTES_A_STEP);
+    spend(c, json_raw(v->value).len / BYTES_A_STEP);
     if (s->min_length > 0 || s->max_length < UINT64_MAX)
         check_size(c, v, count_code_points(text), s->min_length, s->max_length, "character");
     if (s->pattern != NULL && !is_over(c, v) && !matches(c, s->pattern, text))
         fail(c, v, "must match the pattern %.*s%s", STR_ARG(shown(s->pattern_text)),
             cut_mark(s->pattern_text));
-    if (s->format != NULL && s->format->accepts != NULL && !s->format->accepts(text))
+    if (s->format == NULL || s->format->accepts == NULL || is_over(c, v))
+        return;
+    spend(c, s->format->steps_a_byte * (text.len + 1));
+    if (c->gave_up == NULL && !s->format->accepts(text))
         fail(c, v, "must be %s", s->format->what);
 }
 

@@ -2,13 +2,14 @@
 #include "base/utf8.h"
 
 /* What one class may name, before ranges that touch are joined. */
-enum { MAX_RANGES = 16384 };
+enum { MAX_RANGES = 16384, MAX_PROPERTIES = 64 };
 
 struct parser {
     struct arena *arena;
     struct str text;
     size_t at;
     unsigned depth;
+    unsigned n_properties; /* each is looked up in all of Unicode */
     struct pattern_error error;
 };
 
@@ -178,6 +179,8 @@ static bool take_escape(struct parser *p, bool in_class, uint32_t *out)
 
 static bool take_property(struct parser *p, bool negated, struct pattern_ranges *r)
 {
+    if (++p->n_properties > MAX_PROPERTIES)
+        return refuse(p, "a pattern must have at most 64 \\p");
     if (!take(p, '{'))
         return fail(p, "{ and a general category must follow \\p");
     size_t len = str_find(str_slice(p->text, p->at, p->text.len), '}');

@@ -38,7 +38,11 @@ struct pattern_set pattern_ranges_take(struct pattern_ranges *r)
 {
     if (r->count == 0)
         return (struct pattern_set){NULL, 0};
-    qsort(r->items, r->count, sizeof *r->items, by_low);
+    bool sorted = true;
+    for (size_t i = 1; i < r->count && sorted; i++)
+        sorted = r->items[i - 1].low <= r->items[i].low;
+    if (!sorted)
+        qsort(r->items, r->count, sizeof *r->items, by_low);
     size_t last = 0;
     for (size_t i = 1; i < r->count; i++) {
         if (r->items[i].low > r->items[last].high + 1)

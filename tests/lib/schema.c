@@ -2,7 +2,8 @@
  * Judges values by JSON Schemas. Each line of the input is {"schema":…,"values":[…]}, each answer
  *   {"valid":[true,…]}                        one a value
  *   {"refused":[[POINTER,RULE],…]}            the schema's faults
- * or, for {"pattern":…,"texts":[…]}, {"found":[true,…]} or {"refused":RULE}.
+ * or, for {"pattern":…,"texts":[…]}, {"found":[true,…]} or
+ *   {"refused":RULE,"unsupported":true|false}.
  */
 #include "base/json_schema.h"
 #include "base/json_write.h"
@@ -56,11 +57,13 @@ static void judge_values(struct arena *arena, struct json line, struct json_writ
 static void judge_texts(struct arena *arena, struct json line, struct json_writer *w)
 {
     struct pattern *pattern;
-    struct pattern_error error;
+    struct pattern_error error = {0};
     struct str text = json_string(arena, member(line, "pattern"));
     if (!pattern_compile(arena, text, &pattern, &error)) {
         json_write_name(w, "refused");
         json_write_string(w, str_of(error.rule));
+        json_write_name(w, "unsupported");
+        json_write_bool(w, error.unsupported);
         return;
     }
     json_write_name(w, "found");
