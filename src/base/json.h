@@ -44,6 +44,9 @@ struct json_error {
 /* Also fails, with a rule that says so, when the arena's budget is passed. */
 MUST_CHECK bool json_parse(
     struct arena *arena, struct str text, struct json_doc *out_doc, struct json_error *out_error);
+/* The same to another depth: for what holds a document of the greatest one. */
+MUST_CHECK bool json_parse_deep(struct arena *arena, struct str text, unsigned max_depth,
+    struct json_doc *out_doc, struct json_error *out_error);
 struct json json_root(const struct json_doc *doc);
 
 enum json_type json_type(struct json v);

@@ -16,6 +16,7 @@ struct parser {
     size_t max_nodes;
     size_t n_blanks; /* skipped so far: what tells compact arrays and objects */
     unsigned depth;
+    unsigned max_depth;
     struct json_error error;
     struct arena scratch;
     struct json_node first_nodes[FIRST_NODES];
@@ -222,7 +223,7 @@ static bool parse_string(struct parser *p)
 
 static bool open_container(struct parser *p, enum json_type type, struct container *out_open)
 {
-    if (p->depth == JSON_MAX_DEPTH)
+    if (p->depth == p->max_depth)
         return fail(p, "arrays and objects are nested too deeply");
     struct container open = {.node = p->n_nodes, .n_blanks_before = p->n_blanks};
     if (!add_node(p, (struct json_node){.start = offset_of(p, p->at), .type = type & 7}))
@@ -410,6 +411,7 @@ static void parser_init(struct parser *p, struct arena *arena, struct str text)
     p->max_nodes = affordable < JSON_MAX_NODES ? affordable : JSON_MAX_NODES;
     p->n_blanks = 0;
     p->depth = 0;
+    p->max_depth = JSON_MAX_DEPTH;
     arena_init(&p->scratch, SIZE_MAX);
 }
 
@@ -423,8 +425,15 @@ static void parser_deinit(struct parser *p)
 bool json_parse(
     struct arena *arena, struct str text, struct json_doc *out_doc, struct json_error *out_error)
 {
+    return json_parse_deep(arena, text, JSON_MAX_DEPTH, out_doc, out_error);
+}
+
+bool json_parse_deep(struct arena *arena, struct str text, unsigned max_depth,
+    struct json_doc *out_doc, struct json_error *out_error)
+{
     CLEANUP(parser_deinit) struct parser p;
     parser_init(&p, arena, str_is_none(text) ? STR("") : text);
+    p.max_depth = max_depth;
     bool good =
         parse_text(&p) && (p.n_nodes <= p.max_nodes ||
                               fail(&p, "the text has more values than this request may hold"));

@@ -48,6 +48,15 @@ bool event_kind_is_plain(struct str kind)
     return false;
 }
 
+bool event_kind_is_reserved(struct str kind)
+{
+    struct str space = str_slice(kind, 0, str_find(kind, '.'));
+    for (size_t i = 0; i < COUNT_OF(RESERVED); i++)
+        if (str_eq(space, RESERVED[i]))
+            return true;
+    return false;
+}
+
 enum error event_check_kind(struct context *c, struct str kind, struct str pointer)
 {
     if (event_kind_is_plain(kind))
@@ -57,11 +66,9 @@ enum error event_check_kind(struct context *c, struct str kind, struct str point
             "must be progress, status, warning, error, final, or an application kind such as "
             "acme.tool_call (lower-case parts joined by dots, at most %d bytes)",
             EVENT_KIND_MAX_BYTES);
-    struct str space = str_slice(kind, 0, str_find(kind, '.'));
-    for (size_t i = 0; i < COUNT_OF(RESERVED); i++)
-        if (str_eq(space, RESERVED[i]))
-            return problem_fault(
-                c->problem, pointer, "the kinds under \"%.*s.\" are Cairn's own", STR_ARG(space));
+    if (event_kind_is_reserved(kind))
+        return problem_fault(c->problem, pointer, "the kinds under \"%.*s.\" are Cairn's own",
+            STR_ARG(str_slice(kind, 0, str_find(kind, '.'))));
     return OK;
 }
 
@@ -117,7 +124,7 @@ void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct
 }
 
 /* What 0002_nodes.sql says of the column. */
-enum { MARK_FREES_RUN = 1, MARK_IS_LAST = 2, MARK_ENDS_ACCESS = 4 };
+enum { MARK_FREES_RUN = EVENT_MARK_FREES_RUN, MARK_IS_LAST = 2, MARK_ENDS_ACCESS = 4 };
 
 static int64_t marks_of(const struct event *event)
 {
@@ -283,6 +290,30 @@ enum error event_emit(struct context *c, struct uuid thread_id, struct event *ev
     struct query q;
     begin_append(c, &q, thread_id, event, 1);
     return query_run(&q);
+}
+
+enum error event_take_id(struct context *c, bool *out_has, int64_t *out_id)
+{
+    const struct sequence ids = {.load = &SQL_EVENT_LAST_ID};
+    uint64_t id;
+    *out_has = !tx_is_shared(c->tx);
+    if (!*out_has) {
+        tx_once(c->tx, &SQL_EVENT_REGISTER);
+        tx_notify(c->tx);
+        return OK;
+    }
+    enum error e = tx_sequence_take(c->tx, &ids, 1, &id);
+    *out_id = e == OK ? (int64_t)id : 0;
+    return e;
+}
+
+/* No box is large enough for it, so everybody finds that something was lost. */
+void event_publish_many(struct context *c)
+{
+    struct hub_item *item = MEM_NEW(struct hub_item);
+    hub_item_init(item, c->tenant_id, UUID_NIL, HUB_ITEM_TOO_LARGE, destroy_notice);
+    item->is_read = true;
+    tx_publish(c->tx, item);
 }
 
 /* --- Read ----------------------------------------------------------------------------------- */

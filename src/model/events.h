@@ -18,6 +18,7 @@ enum {
     EVENT_PAGE_MAX = 1000,
     EVENT_SCAN_MAX = 20000, /* looked at for one page when there is a filter */
     EVENT_PAGE_MAX_BYTES = 2 * 1024 * 1024,
+    EVENT_MARK_FREES_RUN = 1, /* in the column marks */
 };
 
 struct event {
@@ -53,6 +54,8 @@ struct event_item {
 bool event_kind_is_plain(struct str kind);
 /* Whether there can be events of this kind, Cairn's own among them. */
 bool event_kind_is_known(struct str kind);
+/* Whether it is Cairn's own, which an application cannot use. */
+bool event_kind_is_reserved(struct str kind);
 /* OK for the five kinds and for application kinds ("vendor.name"), else a fault at `pointer`. */
 MUST_CHECK enum error event_check_kind(struct context *c, struct str kind, struct str pointer);
 
@@ -79,6 +82,14 @@ MUST_CHECK enum error event_append_begin(struct context *c, struct uuid thread_i
 MUST_CHECK enum error event_append_end(struct context *c, struct event_append *append);
 /* Appends one to a thread that is there, without waiting for the numbers that it gets. */
 MUST_CHECK enum error event_emit(struct context *c, struct uuid thread_id, struct event *event);
+
+/*
+ * For events that come with their numbers, of threads that are new (archive_import.c). The id for
+ * the next of them; on a shared store the statement that adds it takes one: out_has is false.
+ */
+MUST_CHECK enum error event_take_id(struct context *c, bool *out_has, int64_t *out_id);
+/* Once they are committed, whoever listens reads from the store what there is. */
+void event_publish_many(struct context *c);
 
 struct hub_item *event_item_create(struct uuid tenant_id, const struct event *event);
 struct hub_item *event_access_ended_create(struct uuid tenant_id, struct uuid id);

@@ -137,7 +137,7 @@ bool thread_metadata_next(
     return false;
 }
 
-static enum error index_metadata(struct context *c, struct uuid thread_id, struct str metadata)
+enum error thread_index_metadata(struct context *c, struct uuid thread_id, struct str metadata)
 {
     struct json_doc doc;
     struct json_error unused;
@@ -160,7 +160,7 @@ static enum error reindex_metadata(struct context *c, struct uuid thread_id, str
     context_query(c, &q, &SQL_THREAD_METADATA_CLEAR);
     query_uuid(&q, "thread_id", thread_id);
     enum error e = query_run(&q);
-    return e == OK ? index_metadata(c, thread_id, metadata) : e;
+    return e == OK ? thread_index_metadata(c, thread_id, metadata) : e;
 }
 
 /* --- Create, read, list --------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ enum error thread_create(struct context *c, struct thread *thread)
     if (e == OK)
         e = write_documents(c, &SQL_THREAD_INSERT_DOCUMENTS, thread);
     if (e == OK)
-        e = index_metadata(c, thread->id, thread->metadata);
+        e = thread_index_metadata(c, thread->id, thread->metadata);
     if (e == OK)
         e = emit(c, thread->id, "thread.created", STR_NONE, thread->status);
     if (e == OK)

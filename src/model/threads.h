@@ -52,6 +52,10 @@ struct thread {
 bool thread_metadata_next(
     struct arena *arena, struct json_iter *members, struct str *out_key, struct str *out_value);
 
+/* Of a new thread: makes its metadata what it can be filtered by. */
+MUST_CHECK enum error thread_index_metadata(
+    struct context *c, struct uuid thread_id, struct str metadata);
+
 /* Fills in what the client left out. */
 void thread_defaults(struct thread *thread);
 

@@ -158,6 +158,8 @@ static void put(struct hub_listener *l, struct hub_item *item)
         /* The loop is far behind. Its subscribers will read from the store instead. */
         drop_all(l);
         l->lost = true;
+        if (item->size_bytes >= HUB_ITEM_TOO_LARGE)
+            return;
     }
     if (l->n_items == l->cap) {
         l->cap = l->cap == 0 ? 64 : l->cap * 2;

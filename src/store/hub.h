@@ -14,6 +14,9 @@
 #include "base/uuid.h"
 
 enum { HUB_BOX_MAX_BYTES = 64 * 1024 * 1024 };
+/* The size of an item that stands for more than anybody could carry: it goes into no box, and every
+ * listener learns that it lost some. */
+#define HUB_ITEM_TOO_LARGE (SIZE_MAX / 2)
 
 /* Embedded in what is published. Immutable once published. */
 struct hub_item {

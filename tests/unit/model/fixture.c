@@ -1,5 +1,6 @@
 #include "fixture.h"
 
+#include "model/blobs.h"
 #include "postgres.h"
 
 /* --- The store ------------------------------------------------------------------------------ */
@@ -26,6 +27,7 @@ void fixture_open(struct fixture *f)
         .readers = 1,
         .statements = sql_statements,
         .n_statements = SQL_STATEMENT_COUNT,
+        .content_statements = &blob_content_statements,
         .free_memo = key_memo_free,
         .on_fatal = on_fatal};
     problem_init(&f->problem, f->arena);

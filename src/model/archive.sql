@@ -1,0 +1,387 @@
+-- types: tenant_id uuid, from uuid, after_1 uuid, after_2 uuid, after_n int, after_m int
+-- types: after_text text, after_bytes bytes, limit int
+-- types: id uuid, thread_id uuid, agent_id uuid, run_id uuid, message_id uuid, file_id uuid
+-- types: state_id uuid, status text, title text, agent text, metadata json, error json
+-- types: most_recent_run_id uuid, run_policy text, prune_on_completion bool, event_max_age_s int
+-- types: last_seq int, pruned_seq int, created_at int, updated_at int, version int, context json
+-- types: preferences json, important_steps json, name text, description text, key text
+-- types: content_type text, value json, bytes bytes, size_bytes int, role text, principal text
+-- types: image text, permission text, active bool, parent_run_id uuid, depth int, dispatch text
+-- types: paused_from text, ask_clarifications bool, fence int, started_at int, finished_at int
+-- types: user_input text, input json, state json, final_output json, seq int, kind text, text text
+-- types: payload json, marks int, sender_id uuid, sender_role text, type text, content text
+-- types: filenames json, responds_to uuid, addressed_to uuid, command json, has_debug bool
+-- types: deleted_at int, debug json, last_version int, current_version int, sha256 bytes
+-- types: created_by text, source_thread_id uuid, source_name text, source_version int
+-- types: restored_from int, data json, json_schema json, ui_schema json
+
+-- What is exported, in the order of the fields in archive_tables.c: of one thread or one agent
+-- (:from), or of the tenant, behind the last row of the page before. Text goes by its bytes.
+
+-- define bytewise: {{sqlite: }}{{postgres: COLLATE "C"}}
+-- define nil: {{sqlite: x'00000000000000000000000000000000'}}
+--   | {{postgres: '00000000-0000-0000-0000-000000000000'::uuid}}
+-- define agent_principal: {{sqlite: 'agent:' || lower(substr(hex(a.id), 1, 8)
+--   | || '-' || substr(hex(a.id), 9, 4) || '-' || substr(hex(a.id), 13, 4) || '-'
+--   | || substr(hex(a.id), 17, 4) || '-' || substr(hex(a.id), 21))}}
+--   | {{postgres: 'agent:' || a.id::text}}
+
+-- define agent_fields: a.id, a.name, a.description, a.metadata, a.created_at, a.updated_at,
+--   | a.version
+
+-- name: archive_agents_of_tenant
+SELECT {{agent_fields}} FROM agents AS a WHERE a.tenant_id = :tenant_id AND a.id > :after_1
+ORDER BY a.id LIMIT :limit;
+
+-- name: archive_agents_of_agent
+SELECT {{agent_fields}} FROM agents AS a
+WHERE a.tenant_id = :tenant_id AND a.id = :from AND a.id > :after_1 ORDER BY a.id LIMIT :limit;
+
+-- Those that take part in the thread, or have a state document in it.
+-- name: archive_agents_of_thread
+SELECT {{agent_fields}} FROM agents AS a WHERE a.tenant_id = :tenant_id AND a.id > :after_1
+    AND (EXISTS (SELECT 1 FROM participants AS p WHERE p.tenant_id = :tenant_id
+            AND p.thread_id = :from AND p.principal = {{agent_principal}})
+        OR EXISTS (SELECT 1 FROM state_documents AS s WHERE s.tenant_id = :tenant_id
+            AND s.thread_id = :from AND s.agent_id = a.id))
+ORDER BY a.id LIMIT :limit;
+
+-- define storage_fields: s.agent_id, s.key, s.content_type, s.value, s.bytes, s.size_bytes,
+--   | s.created_at, s.updated_at, s.version
+-- define storage_next: (s.agent_id, s.key {{bytewise}}) > (:after_1, :after_text)
+--   | ORDER BY s.agent_id, s.key {{bytewise}} LIMIT :limit
+
+-- name: archive_storage_of_tenant
+SELECT {{storage_fields}} FROM agent_storage AS s
+WHERE s.tenant_id = :tenant_id AND {{storage_next}};
+
+-- name: archive_storage_of_agent
+SELECT {{storage_fields}} FROM agent_storage AS s
+WHERE s.tenant_id = :tenant_id AND s.agent_id = :from AND {{storage_next}};
+
+-- define thread_fields: t.id, t.status, t.title, t.agent, t.metadata, t.error,
+--   | t.most_recent_run_id, t.run_policy, t.prune_on_completion, t.event_max_age_s,
+--   | {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
+--   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}},
+--   | t.pruned_seq, t.created_at, t.updated_at, t.version,
+--   | d.context, d.preferences, d.important_steps
+-- define thread_tables: FROM threads AS t
+--   | JOIN thread_documents AS d ON d.tenant_id = t.tenant_id AND d.thread_id = t.id
+
+-- name: archive_threads_of_tenant
+SELECT {{thread_fields}} {{thread_tables}}
+WHERE t.tenant_id = :tenant_id AND t.id > :after_1 ORDER BY t.id LIMIT :limit;
+
+-- name: archive_threads_of_thread
+SELECT {{thread_fields}} {{thread_tables}}
+WHERE t.tenant_id = :tenant_id AND t.id = :from AND t.id > :after_1 ORDER BY t.id LIMIT :limit;
+
+-- define participant_fields: p.thread_id, p.id, p.role, p.principal, p.name, p.image, p.status,
+--   | p.permission, p.active, p.metadata, p.created_at, p.updated_at, p.version
+-- define participant_next: (p.thread_id, p.id) > (:after_1, :after_2)
+--   | ORDER BY p.thread_id, p.id LIMIT :limit
+
+-- name: archive_participants_of_tenant
+SELECT {{participant_fields}} FROM participants AS p
+WHERE p.tenant_id = :tenant_id AND {{participant_next}};
+
+-- name: archive_participants_of_thread
+SELECT {{participant_fields}} FROM participants AS p
+WHERE p.tenant_id = :tenant_id AND p.thread_id = :from AND {{participant_next}};
+
+-- A lease stays where it is: a run under one is told as it would be when the lease had ended.
+-- define run_fields: r.thread_id, r.id, r.parent_run_id, r.depth,
+--   | CASE WHEN r.worker IS NULL THEN r.status ELSE 'queued' END,
+--   | r.dispatch, r.paused_from, r.agent, r.ask_clarifications, r.fence, r.started_at,
+--   | r.finished_at, r.created_at, r.updated_at, r.version, r.metadata, r.error, d.user_input,
+--   | d.input, d.state, d.final_output
+-- define run_tables: FROM runs AS r
+--   | JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
+-- define run_next: (r.thread_id, r.id) > (:after_1, :after_2)
+--   | ORDER BY r.thread_id, r.id LIMIT :limit
+
+-- name: archive_runs_of_tenant
+SELECT {{run_fields}} {{run_tables}} WHERE r.tenant_id = :tenant_id AND {{run_next}};
+
+-- name: archive_runs_of_thread
+SELECT {{run_fields}} {{run_tables}}
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :from AND {{run_next}};
+
+-- define undo_fields: r.thread_id, u.run_id, u.context, u.preferences, u.important_steps,
+--   | u.metadata
+-- define undo_tables: FROM runs AS r
+--   | JOIN run_undo AS u ON u.tenant_id = r.tenant_id AND u.run_id = r.id
+
+-- name: archive_undo_of_tenant
+SELECT {{undo_fields}} {{undo_tables}} WHERE r.tenant_id = :tenant_id AND {{run_next}};
+
+-- name: archive_undo_of_thread
+SELECT {{undo_fields}} {{undo_tables}}
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :from AND {{run_next}};
+
+-- Events that are pruned and not yet removed are not there, nor are those of threads that are gone.
+-- The first column is where a page goes on: the events of a tenant keep their common order.
+-- define event_fields: e.thread_id, e.seq, e.run_id, e.kind, e.text, e.payload, e.created_at
+-- define event_tables: FROM events AS e
+--   | JOIN threads AS t ON t.tenant_id = e.tenant_id AND t.id = e.thread_id
+
+-- name: archive_events_of_tenant
+SELECT e.id, {{event_fields}} {{event_tables}}
+WHERE e.tenant_id = :tenant_id AND e.id > :after_n AND e.seq > t.pruned_seq
+ORDER BY e.id LIMIT :limit;
+
+-- name: archive_events_of_thread
+SELECT e.seq, {{event_fields}} {{event_tables}}
+WHERE e.tenant_id = :tenant_id AND e.thread_id = :from AND e.seq > :after_n
+    AND e.seq > t.pruned_seq
+ORDER BY e.seq LIMIT :limit;
+
+-- define message_fields: m.thread_id, m.seq, m.id, m.sender_id, m.sender_role, m.type, m.content,
+--   | m.content_type, m.metadata, m.filenames, m.run_id, m.responds_to, m.addressed_to, m.command,
+--   | m.has_debug, m.deleted_at, m.created_at, m.updated_at, m.version
+-- define message_next: (m.thread_id, m.seq) > (:after_1, :after_n)
+--   | ORDER BY m.thread_id, m.seq LIMIT :limit
+
+-- name: archive_messages_of_tenant
+SELECT {{message_fields}} FROM messages AS m
+WHERE m.tenant_id = :tenant_id AND {{message_next}};
+
+-- name: archive_messages_of_thread
+SELECT {{message_fields}} FROM messages AS m
+WHERE m.tenant_id = :tenant_id AND m.thread_id = :from AND {{message_next}};
+
+-- define debug_tables: FROM messages AS m
+--   | JOIN message_debug AS d ON d.tenant_id = m.tenant_id AND d.message_id = m.id
+
+-- name: archive_debug_of_tenant
+SELECT m.thread_id, m.seq, d.message_id, d.debug {{debug_tables}}
+WHERE m.tenant_id = :tenant_id AND {{message_next}};
+
+-- name: archive_debug_of_thread
+SELECT m.thread_id, m.seq, d.message_id, d.debug {{debug_tables}}
+WHERE m.tenant_id = :tenant_id AND m.thread_id = :from AND {{message_next}};
+
+-- define message_version_fields: m.thread_id, m.seq, v.message_id, v.version, v.content,
+--   | v.content_type, v.metadata, v.filenames, v.debug, v.created_at
+-- define message_version_tables: FROM messages AS m
+--   | JOIN message_versions AS v ON v.tenant_id = m.tenant_id AND v.message_id = m.id
+-- define message_version_next: (m.thread_id, m.seq, v.version) > (:after_1, :after_n, :after_m)
+--   | AND (m.thread_id, m.seq) >= (:after_1, :after_n)
+--   | ORDER BY m.thread_id, m.seq, v.version LIMIT :limit
+
+-- name: archive_message_versions_of_tenant
+SELECT {{message_version_fields}} {{message_version_tables}}
+WHERE m.tenant_id = :tenant_id AND {{message_version_next}};
+
+-- name: archive_message_versions_of_thread
+SELECT {{message_version_fields}} {{message_version_tables}}
+WHERE m.tenant_id = :tenant_id AND m.thread_id = :from AND {{message_version_next}};
+
+-- define file_fields: f.thread_id, f.id, f.name, f.last_version, f.current_version, f.metadata,
+--   | f.created_at, f.updated_at
+-- define file_next: f.id > :after_1 ORDER BY f.id LIMIT :limit
+
+-- name: archive_files_of_tenant
+SELECT {{file_fields}} FROM files AS f WHERE f.tenant_id = :tenant_id AND {{file_next}};
+
+-- name: archive_files_of_thread
+SELECT {{file_fields}} FROM files AS f
+WHERE f.tenant_id = :tenant_id AND f.thread_id = :from AND {{file_next}};
+
+-- define file_version_fields: v.file_id, v.version, v.sha256, v.size_bytes, v.content_type,
+--   | v.created_by, v.created_at, v.source_thread_id, v.source_name, v.source_version,
+--   | v.restored_from
+-- define file_version_next: (v.file_id, v.version) > (:after_1, :after_n)
+--   | ORDER BY v.file_id, v.version LIMIT :limit
+
+-- name: archive_file_versions_of_tenant
+SELECT {{file_version_fields}} FROM file_versions AS v
+WHERE v.tenant_id = :tenant_id AND {{file_version_next}};
+
+-- name: archive_file_versions_of_thread
+SELECT {{file_version_fields}} FROM files AS f
+JOIN file_versions AS v ON v.tenant_id = f.tenant_id AND v.file_id = f.id
+WHERE f.tenant_id = :tenant_id AND f.thread_id = :from AND {{file_version_next}};
+
+-- define blob_fields: b.sha256, b.id, b.size_bytes
+
+-- name: archive_blobs_of_tenant
+SELECT {{blob_fields}} FROM blobs AS b WHERE b.tenant_id = :tenant_id AND b.sha256 > :after_bytes
+    AND EXISTS (SELECT 1 FROM file_versions AS v
+        WHERE v.tenant_id = b.tenant_id AND v.sha256 = b.sha256)
+ORDER BY b.sha256 LIMIT :limit;
+
+-- name: archive_blobs_of_thread
+SELECT DISTINCT {{blob_fields}} FROM files AS f
+JOIN file_versions AS v ON v.tenant_id = f.tenant_id AND v.file_id = f.id
+JOIN blobs AS b ON b.tenant_id = v.tenant_id AND b.sha256 = v.sha256
+WHERE f.tenant_id = :tenant_id AND f.thread_id = :from AND b.sha256 > :after_bytes
+ORDER BY b.sha256 LIMIT :limit;
+
+-- define state_fields: s.id, s.kind, s.agent_id, s.thread_id, s.name, s.created_at, s.updated_at,
+--   | s.deleted_at, s.version
+-- define state_next: s.id > :after_1 ORDER BY s.id LIMIT :limit
+-- Whose agent and thread are there.
+-- define state_of_tenant: (s.agent_id = {{nil}} OR EXISTS (SELECT 1 FROM agents AS a
+--   | WHERE a.tenant_id = s.tenant_id AND a.id = s.agent_id))
+--   | AND (s.thread_id = {{nil}} OR EXISTS (SELECT 1 FROM threads AS t
+--   | WHERE t.tenant_id = s.tenant_id AND t.id = s.thread_id))
+-- define state_of_thread: s.thread_id = :from
+--   | AND (s.agent_id = {{nil}} OR EXISTS (SELECT 1 FROM agents AS a
+--   | WHERE a.tenant_id = s.tenant_id AND a.id = s.agent_id))
+-- define state_of_agent: s.agent_id = :from AND s.thread_id = {{nil}}
+
+-- name: archive_states_of_tenant
+SELECT {{state_fields}} FROM state_documents AS s
+WHERE s.tenant_id = :tenant_id AND {{state_of_tenant}} AND {{state_next}};
+
+-- name: archive_states_of_thread
+SELECT {{state_fields}} FROM state_documents AS s
+WHERE s.tenant_id = :tenant_id AND {{state_of_thread}} AND {{state_next}};
+
+-- name: archive_states_of_agent
+SELECT {{state_fields}} FROM state_documents AS s
+WHERE s.tenant_id = :tenant_id AND {{state_of_agent}} AND {{state_next}};
+
+-- define state_version_fields: v.state_id, v.version, v.description, v.data, v.json_schema,
+--   | v.ui_schema, v.created_by, v.created_at
+-- define state_version_tables: FROM state_documents AS s
+--   | JOIN state_versions AS v ON v.tenant_id = s.tenant_id AND v.state_id = s.id
+-- define state_version_next: (v.state_id, v.version) > (:after_1, :after_n)
+--   | ORDER BY v.state_id, v.version LIMIT :limit
+
+-- name: archive_state_versions_of_tenant
+SELECT {{state_version_fields}} {{state_version_tables}}
+WHERE s.tenant_id = :tenant_id AND {{state_of_tenant}} AND {{state_version_next}};
+
+-- name: archive_state_versions_of_thread
+SELECT {{state_version_fields}} {{state_version_tables}}
+WHERE s.tenant_id = :tenant_id AND {{state_of_thread}} AND {{state_version_next}};
+
+-- name: archive_state_versions_of_agent
+SELECT {{state_version_fields}} {{state_version_tables}}
+WHERE s.tenant_id = :tenant_id AND {{state_of_agent}} AND {{state_version_next}};
+
+-- What is imported: each column bears the name of its field.
+
+-- name: archive_add_agent
+INSERT INTO agents (tenant_id, id, name, description, metadata, created_at, updated_at, version)
+VALUES (:tenant_id, :id, :name, :description, :metadata, :created_at, :updated_at, :version);
+
+-- name: archive_add_storage
+INSERT INTO agent_storage (tenant_id, agent_id, key, content_type, value, bytes, size_bytes,
+    created_at, updated_at, version)
+VALUES (:tenant_id, :agent_id, :key, :content_type, :value, :bytes, :size_bytes, :created_at,
+    :updated_at, :version);
+
+-- name: archive_add_thread
+INSERT INTO threads (tenant_id, id, status, title, agent, metadata, error, most_recent_run_id,
+    run_policy, prune_on_completion, event_max_age_s, last_seq, pruned_seq, created_at, updated_at,
+    version)
+VALUES (:tenant_id, :id, :status, :title, :agent, :metadata, :error, :most_recent_run_id,
+    :run_policy, :prune_on_completion, :event_max_age_s, :last_seq, :pruned_seq, :created_at,
+    :updated_at, :version);
+
+-- name: archive_add_thread_documents
+INSERT INTO thread_documents (tenant_id, thread_id, context, preferences, important_steps)
+VALUES (:tenant_id, :id, :context, :preferences, :important_steps);
+
+-- name: archive_add_participant
+INSERT INTO participants (tenant_id, thread_id, id, role, principal, name, image, status,
+    permission, active, metadata, created_at, updated_at, version)
+VALUES (:tenant_id, :thread_id, :id, :role, :principal, :name, :image, :status, :permission,
+    :active, :metadata, :created_at, :updated_at, :version);
+
+-- name: archive_add_run
+INSERT INTO runs (tenant_id, thread_id, id, parent_run_id, depth, status, dispatch, paused_from,
+    agent, ask_clarifications, fence, started_at, finished_at, created_at, updated_at, version,
+    metadata, error)
+VALUES (:tenant_id, :thread_id, :id, :parent_run_id, :depth, :status, :dispatch, :paused_from,
+    :agent, :ask_clarifications, :fence, :started_at, :finished_at, :created_at, :updated_at,
+    :version, :metadata, :error);
+
+-- name: archive_add_run_documents
+INSERT INTO run_documents (tenant_id, run_id, user_input, input, state, final_output)
+VALUES (:tenant_id, :id, :user_input, :input, :state, :final_output);
+
+-- name: archive_add_undo
+INSERT INTO run_undo (tenant_id, run_id, context, preferences, important_steps, metadata)
+VALUES (:tenant_id, :run_id, :context, :preferences, :important_steps, :metadata);
+
+-- The seq is the archive's, the id a new one.
+-- name: archive_add_event
+-- types: event_id int
+INSERT INTO events (id, tenant_id, thread_id, seq, run_id, kind, text, payload, created_at, marks)
+VALUES ({{sqlite: :event_id}}{{postgres: coalesce(:event_id, nextval('event_ids'))}}, :tenant_id,
+    :thread_id, :seq, :run_id, :kind, :text, :payload, :created_at, :marks);
+
+-- name: archive_add_message
+INSERT INTO messages (tenant_id, thread_id, seq, id, sender_id, sender_role, type, content,
+    content_type, metadata, filenames, run_id, responds_to, addressed_to, command, has_debug,
+    deleted_at, created_at, updated_at, version)
+VALUES (:tenant_id, :thread_id, :seq, :id, :sender_id, :sender_role, :type, :content,
+    :content_type, :metadata, :filenames, :run_id, :responds_to, :addressed_to, :command,
+    :has_debug, :deleted_at, :created_at, :updated_at, :version);
+
+-- name: archive_add_debug
+INSERT INTO message_debug (tenant_id, message_id, debug) VALUES (:tenant_id, :message_id, :debug);
+
+-- name: archive_add_message_version
+INSERT INTO message_versions (tenant_id, message_id, version, content, content_type, metadata,
+    filenames, debug, created_at)
+VALUES (:tenant_id, :message_id, :version, :content, :content_type, :metadata, :filenames, :debug,
+    :created_at);
+
+-- name: archive_add_file
+INSERT INTO files (tenant_id, thread_id, id, name, last_version, current_version, metadata,
+    created_at, updated_at)
+VALUES (:tenant_id, :thread_id, :id, :name, :last_version, :current_version, :metadata,
+    :created_at, :updated_at);
+
+-- name: archive_add_file_version
+INSERT INTO file_versions (tenant_id, file_id, version, sha256, size_bytes, content_type,
+    created_by, created_at, source_thread_id, source_name, source_version, restored_from)
+VALUES (:tenant_id, :file_id, :version, :sha256, :size_bytes, :content_type, :created_by,
+    :created_at, :source_thread_id, :source_name, :source_version, :restored_from);
+
+-- name: archive_add_state
+INSERT INTO state_documents (tenant_id, id, kind, agent_id, thread_id, name, created_at,
+    updated_at, deleted_at, version)
+VALUES (:tenant_id, :id, :kind, :agent_id, :thread_id, :name, :created_at, :updated_at,
+    :deleted_at, :version);
+
+-- name: archive_add_state_version
+INSERT INTO state_versions (tenant_id, state_id, version, description, data, json_schema,
+    ui_schema, created_by, created_at)
+VALUES (:tenant_id, :state_id, :version, :description, :data, :json_schema, :ui_schema,
+    :created_by, :created_at);
+
+-- Who stands in the way of an import; each answers the id of one that is there already.
+
+-- name: archive_taken_agent
+SELECT id FROM agents WHERE tenant_id = :tenant_id AND (id = :id OR name = :name)
+ORDER BY id = :id DESC LIMIT 1;
+
+-- name: archive_taken_thread
+SELECT id FROM threads WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: archive_taken_participant
+SELECT id FROM participants
+WHERE tenant_id = :tenant_id AND principal = :principal AND thread_id = :thread_id;
+
+-- name: archive_taken_run
+SELECT id FROM runs WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: archive_taken_message
+SELECT id FROM messages WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: archive_taken_file
+SELECT id FROM files WHERE tenant_id = :tenant_id
+    AND (id = :id OR (thread_id = :thread_id AND name = :name)) LIMIT 1;
+
+-- name: archive_taken_state
+SELECT id FROM state_documents WHERE tenant_id = :tenant_id AND (id = :id OR (agent_id = :agent_id
+    AND thread_id = :thread_id AND kind = :kind AND name = :name)) LIMIT 1;
+
+-- name: archive_has_agent
+SELECT id FROM agents WHERE tenant_id = :tenant_id AND id = :id;

@@ -1,0 +1,118 @@
+/*
+ * The file of an archive: what of it is written and read in the same way, and what is known of one
+ * that is being imported. Private to the files archive*.c.
+ */
+#ifndef MODEL_ARCHIVE_FILE_H
+#define MODEL_ARCHIVE_FILE_H
+
+#include "model/archive_tables.h"
+
+/* --- cairn.json and manifest.json: one form, byte by byte ----------------------------------- */
+
+enum { ARCHIVE_HEAD_MAX_BYTES = 4096, ARCHIVE_MANIFEST_MAX_BYTES = 64 * 1024 };
+
+void archive_write_head(const struct archive_subject *subject, struct buf *out);
+
+struct archive_manifest;
+struct archive_manifest *manifest_create(void);
+void manifest_destroy(struct archive_manifest *m); /* accepts NULL */
+/* `rows` is NULL for what has none. */
+void manifest_note(struct archive_manifest *m, const char *name, uint64_t size_bytes,
+    const int64_t *rows, struct sha256 hash);
+/* `digest` is the SHA-256 of the hashes, one after the other. */
+void manifest_end(
+    struct archive_manifest *m, uint64_t n_blobs, uint64_t size_bytes, struct sha256 digest);
+struct str manifest_text(const struct archive_manifest *m);
+
+/* --- Ids ------------------------------------------------------------------------------------ */
+
+/* One object of the archive; its place among those of its sort is its number. */
+struct archive_entry {
+    struct uuid from;
+    struct uuid to;
+    uint32_t owner; /* number of its thread; NO_OWNER */
+    uint32_t fact;  /* of a run its depth, of others a version */
+    bool is_open;   /* something of it is still to come */
+    bool was_there; /* an agent that the tenant had */
+};
+#define NO_OWNER UINT32_MAX
+
+struct archive_ids_of {
+    struct archive_entry *entries;
+    uint32_t *sorted; /* their numbers by `from`, once the member is read */
+    size_t count;
+    size_t cap;
+};
+struct archive_entry *ids_add(struct archive_ids_of *ids, struct uuid id);
+/* False: two are the same, and out_twice is it. */
+MUST_CHECK bool ids_sort(struct archive_ids_of *ids, struct uuid *out_twice);
+/* NULL: there is none. */
+struct archive_entry *ids_find(const struct archive_ids_of *ids, struct uuid id);
+uint32_t ids_number(const struct archive_ids_of *ids, const struct archive_entry *entry);
+void ids_deinit(struct archive_ids_of *ids);
+
+/* --- The archive ---------------------------------------------------------------------------- */
+
+struct archive_place {
+    uint64_t at;
+    uint64_t size_bytes;
+    int64_t rows;
+    struct sha256 hash;
+};
+
+struct archive_content {
+    struct sha256 sha256;
+    uint64_t at;
+    uint64_t size_bytes;
+    bool is_named; /* by a version of a file */
+    bool is_staged;
+    bool is_adopted;
+    struct uuid id; /* under which it was staged */
+};
+
+/* What the rules about events and runs need to know of a thread. */
+struct archive_thread {
+    int64_t last_seq;
+    int64_t pruned_seq;
+    int64_t next_seq;
+    uint32_t n_unfinished;
+};
+
+struct archive {
+    int fd;
+    uint64_t size_bytes;
+    struct archive_subject subject;
+    struct archive_place head;
+    struct archive_place members[MEMBER_COUNT];
+    struct archive_ids_of ids[SORT_COUNT];
+    struct archive_thread *threads; /* by number */
+    size_t cap_threads;
+    struct archive_content *contents; /* by hash */
+    size_t n_contents;
+    size_t cap_contents;
+    uint64_t content_bytes;
+    size_t n_objects;
+};
+
+/* ERR_INVALID at this place. */
+enum error archive_broken(struct problem *problem, struct str place, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+MUST_CHECK enum error archive_pread(
+    const struct archive *a, uint64_t at, char *place, size_t size, struct problem *problem);
+/* Finds the members and contents, and checks their hashes against manifest.json. */
+MUST_CHECK enum error archive_index(struct archive *a, struct problem *problem);
+
+/* Calls `take` with every row of a member, in order. The row lives until it returns. */
+struct archive_walk {
+    struct archive *archive;
+    const struct archive_member *member;
+    struct problem *problem;
+    struct arena *arena; /* of the row */
+    int64_t line;
+    enum error (*take)(struct archive_walk *w, struct archive_value *row);
+    void *data;
+};
+MUST_CHECK enum error archive_walk(struct archive_walk *w, enum archive_member_id member);
+struct archive_content *archive_find_content(const struct archive *a, struct str sha256);
+
+#endif

@@ -1,0 +1,373 @@
+#include "model/archive_tables.h"
+
+#include "model/events.h"
+#include "model/files.h"
+#include "model/participants.h"
+#include "model/runs.h"
+#include "model/statements.h"
+
+const char *const archive_sort_names[SORT_COUNT] = {
+    "", "agent", "thread", "participant", "run", "message", "file", "state document"};
+
+static const char *const sender_roles[] = {"user", "assistant", "service", NULL};
+static const char *const message_types[] = {
+    "chat", "command", "command-response", "log", "note", "notice", NULL};
+static const char *const state_kinds[] = {"state", "config", NULL};
+static const char *const paused_froms[] = {"waiting_for_input", NULL};
+
+enum {
+    NAME_MAX_BYTES = 512,
+    SMALL_JSON_MAX_BYTES = 1024 * 1024,
+    VERSION_MAX = INT32_MAX,
+    SEQ_BITS = 53,
+};
+#define SEQ_MAX ((int64_t)1 << SEQ_BITS)
+#define SIZE_MAX_BYTES ((int64_t)1 << 50)
+#define DOCUMENT_MAX_BYTES (8 * 1024 * 1024)
+
+#define VERSION                                                           \
+    {                                                                     \
+        .name = "version", .kind = KIND_INT, .min = 1, .max = VERSION_MAX \
+    }
+#define CREATED                                 \
+    {                                           \
+        .name = "created_at", .kind = KIND_TIME \
+    }
+#define UPDATED                                 \
+    {                                           \
+        .name = "updated_at", .kind = KIND_TIME \
+    }
+#define METADATA                                                             \
+    {                                                                        \
+        .name = "metadata", .kind = KIND_OBJECT, .max = SMALL_JSON_MAX_BYTES \
+    }
+#define OF_THREAD                                                                                 \
+    {                                                                                             \
+        .name = "thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = KEY | ORDERED | OWNER \
+    }
+#define HIDDEN_THREAD                                                                    \
+    {                                                                                    \
+        .name = "thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = KEY | HIDDEN \
+    }
+#define OWN_ID(of)                                                              \
+    {                                                                           \
+        .name = "id", .kind = KIND_ID, .sort = of, .flags = OWN | KEY | ORDERED \
+    }
+#define BY                                                                                       \
+    {                                                                                            \
+        .name = "created_by", .kind = KIND_PRINCIPAL, .flags = MAYBE, .max = PRINCIPAL_MAX_BYTES \
+    }
+
+static const struct archive_field agents[] = {
+    OWN_ID(SORT_AGENT),
+    {.name = "name", .kind = KIND_TEXT, .min = 1, .max = NAME_MAX_BYTES},
+    {.name = "description", .kind = KIND_TEXT, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
+    METADATA,
+    CREATED,
+    UPDATED,
+    VERSION,
+};
+
+static const struct archive_field agent_storage[] = {
+    {.name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = KEY | ORDERED | OWNER},
+    {.name = "key", .kind = KIND_TEXT, .flags = KEY | ORDERED, .min = 1, .max = NAME_MAX_BYTES},
+    {.name = "content_type", .kind = KIND_TEXT, .min = 1, .max = NAME_MAX_BYTES},
+    {.name = "value", .kind = KIND_JSON, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
+    {.name = "bytes", .kind = KIND_BYTES, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
+    {.name = "size_bytes", .kind = KIND_INT, .max = DOCUMENT_MAX_BYTES},
+    CREATED,
+    UPDATED,
+    VERSION,
+};
+
+static const struct archive_field threads[] = {
+    OWN_ID(SORT_THREAD),
+    {.name = "status", .kind = KIND_TEXT, .choices = thread_statuses},
+    {.name = "title", .kind = KIND_TEXT, .flags = MAYBE, .max = THREAD_TITLE_MAX_BYTES},
+    {.name = "agent", .kind = KIND_TEXT, .flags = MAYBE, .min = 1, .max = THREAD_AGENT_MAX_BYTES},
+    {.name = "metadata", .kind = KIND_OBJECT, .max = THREAD_METADATA_MAX_BYTES},
+    {.name = "error", .kind = KIND_OBJECT, .flags = MAYBE, .max = THREAD_METADATA_MAX_BYTES},
+    {.name = "most_recent_run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = MAYBE},
+    {.name = "run_policy", .kind = KIND_TEXT, .choices = thread_run_policies},
+    {.name = "prune_on_completion", .kind = KIND_BOOL},
+    {.name = "event_max_age_s", .kind = KIND_INT, .flags = MAYBE, .min = 1, .max = SEQ_MAX >> 20},
+    {.name = "last_seq", .kind = KIND_INT, .max = SEQ_MAX},
+    {.name = "pruned_seq", .kind = KIND_INT, .max = SEQ_MAX},
+    CREATED,
+    UPDATED,
+    VERSION,
+    {.name = "context", .kind = KIND_OBJECT, .max = THREAD_DOCUMENT_MAX_BYTES},
+    {.name = "preferences", .kind = KIND_OBJECT, .max = THREAD_DOCUMENT_MAX_BYTES},
+    {.name = "important_steps", .kind = KIND_DOCUMENT, .max = THREAD_DOCUMENT_MAX_BYTES},
+};
+
+static const struct archive_field participants[] = {
+    OF_THREAD,
+    OWN_ID(SORT_PARTICIPANT),
+    {.name = "role", .kind = KIND_TEXT, .choices = participant_roles},
+    {.name = "principal", .kind = KIND_PRINCIPAL, .min = 1, .max = PRINCIPAL_MAX_BYTES},
+    {.name = "name", .kind = KIND_TEXT, .max = NAME_MAX_BYTES},
+    {.name = "image", .kind = KIND_TEXT, .flags = MAYBE, .max = SMALL_JSON_MAX_BYTES},
+    {.name = "status", .kind = KIND_TEXT, .flags = MAYBE, .max = SMALL_JSON_MAX_BYTES},
+    {.name = "permission", .kind = KIND_TEXT, .choices = participant_permissions},
+    {.name = "active", .kind = KIND_BOOL},
+    METADATA,
+    CREATED,
+    UPDATED,
+    VERSION,
+};
+
+static const struct archive_field runs[] = {
+    OF_THREAD,
+    OWN_ID(SORT_RUN),
+    {.name = "parent_run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = MAYBE},
+    {.name = "depth", .kind = KIND_INT, .max = RUN_DEPTH_MAX},
+    {.name = "status", .kind = KIND_TEXT, .choices = run_statuses},
+    {.name = "dispatch", .kind = KIND_TEXT, .choices = run_dispatches},
+    {.name = "paused_from", .kind = KIND_TEXT, .flags = MAYBE, .choices = paused_froms},
+    {.name = "agent", .kind = KIND_TEXT, .flags = MAYBE, .min = 1, .max = THREAD_AGENT_MAX_BYTES},
+    {.name = "ask_clarifications", .kind = KIND_BOOL},
+    {.name = "fence", .kind = KIND_INT, .max = SEQ_MAX},
+    {.name = "started_at", .kind = KIND_TIME, .flags = MAYBE},
+    {.name = "finished_at", .kind = KIND_TIME, .flags = MAYBE},
+    CREATED,
+    UPDATED,
+    VERSION,
+    METADATA,
+    {.name = "error", .kind = KIND_JSON, .flags = MAYBE, .max = SMALL_JSON_MAX_BYTES},
+    {.name = "user_input", .kind = KIND_TEXT, .flags = MAYBE, .max = RUN_INPUT_MAX_BYTES},
+    {.name = "input", .kind = KIND_JSON, .flags = MAYBE, .max = RUN_DOCUMENT_MAX_BYTES},
+    {.name = "state", .kind = KIND_JSON, .max = RUN_DOCUMENT_MAX_BYTES},
+    {.name = "final_output", .kind = KIND_JSON, .flags = MAYBE, .max = RUN_DOCUMENT_MAX_BYTES},
+};
+
+static const struct archive_field run_undo[] = {
+    HIDDEN_THREAD,
+    {.name = "run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = KEY | ORDERED | OWNER},
+    {.name = "context", .kind = KIND_OBJECT, .max = THREAD_DOCUMENT_MAX_BYTES},
+    {.name = "preferences", .kind = KIND_OBJECT, .max = THREAD_DOCUMENT_MAX_BYTES},
+    {.name = "important_steps", .kind = KIND_DOCUMENT, .max = THREAD_DOCUMENT_MAX_BYTES},
+    {.name = "metadata", .kind = KIND_OBJECT, .max = THREAD_METADATA_MAX_BYTES},
+};
+
+static const struct archive_field events[] = {
+    {.name = "position", .kind = KIND_INT, .flags = KEY | HIDDEN},
+    {.name = "thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = OWNER},
+    {.name = "seq", .kind = KIND_INT, .min = 1, .max = SEQ_MAX},
+    {.name = "run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = MAYBE},
+    {.name = "kind", .kind = KIND_TEXT, .min = 1, .max = EVENT_KIND_MAX_BYTES},
+    {.name = "text", .kind = KIND_TEXT, .flags = MAYBE, .max = EVENT_TEXT_MAX_BYTES},
+    {.name = "payload", .kind = KIND_JSON, .flags = MAYBE, .max = SMALL_JSON_MAX_BYTES},
+    CREATED,
+};
+
+static const struct archive_field messages[] = {
+    OF_THREAD,
+    {.name = "seq", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = SEQ_MAX},
+    {.name = "id", .kind = KIND_ID, .sort = SORT_MESSAGE, .flags = OWN},
+    {.name = "sender_id", .kind = KIND_ID, .sort = SORT_PARTICIPANT, .flags = MAYBE},
+    {.name = "sender_role", .kind = KIND_TEXT, .choices = sender_roles},
+    {.name = "type", .kind = KIND_TEXT, .choices = message_types},
+    {.name = "content", .kind = KIND_TEXT, .max = DOCUMENT_MAX_BYTES},
+    {.name = "content_type", .kind = KIND_TEXT, .max = NAME_MAX_BYTES},
+    METADATA,
+    {.name = "filenames", .kind = KIND_ARRAY, .max = SMALL_JSON_MAX_BYTES},
+    {.name = "run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = MAYBE},
+    {.name = "responds_to", .kind = KIND_ID, .sort = SORT_MESSAGE, .flags = MAYBE},
+    {.name = "addressed_to", .kind = KIND_ID, .sort = SORT_PARTICIPANT, .flags = MAYBE},
+    {.name = "command", .kind = KIND_OBJECT, .flags = MAYBE, .max = SMALL_JSON_MAX_BYTES},
+    {.name = "has_debug", .kind = KIND_BOOL},
+    {.name = "deleted_at", .kind = KIND_TIME, .flags = MAYBE},
+    CREATED,
+    UPDATED,
+    VERSION,
+};
+
+#define OF_MESSAGE                                                                            \
+    {                                                                                         \
+        .name = "message_id", .kind = KIND_ID, .sort = SORT_MESSAGE, .flags = ORDERED | OWNER \
+    }
+#define HIDDEN_SEQ                                             \
+    {                                                          \
+        .name = "seq", .kind = KIND_INT, .flags = KEY | HIDDEN \
+    }
+
+static const struct archive_field message_debug[] = {
+    HIDDEN_THREAD,
+    HIDDEN_SEQ,
+    OF_MESSAGE,
+    {.name = "debug", .kind = KIND_JSON, .max = DOCUMENT_MAX_BYTES},
+};
+
+static const struct archive_field message_versions[] = {
+    HIDDEN_THREAD,
+    HIDDEN_SEQ,
+    OF_MESSAGE,
+    {.name = "version", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX},
+    {.name = "content", .kind = KIND_TEXT, .max = DOCUMENT_MAX_BYTES},
+    {.name = "content_type", .kind = KIND_TEXT, .max = NAME_MAX_BYTES},
+    METADATA,
+    {.name = "filenames", .kind = KIND_ARRAY, .max = SMALL_JSON_MAX_BYTES},
+    {.name = "debug", .kind = KIND_JSON, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
+    CREATED,
+};
+
+static const struct archive_field files[] = {
+    {.name = "thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = OWNER},
+    OWN_ID(SORT_FILE),
+    {.name = "name", .kind = KIND_TEXT, .min = 1, .max = FILE_NAME_MAX_BYTES},
+    {.name = "last_version", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
+    {.name = "current_version", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
+    METADATA,
+    CREATED,
+    UPDATED,
+};
+
+static const struct archive_field file_versions[] = {
+    {.name = "file_id", .kind = KIND_ID, .sort = SORT_FILE, .flags = KEY | ORDERED | OWNER},
+    {.name = "version", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX},
+    {.name = "sha256", .kind = KIND_HASH},
+    {.name = "size_bytes", .kind = KIND_INT, .max = SIZE_MAX_BYTES},
+    {.name = "content_type", .kind = KIND_TEXT, .min = 1, .max = NAME_MAX_BYTES},
+    BY,
+    CREATED,
+    {.name = "source_thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = MAYBE | LOOSE},
+    {.name = "source_name", .kind = KIND_TEXT, .flags = MAYBE, .max = FILE_NAME_MAX_BYTES},
+    {.name = "source_version", .kind = KIND_INT, .flags = MAYBE, .min = 1, .max = VERSION_MAX},
+    {.name = "restored_from", .kind = KIND_INT, .flags = MAYBE, .min = 1, .max = VERSION_MAX},
+};
+
+static const struct archive_field states[] = {
+    OWN_ID(SORT_STATE),
+    {.name = "kind", .kind = KIND_TEXT, .choices = state_kinds},
+    {.name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = OR_NIL},
+    {.name = "thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = OR_NIL},
+    {.name = "name", .kind = KIND_TEXT, .max = NAME_MAX_BYTES},
+    CREATED,
+    UPDATED,
+    {.name = "deleted_at", .kind = KIND_TIME, .flags = MAYBE},
+    VERSION,
+};
+
+static const struct archive_field state_versions[] = {
+    {.name = "state_id", .kind = KIND_ID, .sort = SORT_STATE, .flags = KEY | ORDERED | OWNER},
+    {.name = "version", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX},
+    {.name = "description", .kind = KIND_TEXT, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
+    {.name = "data", .kind = KIND_JSON, .max = DOCUMENT_MAX_BYTES},
+    {.name = "json_schema", .kind = KIND_JSON, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
+    {.name = "ui_schema", .kind = KIND_JSON, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
+    BY,
+    CREATED,
+};
+
+/* Rows with documents of megabytes come few at a time: PostgreSQL answers with all of a page. */
+enum { FEW = 16, MANY = 128 };
+
+#define FIELDS(array) .fields = array, .n_fields = COUNT_OF(array)
+
+const struct archive_member archive_members[MEMBER_COUNT] = {
+    [MEMBER_AGENTS] = {"agents.jsonl", "agent", {"agents"}, FIELDS(agents), MANY,
+        {&SQL_ARCHIVE_AGENTS_OF_THREAD, &SQL_ARCHIVE_AGENTS_OF_AGENT,
+            &SQL_ARCHIVE_AGENTS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_AGENT}, &SQL_ARCHIVE_TAKEN_AGENT, .has_name = true},
+    [MEMBER_AGENT_STORAGE] = {"agent_storage.jsonl", "storage entry", {"agent_storage"},
+        FIELDS(agent_storage), FEW,
+        {NULL, &SQL_ARCHIVE_STORAGE_OF_AGENT, &SQL_ARCHIVE_STORAGE_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_STORAGE}},
+    [MEMBER_THREADS] = {"threads.jsonl", "thread", {"threads", "thread_documents"}, FIELDS(threads),
+        FEW, {&SQL_ARCHIVE_THREADS_OF_THREAD, NULL, &SQL_ARCHIVE_THREADS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_THREAD, &SQL_ARCHIVE_ADD_THREAD_DOCUMENTS}, &SQL_ARCHIVE_TAKEN_THREAD},
+    [MEMBER_PARTICIPANTS] = {"participants.jsonl", "participant", {"participants"},
+        FIELDS(participants), FEW,
+        {&SQL_ARCHIVE_PARTICIPANTS_OF_THREAD, NULL, &SQL_ARCHIVE_PARTICIPANTS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_PARTICIPANT}, &SQL_ARCHIVE_TAKEN_PARTICIPANT, .has_name = true},
+    [MEMBER_RUNS] = {"runs.jsonl", "run", {"runs", "run_documents"}, FIELDS(runs), FEW,
+        {&SQL_ARCHIVE_RUNS_OF_THREAD, NULL, &SQL_ARCHIVE_RUNS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_RUN, &SQL_ARCHIVE_ADD_RUN_DOCUMENTS}, &SQL_ARCHIVE_TAKEN_RUN},
+    [MEMBER_RUN_UNDO] = {"run_undo.jsonl", "undo of a run", {"run_undo"}, FIELDS(run_undo), FEW,
+        {&SQL_ARCHIVE_UNDO_OF_THREAD, NULL, &SQL_ARCHIVE_UNDO_OF_TENANT}, {&SQL_ARCHIVE_ADD_UNDO}},
+    [MEMBER_EVENTS] = {"events.jsonl", "event", {"events"}, FIELDS(events), MANY,
+        {&SQL_ARCHIVE_EVENTS_OF_THREAD, NULL, &SQL_ARCHIVE_EVENTS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_EVENT}},
+    [MEMBER_MESSAGES] = {"messages.jsonl", "message", {"messages"}, FIELDS(messages), MANY,
+        {&SQL_ARCHIVE_MESSAGES_OF_THREAD, NULL, &SQL_ARCHIVE_MESSAGES_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_MESSAGE}, &SQL_ARCHIVE_TAKEN_MESSAGE},
+    [MEMBER_MESSAGE_DEBUG] = {"message_debug.jsonl", "debug of a message", {"message_debug"},
+        FIELDS(message_debug), FEW,
+        {&SQL_ARCHIVE_DEBUG_OF_THREAD, NULL, &SQL_ARCHIVE_DEBUG_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_DEBUG}},
+    [MEMBER_MESSAGE_VERSIONS] = {"message_versions.jsonl", "version of a message",
+        {"message_versions"}, FIELDS(message_versions), FEW,
+        {&SQL_ARCHIVE_MESSAGE_VERSIONS_OF_THREAD, NULL, &SQL_ARCHIVE_MESSAGE_VERSIONS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_MESSAGE_VERSION}},
+    [MEMBER_FILES] = {"files.jsonl", "file", {"files"}, FIELDS(files), FEW,
+        {&SQL_ARCHIVE_FILES_OF_THREAD, NULL, &SQL_ARCHIVE_FILES_OF_TENANT}, {&SQL_ARCHIVE_ADD_FILE},
+        &SQL_ARCHIVE_TAKEN_FILE, .has_name = true},
+    [MEMBER_FILE_VERSIONS] = {"file_versions.jsonl", "version of a file", {"file_versions"},
+        FIELDS(file_versions), MANY,
+        {&SQL_ARCHIVE_FILE_VERSIONS_OF_THREAD, NULL, &SQL_ARCHIVE_FILE_VERSIONS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_FILE_VERSION}},
+    [MEMBER_STATES] = {"states.jsonl", "state document", {"state_documents"}, FIELDS(states), FEW,
+        {&SQL_ARCHIVE_STATES_OF_THREAD, &SQL_ARCHIVE_STATES_OF_AGENT,
+            &SQL_ARCHIVE_STATES_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_STATE}, &SQL_ARCHIVE_TAKEN_STATE, .has_name = true},
+    [MEMBER_STATE_VERSIONS] = {"state_versions.jsonl", "version of a state document",
+        {"state_versions"}, FIELDS(state_versions), FEW,
+        {&SQL_ARCHIVE_STATE_VERSIONS_OF_THREAD, &SQL_ARCHIVE_STATE_VERSIONS_OF_AGENT,
+            &SQL_ARCHIVE_STATE_VERSIONS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_STATE_VERSION}},
+};
+
+#define OF_THE_PLACE "it belongs to the place that the archive was made in"
+#define LEASES "a lease is held with one database, by its clock"
+
+const struct archive_omission archive_omissions[] = {
+    {"api_keys", NULL, "keys are secrets"},
+    {"audit_log", NULL, "its chain tells what happened in one tenant; an import is recorded there"},
+    {"blob_chunks", NULL, "content is a member of its own, under its hash"},
+    {"blob_garbage", NULL, "what is removed is not exported"},
+    {"blobs", NULL, "content is a member of its own, under its hash"},
+    {"cairn_transfer", NULL, OF_THE_PLACE},
+    {"event_floor", NULL, "event ids are given anew"},
+    {"event_garbage", NULL, "what is pruned is not exported"},
+    {"events", "id", "event ids are given anew, in the same order"},
+    {"events", "marks", "it tells other nodes what to do when the event happens"},
+    {"idempotency_keys", NULL, "they answer requests that were made to one tenant"},
+    {"participants", "online_until", "who was online there is not online here"},
+    {"runs", "lease_expires_at", LEASES},
+    {"runs", "lease_ms", LEASES},
+    {"runs", "worker", LEASES},
+    {"schema_versions", NULL, OF_THE_PLACE},
+    {"share_redemptions", NULL, "it goes with the shares"},
+    {"shares", NULL, "their links are secrets"},
+    {"tenants", NULL, "the tenant is that of the key which imports"},
+    {"thread_metadata", NULL, "it is made from the metadata of threads"},
+    {"threads", "pruned_event_id", "event ids are given anew"},
+    {"uploads", NULL, "what has not arrived is no file"},
+};
+const size_t archive_omission_count = COUNT_OF(archive_omissions);
+
+const struct archive_mention archive_mentions[] = {
+    {"thread_id", SORT_THREAD},
+    {"run_id", SORT_RUN},
+    {"message_id", SORT_MESSAGE},
+    {"responds_to", SORT_MESSAGE},
+    {"sender_id", SORT_PARTICIPANT},
+    {"addressed_to", SORT_PARTICIPANT},
+    {"participant_id", SORT_PARTICIPANT},
+    {"principal", SORT_AGENT},
+    {"created_by", SORT_AGENT},
+    {"agent_id", SORT_AGENT},
+    {"file_id", SORT_FILE},
+    {"state_id", SORT_STATE},
+};
+const size_t archive_mention_count = COUNT_OF(archive_mentions);
+
+size_t archive_field(const struct archive_member *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_fields; i++)
+        if (strcmp(m->fields[i].name, name) == 0)
+            return i;
+    assert(!"the member has no such field");
+    return 0;
+}

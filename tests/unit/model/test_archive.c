@@ -1,0 +1,493 @@
+/* A thread, an agent or a tenant goes out as one file and comes in again with all its relations. */
+#include "fixture.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "model/agents.h"
+#include "model/archive_tables.h"
+#include "model/blobs.h"
+#include "store/content.h"
+
+/* --- Files ---------------------------------------------------------------------------------- */
+
+static int new_file(void)
+{
+    int fd = memfd_create("archive", MFD_CLOEXEC);
+    assert(fd >= 0);
+    return fd;
+}
+
+static struct str bytes_of(struct fixture *f, int fd)
+{
+    struct stat st;
+    EXPECT_EQ(fstat(fd, &st), 0);
+    char *bytes = arena_alloc(f->arena, (size_t)st.st_size + 1);
+    EXPECT_EQ(pread(fd, bytes, (size_t)st.st_size, 0), st.st_size);
+    return (struct str){bytes, (size_t)st.st_size};
+}
+
+static int file_of(struct str bytes)
+{
+    int fd = new_file();
+    EXPECT_EQ(pwrite(fd, bytes.ptr, bytes.len, 0), (ssize_t)bytes.len);
+    return fd;
+}
+
+static struct context *begin_reading_as(struct fixture *f, struct uuid tenant_id)
+{
+    struct context *c = begin_reading(f);
+    context_enter(c, tenant_id);
+    return c;
+}
+
+static struct str exported(struct fixture *f, struct uuid tenant, struct archive_subject subject)
+{
+    int fd = new_file();
+    struct archive_export *x = archive_export_create(fd);
+    EXPECT_EQ(archive_export_rows(begin_reading_as(f, tenant), &subject, x), OK);
+    commit(f);
+    EXPECT_EQ(archive_export_fill(x, f->store, tenant, &f->problem), OK);
+    archive_export_destroy(x);
+    struct str bytes = bytes_of(f, fd);
+    close(fd);
+    return bytes;
+}
+
+/* What became of an import; the problem stays told(). */
+static enum error imported(
+    struct fixture *f, struct uuid tenant, struct str bytes, enum archive_ids ids)
+{
+    int fd = file_of(bytes);
+    struct archive *a = archive_create(fd, bytes.len);
+    enum error e = archive_verify(a, &f->problem);
+    if (e == OK)
+        e = archive_stage(a, f->store, tenant, &f->problem);
+    if (e == OK)
+        e = leave(f, archive_apply(begin_as(f, tenant), a, ids, false));
+    archive_unstage(a, f->store, tenant, e == OK);
+    archive_destroy(a);
+    close(fd);
+    return e;
+}
+
+/* --- Without ids ---------------------------------------------------------------------------- */
+
+static bool is_id_at(struct str text, size_t at, struct uuid *out)
+{
+    return at + UUID_TEXT_LEN <= text.len &&
+           uuid_parse(str_slice(text, at, at + UUID_TEXT_LEN), out);
+}
+
+/* Every id by the order in which it appears first; hashes, which differ with them, by zeros. */
+static struct str without_ids(struct fixture *f, struct str text)
+{
+    char *copy = arena_alloc(f->arena, text.len);
+    struct uuid *seen = ARENA_ARRAY(f->arena, struct uuid, 10000);
+    size_t n_seen = 0;
+    struct str hash = STR("\"sha256\":\"");
+    memcpy(copy, text.ptr, text.len);
+    for (size_t at = 0; at < text.len; at++) {
+        struct uuid id;
+        if (str_starts_with(str_slice(text, at, text.len), hash))
+            memset(copy + at + hash.len, '0', 2 * SHA256_LEN);
+        if (!is_id_at(text, at, &id))
+            continue;
+        size_t n = 0;
+        while (n < n_seen && !uuid_eq(seen[n], id))
+            n++;
+        seen[n] = id;
+        n_seen += n == n_seen;
+        char number[UUID_TEXT_LEN + 1];
+        snprintf(number, sizeof number, "%036zu", n);
+        memcpy(copy + at, number, UUID_TEXT_LEN);
+        at += UUID_TEXT_LEN - 1;
+    }
+    return (struct str){copy, text.len};
+}
+
+static void expect_same(struct fixture *f, struct str before, struct str after)
+{
+    struct str a = without_ids(f, before), b = without_ids(f, after);
+    size_t at = 0;
+    while (at < a.len && at < b.len && a.ptr[at] == b.ptr[at])
+        at++;
+    if (a.len != b.len || at < a.len)
+        test_fail(__FILE__, __LINE__, "they differ from byte %zu on:\n%.200s\n%.200s", at,
+            a.ptr + (at > 60 ? at - 60 : 0), b.ptr + (at > 60 ? at - 60 : 0));
+}
+
+/* --- Something to export -------------------------------------------------------------------- */
+
+/* An id as the engine's SQL writes it. */
+static const char *literal(struct fixture *f, struct uuid id)
+{
+    char text[UUID_TEXT_LEN];
+    uuid_format(id, text);
+    if (on_postgres())
+        return arena_cstr(f->arena, arena_printf(f->arena, "'%.*s'::uuid", UUID_TEXT_LEN, text));
+    struct str hex = hex_encode(f->arena, (struct str){(char *)id.bytes, sizeof id.bytes});
+    return arena_cstr(f->arena, arena_printf(f->arena, "x'%.*s'", STR_ARG(hex)));
+}
+
+static const char *yes(bool value)
+{
+    return on_postgres() ? (value ? "true" : "false") : (value ? "1" : "0");
+}
+
+static void add(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void add(struct fixture *f, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    struct str sql = arena_vprintf(f->arena, fmt, args);
+    va_end(args);
+    sql_exec(f, arena_cstr(f->arena, sql));
+}
+
+static struct uuid add_participant(
+    struct fixture *f, struct uuid tenant, struct uuid thread, const char *principal)
+{
+    struct uuid id = uuid_v7();
+    add(f,
+        "INSERT INTO participants (tenant_id, thread_id, id, role, principal, name, permission,"
+        " active, online_until, metadata, created_at, updated_at) VALUES (%s, %s, %s, 'user', '%s',"
+        " 'Ada', 'read_write', %s, 99, '{\"a\":1}', 1, 2)",
+        literal(f, tenant), literal(f, thread), literal(f, id), principal, yes(true));
+    return id;
+}
+
+static struct uuid add_agent(struct fixture *f, struct uuid tenant, const char *name)
+{
+    struct agent agent = {.name = str_of(name), .metadata = STR("{}")};
+    EXPECT_EQ(agent_create(begin_as(f, tenant), &agent), OK);
+    commit(f);
+    return agent.id;
+}
+
+static void add_state(struct fixture *f, struct uuid tenant, struct uuid agent, struct uuid thread,
+    const char *kind, const char *name)
+{
+    struct uuid id = uuid_v7();
+    add(f,
+        "INSERT INTO state_documents (tenant_id, id, kind, agent_id, thread_id, name, created_at,"
+        " updated_at, version) VALUES (%s, %s, '%s', %s, %s, '%s', 3, 4, 2)",
+        literal(f, tenant), literal(f, id), kind, literal(f, agent), literal(f, thread), name);
+    for (int version = 1; version <= 2; version++)
+        add(f,
+            "INSERT INTO state_versions (tenant_id, state_id, version, data, created_by,"
+            " created_at) VALUES (%s, %s, %d, '{\"v\":%d}', 'user:ada', 5)",
+            literal(f, tenant), literal(f, id), version, version);
+}
+
+static void add_storage(struct fixture *f, struct uuid tenant, struct uuid agent)
+{
+    static const char *const keys[] = {"B", "a/1", "a/2", "\xc3\xa4"};
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        add(f,
+            "INSERT INTO agent_storage (tenant_id, agent_id, key, content_type, value, bytes,"
+            " size_bytes, created_at, updated_at) VALUES (%s, %s, '%s', 'x/y', %s, %s, 3, 6, 7)",
+            literal(f, tenant), literal(f, agent), keys[i], i % 2 == 0 ? "'[1]'" : "NULL",
+            i % 2 == 0      ? "NULL"
+            : on_postgres() ? "'\\x00ff10'"
+                            : "x'00ff10'");
+}
+
+static void add_message(struct fixture *f, struct uuid tenant, struct uuid thread, int64_t seq,
+    struct uuid sender, struct uuid answers, struct uuid *out_id)
+{
+    struct uuid id = *out_id = uuid_v7();
+    add(f,
+        "INSERT INTO messages (tenant_id, thread_id, seq, id, sender_id, sender_role, type, "
+        "content,"
+        " content_type, metadata, filenames, responds_to, has_debug, created_at, updated_at,"
+        " version) VALUES (%s, %s, %lld, %s, %s, 'user', 'chat', 'hello \xe2\x98\x83',"
+        " 'text/plain', '{\"a\":{}}', '[\"a.txt\"]', %s, %s, 8, 9, 2)",
+        literal(f, tenant), literal(f, thread), (long long)seq, literal(f, id), literal(f, sender),
+        uuid_is_nil(answers) ? "NULL" : literal(f, answers), yes(true));
+    add(f, "INSERT INTO message_debug (tenant_id, message_id, debug) VALUES (%s, %s, '[0]')",
+        literal(f, tenant), literal(f, id));
+    add(f,
+        "INSERT INTO message_versions (tenant_id, message_id, version, content, content_type,"
+        " metadata, filenames, debug, created_at) VALUES (%s, %s, 1, 'helo', 'text/plain', '{}',"
+        " '[]', NULL, 8)",
+        literal(f, tenant), literal(f, id));
+}
+
+static struct sha256 add_content(struct fixture *f, struct uuid tenant, struct str bytes)
+{
+    struct content_writer *w;
+    struct content_info info;
+    struct blob blob = {.id = uuid_v7(), .size_bytes = (int64_t)bytes.len}, stored;
+    EXPECT_EQ(content_create(f->store, tenant, blob.id, &w), OK);
+    EXPECT_EQ(content_append(w, bytes), OK);
+    EXPECT_EQ(content_sync(w, &info), OK);
+    content_keep(w);
+    blob.sha256 = info.sha256;
+    EXPECT_EQ(blob_adopt(begin_as(f, tenant), &blob, &stored), OK);
+    commit(f);
+    return info.sha256;
+}
+
+static void add_file(struct fixture *f, struct uuid tenant, struct uuid thread, const char *name)
+{
+    static const struct str contents[] = {{"first", 5}, {"second", 6}, {"", 0}};
+    struct uuid id = uuid_v7();
+    add(f,
+        "INSERT INTO files (tenant_id, id, thread_id, name, last_version, current_version,"
+        " metadata, created_at, updated_at) VALUES (%s, %s, %s, '%s', 4, 3, '{}', 1, 2)",
+        literal(f, tenant), literal(f, id), literal(f, thread), name);
+    for (size_t i = 0; i < COUNT_OF(contents); i++) {
+        struct sha256 hash = add_content(f, tenant, contents[i]);
+        struct str hex = hex_encode(f->arena, (struct str){(char *)hash.bytes, SHA256_LEN});
+        add(f,
+            "INSERT INTO file_versions (tenant_id, file_id, version, sha256, size_bytes,"
+            " content_type, created_by, created_at, source_thread_id) VALUES (%s, %s, %zu,"
+            " %s%.*s', %zu, 'text/plain', 'user:ada', 3, %s)",
+            literal(f, tenant), literal(f, id), i + 1, on_postgres() ? "'\\x" : "x'", STR_ARG(hex),
+            contents[i].len, literal(f, thread));
+    }
+}
+
+/* A thread with something in every table that a thread has. */
+static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid agent)
+{
+    struct thread thread = {.title = STR("a \"title\""),
+        .metadata = STR("{\"k\":\"v\",\"n\":1e3}"),
+        .run_policy = STR("enqueue"),
+        .context = STR("{\"x\":[1,2.50]}")};
+    struct run done = {.dispatch = STR("direct"), .user_input = STR("hi")};
+    struct run child = {.dispatch = STR("direct"), .has_parent_run_id = true};
+    struct run queued = {.dispatch = STR("queue")};
+    struct event told[] = {{.kind = STR("progress"), .text = STR("1/2")},
+        {.kind = STR("acme.note"), .payload = STR("{\"id\":\"not one of ours\"}")}};
+    struct context *c = begin_as(f, tenant);
+    EXPECT_EQ(thread_create(c, &thread), OK);
+    EXPECT_EQ(run_start(c, thread.id, STR_NONE, &done), OK);
+    child.parent_run_id = done.id;
+    EXPECT_EQ(run_start(c, thread.id, STR_NONE, &child), OK);
+    EXPECT_EQ(run_start(c, thread.id, STR_NONE, &queued), OK);
+    EXPECT_EQ(event_append(c, thread.id, told, 2), OK);
+    EXPECT_EQ(thread_get(c, thread.id, &thread), OK);
+    struct thread changed = thread;
+    changed.preferences = STR("{\"dark\":true}");
+    EXPECT_EQ(thread_update(c, &thread, &changed), OK);
+    commit(f);
+    struct uuid ada = add_participant(f, tenant, thread.id, "user:ada");
+    char text[UUID_TEXT_LEN];
+    uuid_format(agent, text);
+    add_participant(f, tenant, thread.id,
+        arena_cstr(f->arena, arena_printf(f->arena, "agent:%.*s", UUID_TEXT_LEN, text)));
+    add_state(f, tenant, UUID_NIL, thread.id, "state", "board");
+    add_state(f, tenant, agent, thread.id, "state", "mine");
+    struct uuid first, second;
+    add_message(f, tenant, thread.id, 1, ada, UUID_NIL, &first);
+    add_message(f, tenant, thread.id, 3, ada, first, &second);
+    add_file(f, tenant, thread.id, "a.txt");
+    add_file(f, tenant, thread.id, "../b");
+    return thread.id;
+}
+
+static struct archive_subject of_thread(struct uuid id)
+{
+    return (struct archive_subject){ARCHIVE_THREAD, id};
+}
+
+static const struct archive_subject OF_TENANT = {.what = ARCHIVE_TENANT};
+
+/* --- Tests ---------------------------------------------------------------------------------- */
+
+TEST(a_thread_that_was_exported_and_imported_is_exported_to_the_same_bytes_but_for_ids)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other");
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    struct uuid thread = furnish(&f, DEFAULT_TENANT_ID, agent);
+    struct str first = exported(&f, DEFAULT_TENANT_ID, of_thread(thread));
+    EXPECT_STR(exported(&f, DEFAULT_TENANT_ID, of_thread(thread)), first);
+    EXPECT_EQ(imported(&f, other, first, ARCHIVE_IDS_REMAP), OK);
+    struct thread got;
+    const struct thread_filter all = {0};
+    size_t n;
+    bool more;
+    EXPECT_EQ(thread_list(begin_as(&f, other), &all, 1, &got, &n, &more), OK);
+    commit(&f);
+    EXPECT_EQ(n, 1);
+    EXPECT(!uuid_eq(got.id, thread));
+    expect_same(&f, first, exported(&f, other, of_thread(got.id)));
+    fixture_end(&f);
+}
+
+TEST(a_tenant_goes_into_another_with_its_ids_kept_to_the_very_same_bytes)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other");
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    add_storage(&f, DEFAULT_TENANT_ID, agent);
+    add_state(&f, DEFAULT_TENANT_ID, agent, UUID_NIL, "config", "");
+    struct uuid thread = furnish(&f, DEFAULT_TENANT_ID, agent);
+    furnish(&f, DEFAULT_TENANT_ID, agent);
+    add_events(&f, thread, 40);
+    int64_t pruned;
+    EXPECT_EQ(event_prune(begin(&f), thread, 20, &pruned), OK);
+    commit(&f);
+    struct str first = exported(&f, DEFAULT_TENANT_ID, OF_TENANT);
+    EXPECT_EQ(imported(&f, other, first, ARCHIVE_IDS_KEEP), OK);
+    EXPECT_STR(exported(&f, other, OF_TENANT), first);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM blobs"), 6);
+    EXPECT_EQ(imported(&f, other, first, ARCHIVE_IDS_KEEP), ERR_CONFLICT);
+    EXPECT_PART(told(&f), "already");
+    EXPECT_STR(exported(&f, other, OF_TENANT), first);
+    fixture_end(&f);
+}
+
+TEST(an_imported_thread_goes_on_where_it_was)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other");
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    struct uuid thread = furnish(&f, DEFAULT_TENANT_ID, agent);
+    struct thread before = get_thread(&f, thread), after;
+    EXPECT_EQ(
+        imported(&f, other, exported(&f, DEFAULT_TENANT_ID, of_thread(thread)), ARCHIVE_IDS_KEEP),
+        OK);
+    struct event event = {.kind = STR("progress")};
+    struct context *c = begin_as(&f, other);
+    EXPECT_EQ(event_append(c, thread, &event, 1), OK);
+    EXPECT_EQ(thread_get(c, thread, &after), OK);
+    commit(&f);
+    EXPECT_EQ(event.seq, before.last_seq + 1);
+    EXPECT_EQ(after.last_seq, before.last_seq + 1);
+    EXPECT_EQ(after.created_at, before.created_at);
+    EXPECT_STR(after.metadata, before.metadata);
+    fixture_end(&f);
+}
+
+TEST(a_run_under_a_lease_comes_in_as_one_that_waits_for_a_worker)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other");
+    struct uuid thread = make_thread(&f);
+    struct run run = make_claimed(&f, thread), got;
+    struct str bytes = exported(&f, DEFAULT_TENANT_ID, of_thread(thread));
+    EXPECT_EQ(imported(&f, other, bytes, ARCHIVE_IDS_KEEP), OK);
+    EXPECT_EQ(run_get(begin_as(&f, other), run.id, &got), OK);
+    commit(&f);
+    EXPECT_STR(got.status, STR("queued"));
+    EXPECT(!got.has_lease);
+    struct run_claim claim = {.worker = STR("w"), .lease_ms = 5000};
+    bool found;
+    EXPECT_EQ(run_claim(begin_as(&f, other), &claim, &got, &found), OK);
+    commit(&f);
+    EXPECT(found);
+    EXPECT(got.fence > run.fence);
+    fixture_end(&f);
+}
+
+TEST(an_agent_that_is_there_is_the_one_that_an_imported_thread_means)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other");
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    struct uuid theirs = add_agent(&f, other, "helper");
+    struct uuid thread = furnish(&f, DEFAULT_TENANT_ID, agent);
+    struct str bytes = exported(&f, DEFAULT_TENANT_ID, of_thread(thread));
+    EXPECT_EQ(imported(&f, other, bytes, ARCHIVE_IDS_REMAP), OK);
+    EXPECT_EQ(sql_i64(&f, arena_cstr(f.arena,
+                              arena_printf(f.arena,
+                                  "SELECT count(*) FROM state_documents WHERE agent_id = %s",
+                                  literal(&f, theirs)))),
+        1);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agents"), 2);
+    fixture_end(&f);
+}
+
+TEST(any_flipped_byte_of_an_archive_is_refused_and_nothing_is_changed)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other");
+    struct uuid thread = make_thread(&f);
+    struct str good = exported(&f, DEFAULT_TENANT_ID, of_thread(thread));
+    char *bad = arena_alloc(f.arena, good.len);
+    for (size_t at = 0; at < good.len; at += 13) {
+        memcpy(bad, good.ptr, good.len);
+        bad[at] ^= 4;
+        int fd = file_of((struct str){bad, good.len});
+        struct archive *a = archive_create(fd, good.len);
+        if (archive_verify(a, &f.problem) == OK)
+            test_fail(__FILE__, __LINE__, "byte %zu was changed and taken", at);
+        archive_destroy(a);
+        close(fd);
+        problem_init(&f.problem, f.arena);
+    }
+    EXPECT_EQ(imported(&f, other, str_slice(good, 0, good.len - 1), ARCHIVE_IDS_KEEP), ERR_INVALID);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM threads"), 1);
+    fixture_end(&f);
+}
+
+/* --- The table and the catalogue ------------------------------------------------------------ */
+
+static bool is_exported(const char *table, const char *column)
+{
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        const struct archive_member *m = &archive_members[i];
+        for (size_t k = 0; k < COUNT_OF(m->tables) && m->tables[k] != NULL; k++) {
+            if (strcmp(m->tables[k], table) != 0)
+                continue;
+            if (strcmp(column, "tenant_id") == 0 ||
+                (k > 0 && str_ends_with(str_of(column), STR("_id"))))
+                return true;
+            for (size_t n = 0; n < m->n_fields; n++)
+                if (!(m->fields[n].flags & HIDDEN) && strcmp(m->fields[n].name, column) == 0)
+                    return true;
+        }
+    }
+    return false;
+}
+
+static bool is_omitted(const char *table, const char *column)
+{
+    for (size_t i = 0; i < archive_omission_count; i++) {
+        const struct archive_omission *o = &archive_omissions[i];
+        struct str name = str_of(o->table);
+        bool is_table = strcmp(o->table, table) == 0 ||
+                        (str_ends_with(name, STR("_")) && str_starts_with(str_of(table), name));
+        if (is_table && (o->column == NULL || strcmp(o->column, column) == 0))
+            return o->why[0] != '\0';
+    }
+    return false;
+}
+
+TEST(every_column_of_every_table_is_in_archives_or_on_the_list_of_those_that_are_not)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct str all = sql_text(&f,
+        on_postgres()
+            ? "SELECT string_agg(table_name || '.' || column_name, ' ') FROM"
+              " information_schema.columns JOIN pg_class ON relname = table_name AND relkind = 'r'"
+              " AND relnamespace = current_schema()::regnamespace"
+              " WHERE table_schema = current_schema()"
+            : "SELECT group_concat(m.name || '.' || c.name, ' ') FROM sqlite_master AS m,"
+              " pragma_table_info(m.name) AS c WHERE m.type = 'table'"
+              " AND m.name NOT LIKE 'sqlite_%'");
+    struct str column;
+    size_t n = 0;
+    for (; str_next_part(&all, ' ', &column); n++) {
+        size_t dot = str_find(column, '.');
+        const char *table = arena_cstr(f.arena, str_slice(column, 0, dot));
+        const char *name = arena_cstr(f.arena, str_slice(column, dot + 1, column.len));
+        if (is_exported(table, name) == is_omitted(table, name))
+            test_fail(
+                __FILE__, __LINE__, "%s.%s: either in archives, or omitted and why", table, name);
+    }
+    EXPECT(n > 100);
+    fixture_end(&f);
+}
