@@ -17,7 +17,7 @@ void header_add_common(struct header_list *list, const struct call *call)
 
 void header_add_of_call(struct header_list *list, const struct call *call)
 {
-    if (call->out.len > 0)
+    if (call->out.len > 0 || call->is_bytes)
         header_add(list, STR("Content-Type"), call->content_type);
     for (size_t i = 0; i < call->n_headers; i++)
         header_add(list, call->headers[i].name, call->headers[i].value);

@@ -15,7 +15,9 @@ static void reset_answer(struct call *call)
     call->n_headers = 0;
     call->content_type = STR("application/json");
     call->nothing_yet = false;
+    call->is_bytes = false;
     call->admitted = NULL;
+    download_drop(&call->download);
     buf_reset(&call->out);
     buf_reset(&call->out_replay);
 }
@@ -38,6 +40,7 @@ void call_init(
     struct call *call, struct api *api, struct arena *arena, const struct http_request *request)
 {
     *call = (struct call){.api = api, .arena = arena, .request = request};
+    download_init(&call->download);
     buf_init(&call->out, CALL_ANSWER_MAX_BYTES);
     buf_init(&call->out_replay, CALL_ANSWER_MAX_BYTES);
     reset_answer(call);
@@ -47,6 +50,7 @@ void call_init(
 
 void call_deinit(struct call *call)
 {
+    download_drop(&call->download);
     buf_deinit(&call->out);
     buf_deinit(&call->out_replay);
 }
@@ -219,7 +223,8 @@ void call_decode(struct call *call, struct str body)
         call->refused_early = true;
     if (read_consistency(call) != OK)
         call->refused_early = true;
-    if (decode_body(call) != OK)
+    enum error e = route->flags & ROUTE_UPLOAD ? intake_read_digest(call) : decode_body(call);
+    if (e != OK)
         call->refused_early = true;
 }
 
@@ -258,6 +263,11 @@ static enum error run_later(struct store_job *job, struct tx *tx)
 
 static void finish(struct call *call, enum error result)
 {
+    if (call->is_admitting && result == OK) {
+        call->is_admitted = true;
+        call->done(call);
+        return;
+    }
     if (result != OK)
         call_refuse(call, result);
     if (call->denied != NULL)
@@ -302,7 +312,7 @@ static void submit(struct call *call, enum store_mode mode)
 
 static enum store_mode store_mode(const struct call *call)
 {
-    if (call->route->mode == ROUTE_WRITE && !call->refused_early)
+    if (call->route->mode == ROUTE_WRITE && !call->refused_early && !call->is_admitting)
         return STORE_WRITE;
     return call->may_lag ? STORE_READ_STALE : STORE_READ;
 }
@@ -343,6 +353,12 @@ void call_submit(struct call *call)
         return;
     }
     submit(call, store_mode(call));
+}
+
+void call_admit(struct call *call)
+{
+    call->is_admitting = true;
+    call_submit(call);
 }
 
 /* --- Answers -------------------------------------------------------------------------------- */
@@ -494,6 +510,7 @@ void call_refuse(struct call *call, enum error e)
     call->problem.is_final = e == ERR_OUTCOME_UNKNOWN && !is_repeatable(call);
     call->status = error_info(e)->status;
     call->content_type = STR("application/problem+json");
+    download_drop(&call->download);
     buf_reset(&call->out);
     buf_append(
         &call->out, problem_document(call->arena, &call->problem, call->request_id, call->status));

@@ -10,6 +10,8 @@
 #ifndef API_CALL_H
 #define API_CALL_H
 
+#include "api/download.h"
+#include "api/intake.h"
 #include "api/rate_limit.h"
 #include "api/route.h"
 #include "base/buf.h"
@@ -27,6 +29,7 @@ struct api {
     struct store *store;
     /* Without any key the default tenant is open: only when listening on loopback. */
     bool may_be_open;
+    uint64_t upload_max_bytes; /* of the body of an upload, unless its route says otherwise */
     struct rate_limiter *rate_limiter;
     struct api_metrics *metrics;
     struct buf openapi; /* the document, made once */
@@ -56,6 +59,11 @@ struct call {
     bool may_lag;       /* the client takes an answer from a replica */
     bool refused_early; /* the request itself is bad: only authenticate, then say so */
 
+    /* Of a ROUTE_UPLOAD. */
+    bool is_admitting; /* the job is the admission, or it was the last job */
+    bool is_admitted;
+    struct intake upload;
+
     /* What each run of the job starts from. */
     struct arena_mark mark;
     struct problem *early; /* what is wrong with the request; when refused_early */
@@ -80,9 +88,11 @@ struct call {
     size_t n_headers;
     struct str content_type;
     struct buf out;
-    struct buf out_replay; /* what a replay answers, where it must differ: no secrets */
-    bool nothing_yet;      /* a long poll found nothing and may wait for more */
-    void *admitted;        /* what the handler of a stream leaves for the stream */
+    struct buf out_replay;    /* what a replay answers, where it must differ: no secrets */
+    bool nothing_yet;         /* a long poll found nothing and may wait for more */
+    struct download download; /* instead of `out` */
+    bool is_bytes;            /* not JSON: also when there are none */
+    void *admitted;           /* what the handler of a stream leaves for the stream */
 
     /* Between the halves of the job. */
     struct context *context;
@@ -105,6 +115,9 @@ MUST_CHECK bool call_route(struct call *call);
 void call_decode(struct call *call, struct str body);
 /* Runs the handler: at once for static routes, else as a job; then `done`. */
 void call_submit(struct call *call);
+/* Of a ROUTE_UPLOAD, after call_decode without a body: whether the bytes may come. `done` with
+ * is_admitted, or with the refusal as the answer. */
+void call_admit(struct call *call);
 /* Makes a finished call ready to be submitted again. */
 void call_rewind(struct call *call);
 

@@ -1,7 +1,10 @@
 #include "api/front.h"
 
 #include "api/answer.h"
+#include "api/metrics.h"
 #include "api/poll.h"
+#include "api/receive.h"
+#include "api/send.h"
 #include "api/stream.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,6 +26,7 @@ struct front {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     size_t n_pending;
+    size_t n_transfers; /* uploads and downloads, which need the store to end */
 };
 
 /* One exchange and its call, in the exchange's arena. */
@@ -31,6 +35,9 @@ struct visit {
     struct poll poll;
     struct arena rerun_arena; /* of the newest run again: waiting long takes no more memory */
     struct loop_task task;
+    struct receipt receipt;
+    bool has_receipt;
+    struct dispatch *dispatch; /* NULL: none */
     struct lane *lane;
     struct http_exchange *x;
     struct str origin; /* to be allowed in the answer; STR_NONE */
@@ -52,7 +59,8 @@ static void add_common(struct header_list *list, const struct visit *v)
     header_add(list, STR("Access-Control-Allow-Origin"), v->origin);
     header_add(list, STR("Vary"), STR("Origin"));
     header_add(list, STR("Access-Control-Expose-Headers"),
-        STR("ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed"));
+        STR("ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed, "
+            "Accept-Ranges, Content-Range, Content-Disposition, Repr-Digest"));
 }
 
 static void log_visit(const struct visit *v)
@@ -88,7 +96,9 @@ static void on_poll_closed(struct poll *p)
 static void on_exchange_end(struct http_exchange *x)
 {
     struct visit *v = http_exchange_data(x);
-    if (!v->poll.running)
+    if (v->has_receipt)
+        receipt_client_left(&v->receipt);
+    else if (!v->poll.running)
         poll_finish(&v->poll);
 }
 
@@ -129,6 +139,134 @@ static void start_stream(struct visit *v)
     http_exchange_release(x);
 }
 
+/* --- Bytes in and out ----------------------------------------------------------------------- */
+
+static void count_transfer(struct front *f, bool begins)
+{
+    pthread_mutex_lock(&f->mutex);
+    f->n_transfers = begins ? f->n_transfers + 1 : f->n_transfers - 1;
+    if (f->n_transfers == 0)
+        pthread_cond_signal(&f->cond);
+    pthread_mutex_unlock(&f->mutex);
+}
+
+static void finished(struct visit *v);
+
+static void on_receipt_ended(struct receipt *r)
+{
+    struct visit *v = CONTAINER_OF(r, struct visit, receipt);
+    v->has_receipt = false;
+    count_transfer(v->lane->front, false);
+    finished(v);
+}
+
+static void on_received(struct receipt *r, enum error e)
+{
+    struct visit *v = CONTAINER_OF(r, struct visit, receipt);
+    struct call *call = &v->call;
+    if (e == OK) {
+        call_submit(call);
+        return;
+    }
+    call->is_admitted = false;
+    call_refuse(call, e == ERR_CANCELLED ? ERR_UNAVAILABLE : e);
+    metrics_count(call->api->metrics, call->route, call->status);
+    receipt_end(r, call->upload.is_resumed, on_receipt_ended);
+}
+
+static void on_run(struct http_exchange *x, struct str run, bool last)
+{
+    struct visit *v = http_exchange_data(x);
+    receipt_take(&v->receipt, run, last);
+}
+
+static bool has_body(const struct http_request *r)
+{
+    return r->chunked || (r->has_length && r->content_length > 0);
+}
+
+static void start_upload(struct visit *v)
+{
+    struct call *call = &v->call;
+    uint64_t limit = intake_limit(call);
+    call->is_admitted = false;
+    if (call->request->has_length && call->request->content_length > limit) {
+        call_refuse(call, intake_refuse_large(call));
+        metrics_count(call->api->metrics, call->route, call->status);
+        answer(v);
+        return;
+    }
+    v->has_receipt = true;
+    v->poll.running = true;
+    count_transfer(v->lane->front, true);
+    receipt_start(&v->receipt, v->x, call, on_received);
+    if (has_body(call->request))
+        http_stream_body(v->x, limit, on_run);
+    else
+        receipt_take(&v->receipt, STR(""), true);
+}
+
+static void on_download_ended(void *data)
+{
+    count_transfer(data, false);
+}
+
+static void refuse_download(struct visit *v, enum error e)
+{
+    struct call *call = &v->call;
+    if (e == ERR_DAMAGED)
+        problem_set(&call->problem, e,
+            "the content is not what was stored: cairn check tells what is damaged, a backup has "
+            "it whole");
+    call_refuse(call, e);
+    answer(v);
+}
+
+static void on_download_ready(void *data, enum error e)
+{
+    struct visit *v = data;
+    struct front *f = v->lane->front;
+    struct dispatch *d = v->dispatch;
+    v->poll.running = false;
+    if (e != OK || !http_exchange_is_open(v->x)) {
+        dispatch_destroy(d);
+        count_transfer(f, false);
+        if (http_exchange_is_open(v->x))
+            refuse_download(v, e);
+        else
+            poll_finish(&v->poll);
+        return;
+    }
+    struct header_list list = {.count = 0};
+    int status = v->call.status;
+    add_common(&list, v);
+    header_add_of_call(&list, &v->call);
+    log_visit(v);
+    /* The arena, and with it the visit, ends with the start of the stream. */
+    call_deinit(&v->call);
+    arena_deinit(&v->rerun_arena);
+    dispatch_start(d, status, list.items, list.count, on_download_ended, f);
+}
+
+static void start_download(struct visit *v)
+{
+    struct call *call = &v->call;
+    if (str_eq(call->request->method, STR("HEAD"))) {
+        struct header_list list = {.count = 0};
+        add_common(&list, v);
+        header_add_of_call(&list, call);
+        log_visit(v);
+        http_reply(v->x, &(struct http_answer){.status = call->status,
+                             .headers = list.items,
+                             .n_headers = list.count,
+                             .body = {"", (size_t)call->download.size_bytes}});
+        return;
+    }
+    v->poll.running = true;
+    count_transfer(v->lane->front, true);
+    v->dispatch = dispatch_create(v->x, call, on_download_ready, v);
+}
+
 /* --- A call's way through ------------------------------------------------------------------- */
 
 static void prepare_poll(struct visit *v)
@@ -151,6 +289,10 @@ static void end_with_client(struct visit *v)
 static void finished(struct visit *v)
 {
     struct call *call = &v->call;
+    if (v->has_receipt) { /* what was not adopted goes before the answer does */
+        receipt_end(&v->receipt, intake_is_kept(call), on_receipt_ended);
+        return;
+    }
     v->poll.running = false;
     bool nothing = call->nothing_yet && call->status < 300;
     int64_t wait_s = nothing ? call_wait_s(call) : 0;
@@ -167,6 +309,14 @@ static void finished(struct visit *v)
             return;
     }
     poll_settle(&v->poll);
+    if (call->is_admitted) {
+        start_upload(v);
+        return;
+    }
+    if (call->download.is_wanted) {
+        start_download(v);
+        return;
+    }
     bool stream = call->route != NULL &&
                   (call->route->mode == ROUTE_SSE || call->route->mode == ROUTE_WEBSOCKET) &&
                   call->status == call->route->status;
@@ -204,7 +354,10 @@ static void on_body(struct http_exchange *x, struct str body)
     struct visit *v = http_exchange_data(x);
     call_decode(&v->call, body);
     v->poll.running = true;
-    call_submit(&v->call);
+    if (v->call.route->flags & ROUTE_UPLOAD)
+        call_admit(&v->call);
+    else
+        call_submit(&v->call);
 }
 
 /* --- Host and Origin ------------------------------------------------------------------------ */
@@ -256,7 +409,8 @@ static void answer_preflight(struct visit *v)
     header_add(&list, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
     header_add(&list, STR("Access-Control-Allow-Headers"),
         STR("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
-            "Cairn-Fencing-Token, Cairn-Consistency, Cairn-Principal, X-Request-Id, traceparent"));
+            "Cairn-Fencing-Token, Cairn-Consistency, Cairn-Principal, X-Request-Id, traceparent, "
+            "Range, If-Range, Content-Digest, Repr-Digest"));
     header_add(&list, STR("Access-Control-Max-Age"), STR("600"));
     http_reply(
         v->x, &(struct http_answer){.status = 204, .headers = list.items, .n_headers = list.count});
@@ -279,11 +433,6 @@ static void refuse(struct visit *v, enum error e)
     answer(v);
 }
 
-static bool has_body(const struct http_request *r)
-{
-    return r->chunked || (r->has_length && r->content_length > 0);
-}
-
 static void receive(struct visit *v)
 {
     struct call *call = &v->call;
@@ -293,7 +442,7 @@ static void receive(struct visit *v)
         return;
     }
     size_t limit = call->route->body_limit > 0 ? call->route->body_limit : ROUTE_BODY_DEFAULT;
-    if (has_body(call->request))
+    if (has_body(call->request) && !(call->route->flags & ROUTE_UPLOAD))
         http_read_body(v->x, limit, on_body);
     else
         on_body(v->x, STR(""));
@@ -427,6 +576,10 @@ void front_drain(struct front *f)
 void front_detach(struct front *f)
 {
     on_every_lane(f, stop_lane);
+    pthread_mutex_lock(&f->mutex);
+    while (f->n_transfers > 0)
+        pthread_cond_wait(&f->cond, &f->mutex);
+    pthread_mutex_unlock(&f->mutex);
 }
 
 void front_destroy(struct front *f)

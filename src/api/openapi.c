@@ -315,6 +315,12 @@ static void write_header_parameters(struct json_writer *w, const struct route *r
         write_header_parameter(w, "If-None-Match",
             "*: only when there is no such object yet. This or If-Match must be given; If-Match: * "
             "writes over any version unseen");
+    if (r->flags & ROUTE_UPLOAD)
+        write_header_parameter(w, "Content-Digest", "sha-256=:BASE64: of the body (RFC 9530)");
+    if (r->flags & ROUTE_BYTES) {
+        write_header_parameter(w, "Range", "one range of bytes");
+        write_header_parameter(w, "If-Range", "the ETag under which the range is wanted");
+    }
     if (r->flags & ROUTE_FENCED)
         write_header_parameter(w, "Cairn-Fencing-Token", "the fence of the claimed run");
     if (r->flags & ROUTE_MAY_LAG)
@@ -382,8 +388,32 @@ static void write_content(struct json_writer *w, const char *media_type, const c
     json_write_end(w);
 }
 
+static void write_bytes_content(struct json_writer *w)
+{
+    open_member(w, "application/octet-stream");
+    open_member(w, "schema");
+    json_write_end(w);
+    json_write_end(w);
+}
+
+static void write_upload(struct json_writer *w)
+{
+    open_member(w, "requestBody");
+    json_write_key(w, STR("required"));
+    json_write_bool(w, true);
+    member(w, "description", "bytes of any media type, which is kept");
+    open_member(w, "content");
+    write_bytes_content(w);
+    json_write_end(w);
+    json_write_end(w);
+}
+
 static void write_body(struct json_writer *w, const struct route *r)
 {
+    if (r->flags & ROUTE_UPLOAD) {
+        write_upload(w);
+        return;
+    }
     if (r->body == NULL)
         return;
     open_member(w, "requestBody");
@@ -445,6 +475,12 @@ static void write_either(struct json_writer *w, const struct schema *one, const 
 
 static void write_success(struct json_writer *w, const struct route *r)
 {
+    if (r->flags & ROUTE_BYTES) {
+        open_member(w, "content");
+        write_bytes_content(w);
+        json_write_end(w);
+        return;
+    }
     if (r->answer == NULL || r->status == 101)
         return;
     open_member(w, "content");
@@ -482,6 +518,10 @@ static void write_answers(struct json_writer *w, const struct route *r)
     }
     if (r->flags & ROUTE_MAYBE_NOTHING)
         write_empty_answer(w, "204", "there is nothing");
+    if (r->flags & ROUTE_BYTES) {
+        write_empty_answer(w, "206", "the range that was asked for");
+        write_empty_answer(w, "416", "the range is not there");
+    }
     if ((r->flags & ROUTE_ETAG) && r->mode == ROUTE_READ)
         write_empty_answer(w, "304", "the client has it already: If-None-Match");
     open_member(w, "default");

@@ -234,7 +234,7 @@ static enum error read_idempotency(struct call *call, struct idempotency *out)
 {
     const struct http_request *r = call->request;
     *out = (struct idempotency){.key = http_header(r, STR("Idempotency-Key"))};
-    if (str_is_none(out->key) || call->route->mode != ROUTE_WRITE ||
+    if (str_is_none(out->key) || call->route->mode != ROUTE_WRITE || call->is_admitting ||
         !str_eq(r->method, STR("POST")))
         return OK;
     if (!is_plain_id(out->key, IDEMPOTENCY_KEY_MAX_BYTES))
@@ -249,6 +249,8 @@ static enum error read_idempotency(struct call *call, struct idempotency *out)
     sha256_add(state, r->target);
     sha256_add(state, STR("\n"));
     sha256_add(state, call->body);
+    if (call->route->flags & ROUTE_UPLOAD)
+        sha256_add(state, (struct str){(const char *)call->upload.sha256.bytes, SHA256_LEN});
     out->request_hash = sha256_finish(state);
     return OK;
 }
@@ -330,6 +332,8 @@ static enum error handle(struct call *call, struct context *c)
     /* Only now: what was done under a lease is answered again, also when the lease is over. */
     if (c->has_fence)
         e = check_fence(call, c);
+    if (e == OK && call->is_admitting)
+        return call->route->admit != NULL ? call->route->admit(call, c) : OK;
     if (e == OK)
         e = call->route->handle(call, c);
     return e == OK ? OK : refuse(call, c, e);

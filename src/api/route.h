@@ -32,6 +32,11 @@ enum route_flags {
     ROUTE_PROBE = 1 << 9,         /* asks whether the store can be reached */
     ROUTE_CONDITIONAL = 1 << 12,  /* a write that must say what it has seen: also If-None-Match */
     ROUTE_MAY_CREATE = 1 << 13,   /* 201 when the object is new */
+    /* A WRITE whose body is bytes of any type: `admit` runs first, in a READ, and refuses what can
+     * be refused without them; then the bytes are made durable, and then `handle` finds them in
+     * call->upload. See intake.h. */
+    ROUTE_UPLOAD = 1 << 10,
+    ROUTE_BYTES = 1 << 11, /* answers bytes: call_answer_blob, call_answer_spool */
 };
 
 /*
@@ -62,14 +67,16 @@ struct route {
     enum scope scope;
     enum route_mode mode;
     unsigned flags;
-    int status;        /* of success */
-    size_t body_limit; /* 0: ROUTE_BODY_DEFAULT when there is a body */
+    int status; /* of success */
+    /* 0: ROUTE_BODY_DEFAULT when there is a body; of an upload, what the server is told to take. */
+    size_t body_limit;
     const struct schema *query;
     const struct schema *body;
     const struct schema *answer;
     const struct schema *answer_to_many; /* when the body may be a batch, what answers that */
     enum error (*handle)(struct call *call, struct context *c);
     enum route_access access;
+    enum error (*admit)(struct call *call, struct context *c); /* of an upload; NULL: all */
     enum store_on_full on_full; /* of a WRITE: whether a full disk refuses it */
     const char *summary;
 };

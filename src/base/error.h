@@ -30,6 +30,7 @@
     X(ERR_STALE,           "stale_etag",             412, false, "The object has changed") \
     X(ERR_TOO_LARGE,       "body_too_large",         413, false, "The body is too large") \
     X(ERR_MEDIA_TYPE,      "unsupported_media_type", 415, false, "Unknown media type") \
+    X(ERR_RANGE,           "range_not_satisfiable",  416, false, "The range is not there") \
     X(ERR_INVALID,         "invalid_input",          422, false, "The input breaks a rule") \
     X(ERR_ANSWER_LARGE,    "answer_too_large",       422, false, "The answer would be too large") \
     X(ERR_KEY_REUSED,      "idempotency_key_reused", 422, false, "The key was used before") \

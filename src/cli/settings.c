@@ -77,6 +77,14 @@ static const char *read_threads(struct str value, unsigned *out)
     return rule;
 }
 
+static const char *set_max_upload(struct server_config *c, struct str value)
+{
+    uint64_t mib = 0;
+    const char *rule = read_count(value, 1, 1 << 20, "must be 1 to 1048576", &mib);
+    c->upload_max_bytes = mib << 20;
+    return rule;
+}
+
 static const char *set_loops(struct server_config *c, struct str value)
 {
     return read_threads(value, &c->loops);
@@ -163,6 +171,8 @@ static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL}
         set_db_writers, false, NULL, "connections that write to it") \
     X("files-dir",       "CAIRN_FILES_DIR",       "DIR",       NULL, \
         set_files_dir, false, NULL, "with --db: where files are, shared by all nodes") \
+    X("max-upload",      "CAIRN_MAX_UPLOAD",      "MIB",       "5120", \
+        set_max_upload, false, NULL, "the largest file that is taken, in MiB") \
     X("loops",           "CAIRN_LOOPS",           "N",         "1", \
         set_loops, false, NULL, "threads that own sockets") \
     X("readers",         "CAIRN_READERS",         "N",         "2", \

@@ -18,6 +18,7 @@ void instance_config_init(struct instance_config *config)
         .db_replica_url = STR_NONE,
         .db_schema = STR("cairn"),
         .files_dir = STR_NONE,
+        .upload_max_bytes = UPLOAD_MAX_BYTES,
         .db_writers = 4,
         .readers = 2};
 }
@@ -104,10 +105,11 @@ static enum error open_store(
     return e == OK ? OK : problem_set(problem, e, "the database could not be read");
 }
 
-static void open_api(struct instance *i, bool may_be_open)
+static void open_api(struct instance *i, const struct instance_config *config)
 {
     i->api = (struct api){.store = i->store,
-        .may_be_open = may_be_open,
+        .may_be_open = config->may_be_open,
+        .upload_max_bytes = config->upload_max_bytes,
         .rate_limiter = rate_limiter_create(),
         .metrics = metrics_create()};
     buf_init(&i->api.openapi, CALL_ANSWER_MAX_BYTES);
@@ -134,7 +136,7 @@ enum error instance_open(
         instance_close(i);
         return e;
     }
-    open_api(i, config->may_be_open);
+    open_api(i, config);
     return OK;
 }
 

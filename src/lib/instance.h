@@ -19,6 +19,7 @@ struct instance_config {
     struct str db_replica_url;
     struct str db_schema;
     struct str files_dir; /* of content, with a db_url; STR_NONE: in the database */
+    uint64_t upload_max_bytes;
     unsigned db_writers;
     unsigned readers;
     bool may_be_open; /* without any key in the database, who calls owns the default tenant */

@@ -1,9 +1,11 @@
 #include "lib/sweeper.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "lib/errand.h"
+#include "lib/leftovers.h"
 #include "model/sweep.h"
 
 enum { PAUSE_MS = 1000, SHORT_PAUSE_MS = 20 };
@@ -125,8 +127,15 @@ static void *run(void *data)
     thread_set_name("cairn-sweeper");
     struct sweeper *s = data;
     bool failing = false;
+    int64_t next_look_us = 0;
     while (wait_ms(s, s->more ? SHORT_PAUSE_MS : PAUSE_MS)) {
         enum error e = sweep(s);
+        if (clock_steady_us() >= next_look_us) {
+            leftovers_sweep(s->store);
+            next_look_us = store_is_shared(s->store)
+                               ? clock_steady_us() + INT64_C(1000) * LEFTOVERS_EVERY_MS
+                               : INT64_MAX;
+        }
         /* Once an outage, not once a second. */
         if (e != OK && !failing)
             LOG(LOG_WARN, "sweeps fail", LOG_STR("code", error_info(e)->code));

@@ -33,7 +33,8 @@ static bool write_head(struct buf *head, const struct visit_request *r)
 
 static bool parse(struct visit *v, const struct visit_request *r)
 {
-    const struct http_limits *limits = &http_default_limits;
+    struct http_limits limits = http_default_limits;
+    limits.body_bytes = INT64_MAX; /* each route has a limit of its own */
     struct buf head CLEANUP(buf_deinit);
     size_t used;
     buf_init(&head, SIZE_MAX);
@@ -41,8 +42,8 @@ static bool parse(struct visit *v, const struct visit_request *r)
         v->refusal = (struct http_refusal){400, "the head must not hold control characters"};
         return false;
     }
-    struct str seen = str_slice(buf_str(&head), 0, limits->head_bytes);
-    if (http_parse_head(&v->arena, seen, limits, &v->request, &used, &v->refusal) != HTTP_DONE)
+    struct str seen = str_slice(buf_str(&head), 0, limits.head_bytes);
+    if (http_parse_head(&v->arena, seen, &limits, &v->request, &used, &v->refusal) != HTTP_DONE)
         return false;
     /* As a blank line it would have ended the head before the headers behind it. */
     v->refusal = (struct http_refusal){400, "a header must not be empty"};
@@ -56,11 +57,16 @@ static void on_done(struct call *call)
     sem_post(&CONTAINER_OF(call, struct visit, call)->done);
 }
 
+static void wait_for_done(struct visit *v)
+{
+    while (sem_wait(&v->done) != 0) {
+    }
+}
+
 static void submit(struct visit *v)
 {
     call_submit(&v->call);
-    while (sem_wait(&v->done) != 0) {
-    }
+    wait_for_done(v);
 }
 
 static void run_again(struct visit *v)
@@ -115,14 +121,84 @@ static bool fits(struct visit *v, struct str body)
     return http_body_feed(&framing, body, &run, &used, &v->refusal) != HTTP_REFUSED;
 }
 
+/* --- Bytes in and out ----------------------------------------------------------------------- */
+
+static enum error write_content(
+    struct visit *v, struct str body, struct content_writer **out_writer)
+{
+    struct content_info info;
+    enum error e = OK;
+    if (body.len > intake_limit(&v->call))
+        return intake_refuse_large(&v->call);
+    e = intake_open(&v->call, out_writer);
+    if (e == OK)
+        e = intake_write(&v->call, *out_writer, body);
+    if (e == OK)
+        e = content_sync(*out_writer, &info);
+    return e == OK ? intake_complete(&v->call, &info, false) : e;
+}
+
+/* As over a socket: asked first, then the bytes, then the call. */
+static void upload(struct visit *v, struct str body)
+{
+    struct call *call = &v->call;
+    struct content_writer *writer = NULL;
+    call_decode(call, STR(""));
+    call_admit(call);
+    wait_for_done(v);
+    if (!call->is_admitted)
+        return;
+    call->is_admitted = false;
+    enum error e = write_content(v, body, &writer);
+    if (e == OK)
+        submit(v);
+    else
+        call_refuse(call, e);
+    if (intake_is_kept(call))
+        content_keep(writer);
+    else
+        content_abandon(writer);
+}
+
+/* An answer in memory has its limit. */
+static void collect(struct visit *v)
+{
+    struct call *call = &v->call;
+    struct download_reader reader;
+    enum error e = OK;
+    if (!call->download.is_wanted || str_eq(v->request.method, STR("HEAD")))
+        return;
+    download_reader_init(&reader, call);
+    if (reader.what.count > CALL_ANSWER_MAX_BYTES)
+        e = problem_set(&call->problem, ERR_ANSWER_LARGE,
+            "the content has %llu bytes, an answer in memory at most %d: ask for a part of it with "
+            "Range",
+            (unsigned long long)reader.what.count, CALL_ANSWER_MAX_BYTES);
+    while (e == OK && !download_is_over(&reader)) {
+        size_t size = 0;
+        char *place = buf_reserve(&call->out, CONTENT_PIECE_BYTES);
+        e = place == NULL ? ERR_ANSWER_LARGE : download_read(&reader, place, &size);
+        if (e == OK)
+            buf_advance(&call->out, size);
+    }
+    download_reader_deinit(&reader);
+    if (e != OK)
+        call_refuse(call, e);
+}
+
 void visit_run(struct visit *v, cairn *c, struct str body)
 {
+    if (v->call.route->flags & ROUTE_UPLOAD) {
+        upload(v, body);
+        return;
+    }
     if (!fits(v, body)) {
         v->is_call = false;
         return;
     }
     call_decode(&v->call, body);
     submit(v);
+    collect(v);
     int64_t us = wait_us(v);
     if (us > 0)
         wait_for_more(v, c, clock_steady_us() + us);

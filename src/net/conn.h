@@ -96,9 +96,11 @@ struct http_exchange {
     bool ended;
     bool keep_alive;
     bool is_head;
-    bool mute;    /* the stream's bytes are not sent: HEAD, 204, 304 */
-    bool chunked; /* the answer */
-    bool unsent;  /* on_writable is due when the queue is empty */
+    bool mute;     /* the stream's bytes are not sent: HEAD, 204, 304 */
+    bool chunked;  /* the answer */
+    bool is_sized; /* the stream: `left` bytes of it are to come */
+    uint64_t left;
+    bool unsent; /* on_writable is due when the queue is empty */
     bool ends_on_eof;
 };
 

@@ -186,7 +186,8 @@ static void on_eof(struct conn *c)
 {
     c->eof = true;
     struct http_exchange *x = c->exchange;
-    bool gone = x != NULL && (x->answer == ANSWER_STREAM || x->ends_on_eof);
+    bool streams = x != NULL && x->answer == ANSWER_STREAM && !x->is_sized;
+    bool gone = streams || (x != NULL && x->ends_on_eof);
     if (c->state == CONN_LINGER || gone)
         conn_close(c);
     else

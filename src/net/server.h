@@ -153,6 +153,14 @@ struct http_stream_hooks {
 };
 void http_stream_start(struct http_exchange *x, int status, const struct http_header *headers,
     size_t n_headers, const struct http_stream_hooks *hooks);
+/* An answer of known length: it ends with its last byte, and a peer may take it as slowly as the
+ * stall timeout allows. What is sent must come to exactly `length`; http_exchange_abort where it
+ * cannot. A client that closes its sending side is still served, and a drain lets it go on. For
+ * HEAD, and of no length, it is complete at once. */
+void http_stream_start_sized(struct http_exchange *x, int status, const struct http_header *headers,
+    size_t n_headers, uint64_t length, const struct http_stream_hooks *hooks);
+/* Closes the connection: the peer sees an answer that was cut off. */
+void http_exchange_abort(struct http_exchange *x);
 /* True when queued. False when the queue would pass stream_max_bytes, or the exchange is ending or
  * has ended: nothing was queued. */
 MUST_CHECK bool http_stream_send(struct http_exchange *x, struct str bytes);

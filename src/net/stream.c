@@ -15,6 +15,43 @@ void exchange_become_stream(struct http_exchange *x, const struct http_stream_ho
     conn_mark_dirty(c);
 }
 
+static void complete_sized(struct http_exchange *x)
+{
+    x->answer = ANSWER_COMPLETE;
+    exchange_drop_body(x);
+    conn_mark_dirty(x->conn);
+}
+
+void http_stream_start_sized(struct http_exchange *x, int status, const struct http_header *headers,
+    size_t n_headers, uint64_t length, const struct http_stream_hooks *hooks)
+{
+    if (x->ended)
+        return;
+    assert(x->answer == ANSWER_NONE && answer_has_body(status));
+    struct conn *c = x->conn;
+    x->is_sized = true;
+    x->left = x->is_head ? 0 : length;
+    struct answer_head head = {
+        .status = status,
+        .headers = headers,
+        .n_headers = n_headers,
+        .framing = FRAMED_BY_LENGTH,
+        .length = length,
+        .minor = x->request.minor,
+        .keep_alive = x->keep_alive && !c->shard->draining,
+    };
+    outqueue_add_copy(conn_output(c), answer_head_text(c->shard, &head));
+    exchange_become_stream(x, hooks);
+    if (x->left == 0)
+        complete_sized(x);
+}
+
+void http_exchange_abort(struct http_exchange *x)
+{
+    if (!x->ended)
+        conn_close(x->conn);
+}
+
 void http_stream_start(struct http_exchange *x, int status, const struct http_header *headers,
     size_t n_headers, const struct http_stream_hooks *hooks)
 {
@@ -60,6 +97,9 @@ static bool takes(const struct http_exchange *x, size_t size)
     if (x->ended || x->answer != ANSWER_STREAM || x->ending_ms > 0)
         return false;
     size_t max = x->conn->shard->server->config.stream_max_bytes;
+    /* One piece at a time, of any size. */
+    if (x->is_sized)
+        return x->conn->out.bytes <= max;
     return x->conn->out.bytes <= max && size <= max - x->conn->out.bytes;
 }
 
@@ -68,7 +108,10 @@ static bool send_shared(struct http_exchange *x, struct http_shared *s)
     struct str wire = wire_of(x, s);
     if (!takes(x, wire.len))
         return false;
+    assert(!x->is_sized || wire.len <= x->left);
     queue(x, http_shared_ref(s), wire);
+    if (x->is_sized && (x->left -= wire.len) == 0)
+        complete_sized(x);
     return true;
 }
 
@@ -101,7 +144,7 @@ size_t http_stream_queued(const struct http_exchange *x)
 
 void http_stream_end(struct http_exchange *x, struct str last_words)
 {
-    assert(x->ws == NULL);
+    assert(x->ws == NULL && !x->is_sized);
     if (x->ended || x->answer != ANSWER_STREAM)
         return;
     struct conn *c = x->conn;
@@ -120,6 +163,8 @@ void http_stream_end(struct http_exchange *x, struct str last_words)
 
 void stream_drain(struct http_exchange *x)
 {
+    if (x->is_sized)
+        return; /* it has an end of its own */
     if (x->hooks.on_drain_out != NULL)
         x->hooks.on_drain_out(x);
     else if (x->ws != NULL)

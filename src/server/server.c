@@ -39,6 +39,7 @@ void server_config_init(struct server_config *config)
         .db_replica_url = STR_NONE,
         .db_schema = STR("cairn"),
         .files_dir = STR_NONE,
+        .upload_max_bytes = UPLOAD_MAX_BYTES,
         .db_writers = 4,
         .loops = 1,
         .readers = 2,
@@ -116,6 +117,7 @@ static enum error open_instance(struct server *s, struct problem *problem)
         .db_replica_url = c->db_replica_url,
         .db_schema = c->db_schema,
         .files_dir = c->files_dir,
+        .upload_max_bytes = c->upload_max_bytes,
         .db_writers = c->db_writers,
         .readers = c->readers,
         .may_be_open = s->loopback,
@@ -150,6 +152,7 @@ static enum error open_listener(struct server *s, struct arena *arena, struct pr
     config.stream_max_bytes = SUBSCRIBER_MAX_BYTES;
     config.ws_message_bytes = WS_MESSAGE_MAX_BYTES;
     config.ws_ping_ms = HEARTBEAT_MS;
+    config.limits.body_bytes = INT64_MAX; /* each route has a limit of its own */
     list_hosts(s, arena);
     s->front = front_create(&(struct front_config){.api = &s->instance.api,
         .hosts = s->hosts,

@@ -145,9 +145,10 @@ enum error content_open(struct store *store, struct uuid tenant_id, struct uuid 
     *r = (struct content_reader){.content = store->content,
         .tenant_id = tenant_id,
         .id = id,
+        .kind = store->content->kind,
         .size_bytes = size_bytes,
         .fd = -1};
-    enum error e = r->content->kind->open(r);
+    enum error e = r->kind->open(r);
     if (e != OK) {
         content_close(r);
         return e;
@@ -166,7 +167,7 @@ enum error content_read(
         room = (size_t)(r->size_bytes - offset);
     while (done < room) {
         size_t size = 0;
-        enum error e = r->content->kind->read(r, offset + done, place + done, room - done, &size);
+        enum error e = r->kind->read(r, offset + done, place + done, room - done, &size);
         if (e == OK && size == 0)
             e = ERR_DAMAGED;
         if (e != OK)
@@ -181,8 +182,21 @@ void content_close(struct content_reader *r)
 {
     if (r == NULL)
         return;
-    r->content->kind->close(r);
+    r->kind->close(r);
     mem_free(r);
+}
+
+int content_spool(struct store *store)
+{
+    return content_dir_spool(store->content);
+}
+
+struct content_reader *content_open_spool(struct store *store, int fd, uint64_t size_bytes)
+{
+    struct content_reader *r = MEM_NEW(struct content_reader);
+    *r = (struct content_reader){
+        .content = store->content, .kind = &content_dir, .size_bytes = size_bytes, .fd = fd};
+    return r;
 }
 
 enum error content_measure(struct store *store, struct uuid tenant_id, struct uuid id,

@@ -65,6 +65,11 @@ MUST_CHECK enum error content_open(struct store *store, struct uuid tenant_id, s
 MUST_CHECK enum error content_read(
     struct content_reader *r, uint64_t offset, char *place, size_t room, size_t *out_size);
 void content_close(struct content_reader *r); /* accepts NULL */
+/* A file that only its descriptor knows, to be written and read once: it goes with the last one.
+ * -1 and errno when there is none to be had. */
+int content_spool(struct store *store);
+/* Reads it; takes it over. */
+struct content_reader *content_open_spool(struct store *store, int fd, uint64_t size_bytes);
 /* Reads all of it. */
 MUST_CHECK enum error content_measure(struct store *store, struct uuid tenant_id, struct uuid id,
     uint64_t size_bytes, struct content_info *out_info);

@@ -277,6 +277,31 @@ static void close_reader(struct content_reader *r)
         close(r->fd);
 }
 
+int content_dir_spool(struct content *c)
+{
+    char name[] = "/tmp/cairn-spool-XXXXXX";
+    if (c->parent_fd < 0) {
+        int fd = mkostemp(name, O_CLOEXEC);
+        if (fd >= 0)
+            unlink(name);
+        return fd;
+    }
+    if (need_root(c) != OK)
+        return -1;
+#ifdef O_TMPFILE
+    int unnamed = openat(c->root_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (unnamed >= 0)
+        return unnamed;
+#endif
+    char own[HEX_LEN + 1];
+    struct uuid id = uuid_v7();
+    write_hex(own, id.bytes, sizeof id.bytes);
+    int fd = openat(c->root_fd, own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        unlinkat(c->root_fd, own, 0);
+    return fd;
+}
+
 /* --- Leftovers ------------------------------------------------------------------------------ */
 
 /* Of another node's upload, the file is the surer sign; of a copied directory, the id. */
@@ -325,6 +350,8 @@ static enum error sweep_tenant(struct content *c, struct content_broom *broom, c
     if (!read_hex(name, tenant_id.bytes, sizeof tenant_id.bytes))
         return OK;
     DIR *d = open_directory(c->root_fd, name);
+    if (d == NULL && errno == ENOTDIR && is_old(c, c->root_fd, name, tenant_id))
+        unlinkat(c->root_fd, name, 0); /* a spooled file that lost its process */
     struct dirent *entry;
     enum error e = OK;
     while (e == OK && d != NULL && (entry = readdir(d)) != NULL)

@@ -31,6 +31,7 @@ struct content_reader {
     struct content *content;
     struct uuid tenant_id;
     struct uuid id;
+    const struct content_kind *kind;
     uint64_t size_bytes;
     int fd;
 };
@@ -54,6 +55,8 @@ struct content_kind {
 
 extern const struct content_kind content_dir;
 extern const struct content_kind content_postgres;
+/* See content_spool: beside the other content, or where files go that nobody keeps. */
+int content_dir_spool(struct content *c);
 
 struct content_broom {
     enum error (*is_known)(void *data, struct uuid tenant_id, struct uuid id, bool *out_known);

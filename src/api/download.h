@@ -1,0 +1,67 @@
+/*
+ * Bytes that a call answers: content or a spooled file, of any size, read piece by piece while they
+ * are sent. Conditions and ranges (RFC 9110) are judged here; who sends asks for the pieces.
+ *
+ * What is read whole is compared with its SHA-256 on the way. The last piece is given only when the
+ * two agree, so nobody takes damaged content for whole; a part of it cannot be judged.
+ */
+#ifndef API_DOWNLOAD_H
+#define API_DOWNLOAD_H
+
+#include "model/blobs.h"
+
+struct call;
+
+struct download {
+    bool is_wanted;
+    struct uuid tenant_id;
+    struct uuid id;
+    int spool_fd; /* instead of content; -1 */
+    uint64_t size_bytes;
+    bool has_sha256;
+    struct sha256 sha256;
+    uint64_t first; /* what is asked for of it */
+    uint64_t count;
+};
+
+/* What the head of the answer says of the bytes. */
+struct download_facts {
+    struct str content_type;
+    struct str file_name;     /* STR_NONE: none */
+    struct str etag;          /* strong, with its quotes; STR_NONE */
+    int64_t last_modified_us; /* 0: none */
+};
+
+/* --- For handlers --------------------------------------------------------------------------- */
+
+/* Answers content: 200, 206, 304, or the error of 412 and 416. */
+MUST_CHECK enum error call_answer_blob(
+    struct call *call, const struct blob *blob, const struct download_facts *facts);
+/* Answers a file that only its descriptor knows (content_spool); takes it over. */
+MUST_CHECK enum error call_answer_spool(
+    struct call *call, int fd, uint64_t size_bytes, const struct download_facts *facts);
+
+/* --- For who carries the bytes --------------------------------------------------------------- */
+
+void download_init(struct download *d);
+/* Nothing is answered so; closes the spooled file. */
+void download_drop(struct download *d);
+
+/* Reads what is wanted, in order. It has a copy of all it needs; on any thread but a loop's or a
+ * store's. */
+struct download_reader {
+    struct store *store;
+    struct download what;
+    struct content_reader *content;
+    struct sha256_state *hash; /* of what is read whole */
+    uint64_t at;
+};
+/* Takes the download over from the call. */
+void download_reader_init(struct download_reader *r, struct call *call);
+/* The next piece, of at most CONTENT_PIECE_BYTES; 0 bytes at the end. ERR_DAMAGED, also counted,
+ * when it is not what was stored. */
+MUST_CHECK enum error download_read(struct download_reader *r, char *place, size_t *out_size);
+bool download_is_over(const struct download_reader *r);
+void download_reader_deinit(struct download_reader *r);
+
+#endif

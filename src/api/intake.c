@@ -1,0 +1,120 @@
+#include "api/intake.h"
+
+#include "api/call.h"
+
+struct blob intake_blob(const struct intake *upload)
+{
+    return (struct blob){
+        .id = upload->id, .sha256 = upload->sha256, .size_bytes = (int64_t)upload->size_bytes};
+}
+
+/* --- Content-Digest ------------------------------------------------------------------------- */
+
+/* The base64 between the colons of a structured field's bytes. */
+static bool decode_digest(struct arena *arena, struct str text, struct sha256 *out)
+{
+    struct str bytes;
+    if (text.len != 46 || text.ptr[0] != ':' || text.ptr[45] != ':' || text.ptr[44] != '=')
+        return false;
+    char *url = arena_alloc(arena, 43);
+    for (size_t i = 0; i < 43; i++) {
+        char c = text.ptr[i + 1];
+        if (c == '-' || c == '_')
+            return false;
+        url[i] = (char)(c == '+' ? '-' : c == '/' ? '_' : c);
+    }
+    if (!base64url_decode(arena, (struct str){url, 43}, &bytes) || bytes.len != SHA256_LEN)
+        return false;
+    memcpy(out->bytes, bytes.ptr, SHA256_LEN);
+    return true;
+}
+
+/* Other algorithms than SHA-256 may stand beside it. */
+static enum error read_digest(struct call *call, struct str name)
+{
+    struct str rest = http_header(call->request, name), part;
+    struct sha256 digest;
+    if (str_is_none(rest))
+        return OK;
+    if (http_header_count(call->request, name) > 1)
+        return problem_fault(&call->problem, name, "must be given once");
+    while (str_next_part(&rest, ',', &part)) {
+        part = str_trim_blanks(part);
+        if (!str_starts_with(part, STR("sha-256=")))
+            continue;
+        if (!decode_digest(call->arena, str_slice(part, 8, part.len), &digest))
+            return problem_fault(
+                &call->problem, name, "must be sha-256=:BASE64:, the SHA-256 of the body");
+        if (call->upload.has_digest && memcmp(&digest, &call->upload.digest, sizeof digest) != 0)
+            return problem_fault(&call->problem, name, "must be the same as Content-Digest");
+        call->upload.has_digest = true;
+        call->upload.digest = digest;
+    }
+    return OK;
+}
+
+enum error intake_read_digest(struct call *call)
+{
+    enum error e = read_digest(call, STR("Content-Digest"));
+    return e == OK ? read_digest(call, STR("Repr-Digest")) : e;
+}
+
+/* --- The bytes ------------------------------------------------------------------------------ */
+
+uint64_t intake_limit(const struct call *call)
+{
+    size_t of_route = call->route->body_limit;
+    uint64_t limit = of_route > 0 ? of_route : call->api->upload_max_bytes;
+    uint64_t max = call->upload.max_bytes;
+    return max > 0 && max < limit ? max : limit;
+}
+
+enum error intake_refuse_large(struct call *call)
+{
+    return problem_set(&call->problem, ERR_TOO_LARGE, "the body may have at most %llu bytes",
+        (unsigned long long)intake_limit(call));
+}
+
+enum error intake_open(struct call *call, struct content_writer **out_writer)
+{
+    struct intake *u = &call->upload;
+    if (u->is_resumed)
+        return content_reopen(call->api->store, call->tenant_id, u->id, u->offset, out_writer);
+    u->id = uuid_v7();
+    return content_create(call->api->store, call->tenant_id, u->id, out_writer);
+}
+
+enum error intake_write(struct call *call, struct content_writer *writer, struct str bytes)
+{
+    struct intake *u = &call->upload;
+    struct str rest = str_slice(bytes, 0, INTAKE_HEAD_BYTES - u->head.len);
+    if (rest.len > 0) {
+        memcpy(u->head_bytes + u->head.len, rest.ptr, rest.len);
+        u->head = (struct str){u->head_bytes, u->head.len + rest.len};
+    }
+    return content_append(writer, bytes);
+}
+
+enum error intake_complete(struct call *call, const struct content_info *info, bool is_partial)
+{
+    struct intake *u = &call->upload;
+    u->size_bytes = info->size_bytes;
+    u->received_bytes = info->size_bytes - u->offset;
+    u->sha256 = info->sha256;
+    u->is_partial = is_partial;
+    call->is_admitting = false;
+    if (u->has_digest && !is_partial && memcmp(&u->digest, &u->sha256, sizeof u->digest) != 0)
+        return problem_fault(&call->problem, STR("Content-Digest"),
+            "must be the SHA-256 of the body, which is sha-256=:%.*s:",
+            STR_ARG(base64_encode(
+                call->arena, (struct str){(const char *)u->sha256.bytes, SHA256_LEN})));
+    return OK;
+}
+
+bool intake_is_kept(const struct call *call)
+{
+    if (call->upload.is_resumed || call->problem.code == ERR_OUTCOME_UNKNOWN)
+        return true;
+    return call->context != NULL && call->status < 300 &&
+           uuid_eq(call->context->adopted_blob, call->upload.id);
+}
