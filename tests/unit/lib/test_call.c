@@ -115,7 +115,7 @@ TEST(a_body_is_limited_as_over_http)
     memset(body, ' ', len);
     cairn_answer *a = cairn_call(f.c, "POST", "/v1/threads", NULL, body, len);
     EXPECT_EQ(cairn_answer_status(a), 413);
-    EXPECT_PART(str_of(cairn_answer_body(a, NULL)), "larger than this server takes");
+    EXPECT_PART(str_of(cairn_answer_body(a, NULL)), "larger than this resource takes");
     cairn_answer_free(a);
     a = cairn_call(f.c, "POST", "/v1/threads", NULL, body, (4 << 20) + 1);
     EXPECT_EQ(cairn_answer_status(a), 413);
