@@ -1,5 +1,6 @@
 #include "api/event_page.h"
 
+#include "api/memoria.h"
 #include "model/keys.h"
 
 /* --- The subscriber ------------------------------------------------------------------------- */
@@ -48,6 +49,11 @@ struct str subscriber_cursor_text(const struct subscriber *s, struct arena *aren
     if (s->memoria)
         cursor = (struct event_cursor){.position = s->last_id};
     return event_cursor_text(arena, cursor);
+}
+
+bool subscriber_hears(const struct subscriber *s, const struct event *event)
+{
+    return event_is_wanted(&s->filter, event) && (!s->memoria || memoria_event_is_shown(event));
 }
 
 bool subscriber_must_ask(const struct subscriber *s, const struct event *event)

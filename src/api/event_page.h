@@ -42,6 +42,8 @@ struct str subscriber_cursor_text(const struct subscriber *s, struct arena *aren
 bool subscriber_must_ask(const struct subscriber *s, const struct event *event);
 /* Whether only the store can tell which events are for it: it never goes live. */
 bool subscriber_always_reads(const struct subscriber *s);
+/* Whether it is told of this event; else it only passes it. */
+bool subscriber_hears(const struct subscriber *s, const struct event *event);
 /* Where the event stands in this subscriber's stream. */
 int64_t subscriber_position_of(const struct subscriber *s, const struct event *event);
 /* The event was delivered. */

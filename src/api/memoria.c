@@ -130,9 +130,19 @@ static const struct field memoria_event_fields[] = {
 static const struct schema schema_memoria_event = {
     "WorkflowEvent", memoria_event_fields, COUNT_OF(memoria_event_fields), sizeof(struct event)};
 
+/* The view workflow_events does the same. */
+bool memoria_event_is_shown(const struct event *event)
+{
+    return !event_kind_is_reserved(event->kind) || str_eq(event->kind, STR("conversation.created")) ||
+           str_eq(event->kind, STR("conversation.deleted"));
+}
+
 void memoria_event_write(struct json_writer *w, const struct event *event)
 {
-    schema_encode(w, &schema_memoria_event, event);
+    struct event told = *event;
+    if (event_kind_is_reserved(event->kind))
+        told.kind = STR("status");
+    schema_encode(w, &schema_memoria_event, &told);
 }
 
 /* The id of the tenant's newest event: every event of the call comes after it. */

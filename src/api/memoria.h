@@ -5,6 +5,9 @@
 #include "base/json_write.h"
 #include "model/events.h"
 
+/* Its clients know five kinds, and those of applications. That a workflow was made or deleted is a
+ * change of status to them; of what else Cairn tells in words of its own they hear nothing. */
+bool memoria_event_is_shown(const struct event *event);
 void memoria_event_write(struct json_writer *w, const struct event *event);
 
 #endif

@@ -255,7 +255,7 @@ static bool send_next_of_page(struct subscription *sub)
     const struct event *event = &sub->page->log.events[sub->page->n_sent];
     struct frames frames;
     frames_init(&frames, event);
-    bool sent = send_frames(sub, &frames);
+    bool sent = !subscriber_hears(&sub->reader, event) || send_frames(sub, &frames);
     frames_deinit(&frames);
     if (sent) {
         subscriber_advance(&sub->reader, event);
@@ -342,7 +342,7 @@ static void on_event(struct watch *w, struct frames *frames)
         read_more(sub);
         return;
     }
-    if (event_is_wanted(&sub->reader.filter, event) && !send_frames(sub, frames)) {
+    if (subscriber_hears(&sub->reader, event) && !send_frames(sub, frames)) {
         sub->live = false; /* on_writable goes on from the cursor */
         return;
     }

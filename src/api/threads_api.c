@@ -250,6 +250,8 @@ enum error handle_thread_patch(struct call *call, struct context *c)
     if (by_verb)
         after.status = before.status;
     e = thread_update(c, &before, &after);
+    if (e == OK)
+        e = thread_tell_update(c, &before, &after);
     if (e == OK && by_verb)
         e = move(c, &after, wanted);
     if (e == OK)

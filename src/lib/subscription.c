@@ -166,9 +166,12 @@ static int next(cairn_subscription *s, int64_t until_us)
         listen_until(s, 0);
         if (s->has_ended)
             return CAIRN_ENDED;
-        if (s->has_page && s->n_given < s->page.n_events)
-            return give_event(s, &s->page.events[s->n_given++]);
-        if (s->has_page)
+        if (s->has_page && s->n_given < s->page.n_events) {
+            const struct event *event = &s->page.events[s->n_given++];
+            if (subscriber_hears(&s->reader, event))
+                return give_event(s, event);
+            subscriber_advance(&s->reader, event);
+        } else if (s->has_page)
             finish_page(s);
         else if (s->is_stale && turn_page(s))
             return give_gap(s);

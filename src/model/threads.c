@@ -165,28 +165,59 @@ static enum error reindex_metadata(struct context *c, struct uuid thread_id, str
 
 /* --- Create, read, list --------------------------------------------------------------------- */
 
-static enum error emit(
-    struct context *c, struct uuid thread_id, const char *change, struct str from, struct str to)
+/* What is told of a thread besides its status: small, and never a document. */
+enum { TOLD_METADATA_MAX_BYTES = 4096 };
+
+static void write_member(struct json_writer *w, const char *name, struct str text)
+{
+    if (str_is_none(text))
+        return;
+    json_write_name(w, name);
+    json_write_string(w, text);
+}
+
+static void write_about(struct json_writer *w, const struct thread *thread)
+{
+    write_member(w, "title", thread->title);
+    write_member(w, "agent", thread->agent);
+    if (str_eq(thread->metadata, STR("{}")) || thread->metadata.len > TOLD_METADATA_MAX_BYTES)
+        return;
+    json_write_name(w, "metadata");
+    json_write_raw(w, thread->metadata);
+}
+
+static enum error tell_created(struct context *c, const struct thread *thread)
 {
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
     json_write_object(&payload.w);
-    json_write_key(&payload.w, STR("change"));
-    json_write_string(&payload.w, str_of(change));
-    if (!str_is_none(from)) {
-        json_write_key(&payload.w, STR("from"));
-        json_write_string(&payload.w, from);
-    }
-    if (!str_is_none(to)) {
-        json_write_key(&payload.w, STR("to"));
-        json_write_string(&payload.w, to);
-    }
+    write_member(&payload.w, "change", STR("thread.created"));
+    write_member(&payload.w, "to", thread->status);
+    write_about(&payload.w, thread);
     json_write_end(&payload.w);
-    struct event event = {.kind = STR("status"),
+    struct event event = {.kind = STR("conversation.created"),
+        .text = arena_printf(c->arena, "thread is %.*s", STR_ARG(thread->status)),
+        .payload = json_text_take(&payload, c->arena),
+        .frees_run = true};
+    return event_emit(c, thread->id, &event);
+}
+
+static enum error emit(
+    struct context *c, struct uuid thread_id, const char *change, struct str from, struct str to)
+{
+    bool is_last = strcmp(change, "thread.deleted") == 0;
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&payload.w);
+    write_member(&payload.w, "change", str_of(change));
+    write_member(&payload.w, "from", from);
+    write_member(&payload.w, "to", to);
+    json_write_end(&payload.w);
+    struct event event = {.kind = is_last ? STR("conversation.deleted") : STR("status"),
         .text = str_is_none(to) ? arena_printf(c->arena, "%s", change)
                                 : arena_printf(c->arena, "thread is %.*s", STR_ARG(to)),
         .payload = json_text_take(&payload, c->arena),
-        .is_last = strcmp(change, "thread.deleted") == 0,
+        .is_last = is_last,
         .frees_run = str_eq(to, STR("active"))};
     return event_emit(c, thread_id, &event);
 }
@@ -207,7 +238,7 @@ enum error thread_create(struct context *c, struct thread *thread)
     if (e == OK)
         e = thread_index_metadata(c, thread->id, thread->metadata);
     if (e == OK)
-        e = emit(c, thread->id, "thread.created", STR_NONE, thread->status);
+        e = tell_created(c, thread);
     if (e == OK)
         e = participant_join_creator(c, thread->id);
     return e == OK ? thread_get(c, thread->id, thread) : e;
@@ -360,6 +391,57 @@ enum error thread_update(struct context *c, const struct thread *before, struct 
         e = reindex_metadata(c, before->id, after->metadata);
     if (e == OK && status_changes)
         e = emit(c, before->id, "thread.status", before->status, after->status);
+    return e == OK ? thread_get(c, before->id, after) : e;
+}
+
+static bool differ(struct str a, struct str b)
+{
+    return !str_eq(a, b) || str_is_none(a) != str_is_none(b);
+}
+
+/* Writes the names of what differs as an array; how many they are. */
+static size_t write_differences(
+    struct json_writer *w, const struct thread *a, const struct thread *b)
+{
+    const struct {
+        const char *name;
+        bool differs;
+    } all[] = {{"title", differ(a->title, b->title)}, {"agent", differ(a->agent, b->agent)},
+        {"context", differ(a->context, b->context)},
+        {"preferences", differ(a->preferences, b->preferences)},
+        {"important_steps", differ(a->important_steps, b->important_steps)},
+        {"metadata", differ(a->metadata, b->metadata)}, {"error", differ(a->error, b->error)},
+        {"run_policy", differ(a->run_policy, b->run_policy)},
+        {"prune_on_completion", a->prune_on_completion != b->prune_on_completion},
+        {"event_max_age_s",
+            a->has_event_max_age_s != b->has_event_max_age_s ||
+                (a->has_event_max_age_s && a->event_max_age_s != b->event_max_age_s)}};
+    size_t n = 0;
+    json_write_array(w);
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        if (all[i].differs) {
+            json_write_string(w, str_of(all[i].name));
+            n++;
+        }
+    json_write_end(w);
+    return n;
+}
+
+enum error thread_tell_update(struct context *c, const struct thread *before, struct thread *after)
+{
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&payload.w);
+    write_member(&payload.w, "change", STR("thread.updated"));
+    json_write_name(&payload.w, "changed");
+    size_t n = write_differences(&payload.w, before, after);
+    write_about(&payload.w, after);
+    json_write_end(&payload.w);
+    struct event event = {
+        .kind = STR("conversation.updated"), .payload = json_text_take(&payload, c->arena)};
+    if (n == 0)
+        return OK;
+    enum error e = event_emit(c, before->id, &event);
     return e == OK ? thread_get(c, before->id, after) : e;
 }
 

@@ -1,7 +1,8 @@
 /*
  * Threads: one conversation each, with the documents that outlive its runs. A document that the
  * active run changes is first kept as it was, so that a start with the policy `rollback` can put it
- * back. Status changes obey one table; each emits a `status` event in the same transaction.
+ * back. Status changes obey one table; each emits a `status` event in the same transaction. That a
+ * thread was made, changed or deleted is told by `conversation.` events.
  */
 #ifndef MODEL_THREADS_H
 #define MODEL_THREADS_H
@@ -87,6 +88,9 @@ MUST_CHECK enum error thread_list(struct context *c, const struct thread_filter 
 
 /* Replaces what a client may change of `before` (as read in this transaction) by `after`. */
 MUST_CHECK enum error thread_update(
+    struct context *c, const struct thread *before, struct thread *after);
+/* Tells of all that differs but the status, by the names of it, and reads `after` anew. */
+MUST_CHECK enum error thread_tell_update(
     struct context *c, const struct thread *before, struct thread *after);
 /* With its runs and events; one event remains, for the tenant-wide stream, which tells of it. */
 MUST_CHECK enum error thread_delete(struct context *c, struct uuid id);

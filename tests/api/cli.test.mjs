@@ -208,7 +208,7 @@ test('events are appended and listed', async (t) => {
   });
   const rows = await cli.rows('event', 'list', thread.id);
   assert.deepEqual(rows.map(([seq, , , kind]) => [seq, kind]), [
-    ['1', 'status'],
+    ['1', 'conversation.created'],
     ['2', 'progress'],
     ['3', 'a.b'],
     ['4', 'final'],

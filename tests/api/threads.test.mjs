@@ -228,18 +228,45 @@ test('a merge patch changes what it names, member by member', async (t) => {
   for (const type of ['application/merge-patch+json', 'application/json; charset=utf-8']) {
     const answer = await open.patch(`/v1/threads/${made.id}`, patch, { type });
     const after = expectStatus(answer, 200);
+    // The second time nothing differs, and nothing is told.
     assert.deepEqual(after, {
       ...made,
       title: 'new',
       agent: null,
       event_max_age_s: null,
       context: { keep: 1, deep: { x: 1, y: 3, z: [1] }, add: 'more' },
+      last_seq: 2,
       updated_at: after.updated_at,
       version: after.version,
     });
     assert.equal(answer.headers.get('ETag'), `"${after.version}"`);
     assert.ok(after.updated_at > made.updated_at);
   }
+  const { data } = expectStatus(await open.get(`/v1/threads/${made.id}/events`), 200);
+  assert.deepEqual(
+    data.map((e) => [e.kind, e.payload]),
+    [
+      [
+        'conversation.created',
+        {
+          change: 'thread.created',
+          to: 'active',
+          title: 'old',
+          agent: 'a',
+          metadata: { k: 'v' },
+        },
+      ],
+      [
+        'conversation.updated',
+        {
+          change: 'thread.updated',
+          changed: ['title', 'agent', 'context', 'event_max_age_s'],
+          title: 'new',
+          metadata: { k: 'v' },
+        },
+      ],
+    ],
+  );
 });
 
 test('a merge patch puts back the default of a document or a policy that it removes', async (t) => {
@@ -398,7 +425,7 @@ test('a status changes as the table allows, and each change is an event', async 
   assert.deepEqual(
     events.map((e) => [e.seq, e.kind, e.payload.to]),
     [
-      [1, 'status', 'active'],
+      [1, 'conversation.created', 'active'],
       [2, 'status', 'paused'],
       [3, 'status', 'error'],
       [4, 'status', 'cancelled'],

@@ -95,6 +95,45 @@ CREATE TABLE share_redemptions (
     FOREIGN KEY (tenant_id, share_id) REFERENCES shares (tenant_id, id) ON DELETE CASCADE
 );
 
+-- That a workflow was made or deleted is a change of status to Memoria's readers; of what else
+-- Cairn tells in words of its own they hear nothing.
+{{sqlite:
+DROP VIEW workflow_events;
+CREATE VIEW workflow_events AS SELECT
+    id,
+    lower(substr(hex(thread_id), 1, 8) || '-' || substr(hex(thread_id), 9, 4)
+        || '-' || substr(hex(thread_id), 13, 4) || '-' || substr(hex(thread_id), 17, 4)
+        || '-' || substr(hex(thread_id), 21)) AS workflow_id,
+    CASE WHEN run_id IS NOT NULL THEN
+        lower(substr(hex(run_id), 1, 8) || '-' || substr(hex(run_id), 9, 4)
+        || '-' || substr(hex(run_id), 13, 4) || '-' || substr(hex(run_id), 17, 4)
+        || '-' || substr(hex(run_id), 21)) END AS run_id,
+    CASE WHEN kind IN ('conversation.created', 'conversation.deleted') THEN 'status'
+        ELSE kind END AS kind,
+    text, payload,
+    strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000000.0, 'unixepoch') AS created_at
+FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
+    WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
+        AND g.through_seq >= events.seq)
+    AND (kind IN ('conversation.created', 'conversation.deleted')
+        OR substr(kind, 1, instr(kind, '.')) NOT IN
+            ('conversation.', 'participant.', 'message.', 'file.', 'assistant.'));
+}}
+{{postgres:
+CREATE OR REPLACE VIEW workflow_events AS SELECT
+    id, thread_id AS workflow_id, run_id,
+    CASE WHEN kind IN ('conversation.created', 'conversation.deleted') THEN 'status'
+        ELSE kind END AS kind,
+    text, as_jsonb(payload) AS payload,
+    to_timestamp(created_at / 1000000.0) AS created_at
+FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
+    WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
+        AND g.through_seq >= events.seq)
+    AND (kind IN ('conversation.created', 'conversation.deleted')
+        OR split_part(kind, '.', 1) || '.' NOT IN
+            ('conversation.', 'participant.', 'message.', 'file.', 'assistant.'));
+}}
+
 {{postgres:
 SELECT fence_by_tenant(name) FROM unnest(ARRAY['agents', 'participants', 'shares',
     'share_redemptions']) AS name;

@@ -27,7 +27,7 @@ TEST(a_subscription_gives_what_is_there_and_then_what_comes)
     const struct cairn_event *event;
     append(&f, thread, "app.one");
     cairn_subscription *s = subscribe(&f, stream_of(&f, thread, ""));
-    expect_kind(&f, s, "status");
+    expect_kind(&f, s, "conversation.created");
     expect_kind(&f, s, "app.one");
     EXPECT_EQ(cairn_next(s, 0, &event), CAIRN_TIMEOUT);
     EXPECT(event == NULL);
@@ -298,7 +298,7 @@ TEST(a_deleted_thread_ends_its_subscription_after_its_last_event)
     const char *thread = make_thread(&f);
     cairn_subscription *s = subscribe(&f, stream_of(&f, thread, "?after=1"));
     EXPECT_EQ(ask(&f, "DELETE", format(f.arena, "/v1/threads/%s", thread), NULL).status, 204);
-    expect_kind(&f, s, "status");
+    expect_kind(&f, s, "conversation.deleted");
     expect_end(&f, s, "deleted");
     cairn_unsubscribe(s);
     fixture_end(&f);

@@ -20,7 +20,7 @@ TEST(a_new_thread_is_active_with_empty_documents_and_one_event_that_tells_of_it)
     EXPECT_EQ(t.last_seq, 1);
     EXPECT_EQ(t.pruned_seq, 0);
     struct event e = last_event(&f, t.id);
-    EXPECT_STR(e.kind, STR("status"));
+    EXPECT_STR(e.kind, STR("conversation.created"));
     EXPECT_STR(e.payload, STR("{\"change\":\"thread.created\",\"to\":\"active\"}"));
     fixture_end(&f);
 }
