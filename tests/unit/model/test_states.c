@@ -273,7 +273,7 @@ TEST(what_an_agent_has_outside_of_threads_is_told_in_those_it_takes_part_in)
     write_data(&f, &place, "{}");
     EXPECT_STR(last_event(&f, thread).kind, STR("assistant.state.created"));
     EXPECT_STR(last_event(&f, other).kind, STR("assistant.state.created"));
-    EXPECT_STR(last_event(&f, later).kind, STR("status"));
+    EXPECT_STR(last_event(&f, later).kind, STR("conversation.created"));
     place.is_config = true;
     place.name = STR("config");
     write_data(&f, &place, "{}");
