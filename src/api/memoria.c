@@ -133,7 +133,8 @@ static const struct schema schema_memoria_event = {
 /* The view workflow_events does the same. */
 bool memoria_event_is_shown(const struct event *event)
 {
-    return !event_kind_is_reserved(event->kind) || str_eq(event->kind, STR("conversation.created")) ||
+    return !event_kind_is_reserved(event->kind) ||
+           str_eq(event->kind, STR("conversation.created")) ||
            str_eq(event->kind, STR("conversation.deleted"));
 }
 
