@@ -32,6 +32,10 @@ static const struct {
     {"ParticipantJoin", "{\"principal\":\"user:alice\",\"permission\":\"read\"}"},
     {"ParticipantPatch", "{\"permission\":\"read_write\",\"status\":\"reading page 3\"}"},
     {"ParticipantHeartbeat", "{\"ttl_s\":60,\"status\":\"typing\"}"},
+    {"MessageCreate", "{\"content\":\"Here is the report\",\"content_type\":\"text/markdown\","
+                      "\"metadata\":{\"attribution\":\"the archive\"},\"run_id\":\"" ID_2 "\"}"},
+    {"MessageInput", "{\"content\":\"/summarise length=short\",\"type\":\"command\"}"},
+    {"MessageBody", "{\"content\":\"Here is the corrected report\"}"},
     {"WorkflowStart", "{\"user_input\":\"Plan a trip to Oslo\",\"ask_clarifications\":true}"},
     {"WorkflowInput", "{\"input\":\"In May\"}"},
 };
@@ -69,6 +73,10 @@ static const struct {
     {"text", "Read 3 of 10 pages"},
     {"user_input", "Summarise the report"},
     {"worker", "worker-3"},
+    {"content", "Here is the report"},
+    {"content_type", "text/plain"},
+    {"sender_role", "assistant"},
+    {"ids", ID_1},
     {"status", "ok"},
     {"run_status", "running"},
 };

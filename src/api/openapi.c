@@ -433,7 +433,7 @@ static void write_body(struct json_writer *w, const struct route *r)
     json_write_end(w);
 }
 
-static void write_page_schema(struct json_writer *w, const struct schema *item)
+static void write_page_schema(struct json_writer *w, const struct route *r)
 {
     static const char *const required[] = {"data", "has_more", "next_cursor", NULL};
     static const char *const cursor_types[] = {"string", "null", NULL};
@@ -444,13 +444,17 @@ static void write_page_schema(struct json_writer *w, const struct schema *item)
     open_member(w, "data");
     member(w, "type", "array");
     open_member(w, "items");
-    reference(w, item->name);
+    reference(w, r->answer->name);
     json_write_end(w);
     json_write_end(w);
     typed_member(w, "has_more", "boolean");
     open_member(w, "next_cursor");
     write_names(w, "type", cursor_types);
     json_write_end(w);
+    if (r->flags & ROUTE_TWO_WAYS) {
+        typed_member(w, "before_cursor", "string");
+        typed_member(w, "after_cursor", "string");
+    }
     json_write_end(w);
     write_names(w, "required", required);
     json_write_end(w);
@@ -485,7 +489,7 @@ static void write_success(struct json_writer *w, const struct route *r)
         return;
     open_member(w, "content");
     if (r->flags & ROUTE_LIST)
-        write_page_schema(w, r->answer);
+        write_page_schema(w, r);
     else if (r->answer_to_many != NULL)
         write_either(w, r->answer, r->answer_to_many);
     else

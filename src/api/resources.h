@@ -129,6 +129,20 @@ enum error handle_participant_patch(struct call *call, struct context *c);
 enum error handle_participant_leave(struct call *call, struct context *c);
 enum error handle_participant_heartbeat(struct call *call, struct context *c);
 
+/* messages_api.c */
+extern const struct schema schema_message, schema_message_body, schema_message_create,
+    schema_messages_created, schema_message_debug, schema_message_version, query_messages,
+    query_message, query_message_search, query_message_versions;
+enum error handle_message_create(struct call *call, struct context *c);
+enum error handle_message_list(struct call *call, struct context *c);
+enum error handle_message_search(struct call *call, struct context *c);
+enum error handle_thread_message_search(struct call *call, struct context *c);
+enum error handle_message_get(struct call *call, struct context *c);
+enum error handle_message_patch(struct call *call, struct context *c);
+enum error handle_message_delete(struct call *call, struct context *c);
+enum error handle_message_debug(struct call *call, struct context *c);
+enum error handle_message_versions(struct call *call, struct context *c);
+
 /* memoria.c */
 extern const struct schema schema_workflow_start, schema_workflow_input, schema_workflow,
     query_workflow_stream;

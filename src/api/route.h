@@ -32,6 +32,7 @@ enum route_flags {
     ROUTE_PROBE = 1 << 9,         /* asks whether the store can be reached */
     ROUTE_CONDITIONAL = 1 << 12,  /* a write that must say what it has seen: also If-None-Match */
     ROUTE_MAY_CREATE = 1 << 13,   /* 201 when the object is new */
+    ROUTE_TWO_WAYS = 1 << 14,     /* a page has a cursor for either direction */
     /* A WRITE whose body is bytes of any type: `admit` runs first, in a READ, and refuses what can
      * be refused without them; then the bytes are made durable, and then `handle` finds them in
      * call->upload. See intake.h. */

@@ -2,6 +2,7 @@
 
 #include "model/events.h"
 #include "model/idempotency.h"
+#include "model/messages.h"
 #include "model/participants.h"
 #include "model/runs.h"
 #include "model/statements.h"
@@ -13,7 +14,7 @@ enum {
     GARBAGE_A_PASS = 4,
     SILENT_A_PASS = 100,
     ANSWERS_A_PASS = 1000,
-    ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + SILENT_A_PASS + 1,
+    ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + SILENT_A_PASS + 2,
 };
 
 /* Lists and queues are in the order of ids: new ones come after all that are there, also when the
@@ -127,6 +128,17 @@ static enum error list_answers(struct context *c, struct sweep_list *list)
     return e;
 }
 
+/* Of one thread at a time: messages that came in bulk. */
+static enum error list_words(struct context *c, struct sweep_list *list)
+{
+    struct uuid tenant_id, thread_id;
+    bool found = false;
+    enum error e = message_find_unsearchable(c, &found, &tenant_id, &thread_id);
+    if (e == OK && found)
+        add(list, SWEEP_WORDS, tenant_id, thread_id);
+    return e;
+}
+
 enum error sweep_list(
     struct context *c, const struct sweep_position *from, struct sweep_list *out_list)
 {
@@ -142,6 +154,8 @@ enum error sweep_list(
         e = list_leases(c, out_list);
     if (e == OK && !tx_is_full(c->tx))
         e = list_silent(c, out_list);
+    if (e == OK && !tx_is_full(c->tx))
+        e = list_words(c, out_list);
     if (e == OK)
         e = list_aged(c, from, out_list);
     if (e == OK)
@@ -184,6 +198,8 @@ enum error sweep_do(struct context *c, const struct sweep_item *item, bool *out_
         return participant_end_online(c, item->id);
     case SWEEP_GARBAGE:
         return event_collect_garbage(c, item->id, out_more);
+    case SWEEP_WORDS:
+        return message_make_searchable(c, item->id, out_more);
     case SWEEP_ANSWERS:
         break;
     }

@@ -26,6 +26,7 @@ enum sweep_kind {
     SWEEP_AGED,    /* a thread with events past their age */
     SWEEP_GARBAGE, /* a thread, or tenant, with pruned events to delete */
     SWEEP_ONLINE,  /* a thread with participants who are silent for too long */
+    SWEEP_WORDS,   /* a thread with messages that search cannot find yet */
     SWEEP_ANSWERS, /* idempotency answers, of all tenants */
 };
 

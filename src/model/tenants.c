@@ -2,7 +2,7 @@
 
 #include "base/json_write.h"
 #include "model/audit.h"
-#include "model/events.h"
+#include "model/messages.h"
 #include "model/statements.h"
 
 static void read_row(struct query *q, struct tenant *out)
@@ -175,6 +175,8 @@ static enum error delete_whole(struct context *c, struct uuid id)
         return problem_set(c->problem, ERR_CONFLICT, "the default tenant cannot be deleted");
     if (e == OK)
         e = audit_record(c, "tenant.deleted", "tenant", id, describe(c->arena, tenant.name));
+    if (e == OK)
+        e = message_forget_tenant(c, id);
     if (e == OK)
         e = delete_row(c, id);
     /* After the threads, to which nobody can append any more. */

@@ -2,7 +2,7 @@
 
 #include "base/json_write.h"
 #include "model/audit.h"
-#include "model/events.h"
+#include "model/messages.h"
 #include "model/participants.h"
 #include "model/runs.h"
 #include "model/statements.h"
@@ -485,6 +485,8 @@ enum error thread_delete(struct context *c, struct uuid id)
         e = audit_record(c, "thread.deleted", "thread", id, STR_NONE);
     if (e == OK)
         e = state_delete_of_thread(c, id);
+    if (e == OK)
+        e = message_forget_thread(c, id);
     if (e != OK)
         return e;
     struct query q;

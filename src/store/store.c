@@ -220,6 +220,11 @@ bool tx_is_full(const struct tx *tx)
     return atomic_load(&tx->store->is_full);
 }
 
+enum store_engine tx_engine(const struct tx *tx)
+{
+    return shared_of(tx) != NULL ? ENGINE_POSTGRES : ENGINE_SQLITE;
+}
+
 bool tx_is_shared(const struct tx *tx)
 {
     return tx->writes && shared_of(tx) != NULL;

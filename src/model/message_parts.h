@@ -1,0 +1,30 @@
+/* What the files of messages share. */
+#ifndef MODEL_MESSAGE_PARTS_H
+#define MODEL_MESSAGE_PARTS_H
+
+#include "model/messages.h"
+
+/* Reads the columns of {{message_columns}}. */
+void message_read_row(struct query *q, struct message *out_message);
+/* Puts the debug that was read into the metadata. */
+void message_join_debug(struct context *c, struct message *message);
+
+/* What a client left out. */
+void message_fill_in(struct message *message);
+/* Checks a new message, and fills in what follows from it; faults are under the pointer `at`. */
+MUST_CHECK enum error message_check(struct context *c, struct message *message, struct str at);
+MUST_CHECK enum error message_check_filenames(
+    struct context *c, const struct message *message, struct str at);
+/* Parts `debug` from the metadata and checks the members that mean something. */
+MUST_CHECK enum error message_check_metadata(
+    struct context *c, struct message *message, struct str at);
+
+/* Fills in `command` from the content. */
+MUST_CHECK enum error message_parse_command(
+    struct context *c, struct message *message, struct str at);
+
+/* Puts the words of a message into the index, in place of those that it had. */
+MUST_CHECK enum error message_index(struct context *c, const struct message *message);
+MUST_CHECK enum error message_unindex(struct context *c, const struct message *message);
+
+#endif
