@@ -51,11 +51,9 @@ enum error message_index(struct context *c, const struct message *message)
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_WORDS_PUT);
     query_i64(&q, "event_id", message->event_id);
+    query_uuid(&q, "thread_id", message->thread_id);
+    query_uuid(&q, "id", message->id);
     query_text(&q, "words", words_of(c, message));
-    if (tx_engine(c->tx) == ENGINE_POSTGRES) {
-        query_uuid(&q, "thread_id", message->thread_id);
-        query_uuid(&q, "id", message->id);
-    }
     return query_run(&q);
 }
 

@@ -107,10 +107,9 @@ WHERE m.tenant_id = :tenant_id AND m.message_id = :id AND m.version < :before
 ORDER BY m.version DESC LIMIT :limit {{page_end}};
 
 -- name: message_words_put
--- types: thread_id uuid, id uuid
 {{sqlite:
-REPLACE INTO message_words (rowid, words)
-SELECT :event_id, :words WHERE :tenant_id IS NOT NULL;
+REPLACE INTO message_words (rowid, words) SELECT :event_id, :words
+WHERE :tenant_id IS NOT NULL AND :thread_id IS NOT NULL AND :id IS NOT NULL;
 }}{{postgres:
 INSERT INTO message_words (tenant_id, event_id, thread_id, message_id, words)
 VALUES (:tenant_id, :event_id, :thread_id, :id, CAST(:words AS tsvector))

@@ -406,6 +406,53 @@ test('messages of a thread', async (t) => {
   await t.test('the database is sound with all of it', () => expectSound(server));
 });
 
+test('participants send, edit and delete what is their own', async (t) => {
+  const { open } = await startServer(t);
+  const thread = await newThread(open);
+  const join = async (principal, permission = 'read_write') =>
+    expectStatus(await open.post(`/v1/threads/${thread}/participants`, { principal, permission }),
+      201).id;
+  const as = (name) => ({ headers: { 'Cairn-Principal': `user:${name}` } });
+  const ann = await join('user:ann');
+  const ben = await join('user:ben');
+  const path = `/v1/threads/${thread}/messages`;
+  const sent = expectStatus(await open.post(path, { content: 'by Ann' }, as('ann')), 201);
+  assert.deepEqual([sent.sender_id, sent.sender_role], [ann, 'user']);
+  expectProblem(await open.post(path, { content: 'x', sender_id: ben }, as('ann')), 403,
+    'forbidden');
+  const given = await send(open, thread, { content: 'for Ben', sender_id: ben });
+  assert.deepEqual([given.sender_id, given.sender_role], [ben, 'user']);
+  const contents = async (query) => (await list(open, thread, query)).data.map((m) => m.content);
+  assert.deepEqual(await contents(`sender_id=${ben}`), ['for Ben']);
+
+  const one = `${path}/${sent.id}`;
+  expectProblem(await open.patch(one, { content: 'no' }, as('ben')), 403, 'forbidden');
+  expectProblem(await open.del(one, as('ben')), 403, 'forbidden');
+  expectProblem(await open.get(`${one}/versions`, as('ben')), 403, 'forbidden');
+  expectStatus(await open.patch(one, { content: 'by Ann, again' }, as('ann')), 200);
+  assert.equal(expectStatus(await open.get(`${one}/versions`, as('ann')), 200).data.length, 1);
+  expectStatus(await open.get(one, as('ben')), 200);
+  expectStatus(await open.del(one, as('ann')), 204);
+
+  const command = await send(open, thread,
+    { content: '/go', type: 'command', addressed_to: ben });
+  assert.equal(command.addressed_to, ben);
+  const told = (await events(open, thread, 'message.created')).at(-1).payload;
+  assert.deepEqual([told.addressed_to, told.command.name], [ben, 'go']);
+  expectStatus(await open.del(`/v1/threads/${thread}/participants/${ben}`), 200);
+  await refuse(open, thread, { content: '/go', type: 'command', addressed_to: ben },
+    '/addressed_to', /active/);
+
+  // A search of all threads shows a principal those that it takes part in.
+  const other = await newThread(open);
+  await send(open, other, { content: 'for nobody' });
+  const all = async (opts) => expectStatus(await open.get('/v1/messages/search?q=for', opts), 200)
+    .data.map((m) => m.content);
+  assert.deepEqual(await all(as('ann')), ['for Ben']);
+  assert.deepEqual(await all(as('ben')), [], 'who has left finds nothing');
+  assert.deepEqual(await all({}), ['for nobody', 'for Ben']);
+});
+
 test('the messages of one tenant are out of reach of another', async (t) => {
   const server = await startServer(t);
   const { alice, bob } = await twoTenants(server);

@@ -1,6 +1,7 @@
 // The OpenAPI document against itself, and real answers against the document.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { answersOfMessages } from './lib/answers-messages.mjs';
 import { answersOfAgents } from './lib/answers-states.mjs';
 import { expectStatus, startServer, token, twoTenants, uuid } from './lib/server.mjs';
 
@@ -342,6 +343,7 @@ test('real answers have the members that the document tells of, and no others', 
     await c.post(`/v1/threads/${thread.id}/events/prune`, { through_seq: 2 }),
     200,
   );
+  await answersOfMessages(check, c, thread.id);
   // Participants, by their id and as "me".
   const people = `/v1/threads/${thread.id}/participants`;
   const template = '/v1/threads/{thread_id}/participants';

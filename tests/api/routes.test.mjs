@@ -71,6 +71,7 @@ const EXAMPLES = {
   RunInput: () => ({ input: 'yes' }),
   EventAppend: () => ({ kind: 'progress' }),
   EventPrune: () => ({ through_seq: 1 }),
+  MessageCreate: () => ({ content: 'hello' }),
   ParticipantJoin: () => ({ principal: `user:${uuid()}` }),
   WorkflowStart: () => ({ user_input: 'hello' }),
   WorkflowInput: () => ({ input: 'yes' }),
@@ -164,7 +165,12 @@ async function furnish(client) {
     await client.post(`/v1/threads/${thread.id}/participants`, { principal: 'user:furniture' }),
     201,
   );
+  const message = expectStatus(
+    await client.post(`/v1/threads/${thread.id}/messages`, { content: 'hello' }),
+    201,
+  );
   return {
+    message: message.id,
     thread: thread.id,
     run: run.id,
     key: key.id,
@@ -182,6 +188,10 @@ const SORTS = {
   workflow_id: 'thread',
   run_id: 'run',
   parent_run_id: 'run',
+  message_id: 'message',
+  responds_to: 'message',
+  sender_id: 'participant',
+  addressed_to: 'participant',
   key_id: 'key',
   tenant_id: 'tenant',
   agent_id: 'agent',
@@ -199,7 +209,14 @@ function sortOf(name) {
 /** An id of something that is not there; what is a number in a path stays one. */
 const absentId = (id) => (name) => (SORTS[name] === 'number' ? '1' : id);
 
-const fill = (route, idOf) => route.path.replace(/\{(\w+)\}/g, (_, name) => idOf(name));
+// What a route needs to be asked for anything at all.
+const QUERIES = {
+  'GET /v1/messages/search': '?q=hello',
+  'GET /v1/threads/{thread_id}/messages/search': '?q=hello',
+};
+
+const fill = (route, idOf) =>
+  route.path.replace(/\{(\w+)\}/g, (_, name) => idOf(name)) + (QUERIES[route.name] ?? '');
 
 // --- The walk --------------------------------------------------------------------------------
 
@@ -378,6 +395,7 @@ const WITHOUT_THREAD = {
   'GET /v1/whoami': 'own',
   'POST /v1/threads': 'own',
   'GET /v1/threads': 'own',
+  'GET /v1/messages/search': 'own',
   'GET /v1/events': 'own',
   'GET /v1/events/stream': 'own',
   'GET /v1/events/ws': 'own',
@@ -424,6 +442,12 @@ async function invite(client, thread) {
   return ids;
 }
 
+/** A message that this participant has sent. */
+async function sendAs(client, thread, participant) {
+  const body = { content: 'mine', sender_id: participant };
+  return expectStatus(await client.post(`/v1/threads/${thread}/messages`, body), 201).id;
+}
+
 test('on every route a principal may do what its participation lets it, and no more', async (t) => {
   const server = await startServer(t);
   const { operator } = await twoTenants(server);
@@ -440,6 +464,8 @@ test('on every route a principal may do what its participation lets it, and no m
         const own = await invite(operator, things.thread);
         if (name === 'reader' && OF_ONESELF.test(route.name)) things.participant = own.reader;
         if (name === 'writer' && /heartbeat/.test(route.name)) things.participant = own.writer;
+        if (/\{message_id\}/.test(route.path) && own[name] !== undefined)
+          things.message = await sendAs(operator, things.thread, own[name]);
         const headers = fenced ? { 'Cairn-Fencing-Token': '1' } : {};
         const path = fill(route, (p) => things[sortOf(p)]);
         const answer = await ask(keys[name], route, path, { headers });

@@ -188,6 +188,14 @@ SQLITE_ONLY(every_statement_prepares_on_sqlite_with_just_its_parameters)
     close_schema(&f, db);
 }
 
+/* What the index of words finds is the tenant's, by a word that stands for it; see messages. */
+static bool goes_by_words(const struct sql_statement *s, const char *step)
+{
+    return strstr(step, " VIRTUAL TABLE INDEX ") != NULL ||
+           (strcmp(s->name, "message_search") == 0 &&
+               strcmp(step, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)") == 0);
+}
+
 /* "SEARCH t USING INDEX x (tenant_id=? AND …)" keeps to the tenant, and so does its own row among
  * the tenants; any other way into a table looks at rows of others. */
 static bool keeps_to_tenant(const char *step)
@@ -205,7 +213,7 @@ static void check_plan(sqlite3 *db, struct fixture *f, const struct sql_statemen
     EXPECT_EQ(sqlite3_prepare_v2(db, sql.ptr, (int)sql.len, &stmt, NULL), SQLITE_OK);
     while (sqlite3_step(stmt) == SQLITE_ROW) {
         const char *step = (const char *)sqlite3_column_text(stmt, 3);
-        if (!keeps_to_tenant(step))
+        if (!keeps_to_tenant(step) && !goes_by_words(s, step))
             test_fail(__FILE__, __LINE__, "%s: %s", s->name, step);
     }
     sqlite3_finalize(stmt);
