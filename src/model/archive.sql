@@ -315,11 +315,14 @@ INSERT INTO events (id, tenant_id, thread_id, seq, run_id, kind, text, payload, 
 VALUES ({{sqlite: :event_id}}{{postgres: coalesce(:event_id, nextval('event_ids'))}}, :tenant_id,
     :thread_id, :seq, :run_id, :kind, :text, :payload, :created_at, :marks);
 
+-- The sweep gives its words to the index.
 -- name: archive_add_message
-INSERT INTO messages (tenant_id, thread_id, seq, id, sender_id, sender_role, type, content,
-    content_type, metadata, filenames, run_id, responds_to, addressed_to, command, has_debug,
+-- types: event_id int
+INSERT INTO messages (event_id, tenant_id, thread_id, seq, id, sender_id, sender_role, type,
+    content, content_type, metadata, filenames, run_id, responds_to, addressed_to, command, has_debug,
     deleted_at, created_at, updated_at, version)
-VALUES (:tenant_id, :thread_id, :seq, :id, :sender_id, :sender_role, :type, :content,
+VALUES ({{sqlite: :event_id}}{{postgres: coalesce(:event_id, nextval('event_ids'))}}, :tenant_id,
+    :thread_id, :seq, :id, :sender_id, :sender_role, :type, :content,
     :content_type, :metadata, :filenames, :run_id, :responds_to, :addressed_to, :command,
     :has_debug, :deleted_at, :created_at, :updated_at, :version);
 

@@ -220,6 +220,16 @@ static enum error bind_event(struct import *im, struct query *q)
     return e;
 }
 
+/* An id that no event has: the log may have been pruned of the one that told of the message. */
+static enum error bind_message(struct import *im, struct query *q)
+{
+    int64_t id = 0;
+    bool has_id = false;
+    enum error e = event_take_id(im->c, &has_id, &id);
+    query_i64_if(q, "event_id", has_id, id);
+    return e == OK && has_id ? event_raise_floor(im->c, id) : e;
+}
+
 static enum error add_row(struct archive_walk *w, const struct archive_value *row)
 {
     struct import *im = w->data;
@@ -232,6 +242,8 @@ static enum error add_row(struct archive_walk *w, const struct archive_value *ro
         archive_bind_row(w->member, row, &q);
         if (is_event)
             e = bind_event(im, &q);
+        if (w->member == &archive_members[MEMBER_MESSAGES])
+            e = bind_message(im, &q);
         enum error ran = query_run(&q);
         e = e == OK ? ran : e;
     }

@@ -319,6 +319,7 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
 };
 
 #define OF_THE_PLACE "it belongs to the place that the archive was made in"
+#define WORDS "the index of words is made from the messages"
 #define LEASES "a lease is held with one database, by its clock"
 
 const struct archive_omission archive_omissions[] = {
@@ -333,6 +334,10 @@ const struct archive_omission archive_omissions[] = {
     {"events", "id", "event ids are given anew, in the same order"},
     {"events", "marks", "it tells other nodes what to do when the event happens"},
     {"idempotency_keys", NULL, "they answer requests that were made to one tenant"},
+    {"message_words", NULL, WORDS},
+    {"message_words_", NULL, WORDS},
+    {"messages", "event_id", "event ids are given anew, in the same order"},
+    {"messages", "is_searchable", WORDS},
     {"participants", "online_until", "who was online there is not online here"},
     {"runs", "lease_expires_at", LEASES},
     {"runs", "lease_ms", LEASES},

@@ -19,7 +19,9 @@ const read = async (client, thread, id, query = '') =>
   expectStatus(await client.get(`/v1/threads/${thread}/messages/${id}?${query}`), 200);
 const find = async (client, thread, q, more = '') =>
   expectStatus(
-    await client.get(`/v1/threads/${thread}/messages/search?q=${encodeURIComponent(q)}${more}`), 200);
+    await client.get(`/v1/threads/${thread}/messages/search?q=${encodeURIComponent(q)}${more}`),
+    200,
+  );
 const found = async (client, thread, q) =>
   (await find(client, thread, q)).data.map((m) => m.content);
 const events = async (client, thread, kind) =>
@@ -85,7 +87,8 @@ test('messages of a thread', async (t) => {
     await refuse(open, thread, { messages: [{ content }, { content, metadata: { href: 1 } }] },
       '/messages/1/metadata/href', /string/);
     await refuse(open, thread, { content, messages: [{ content }] }, '/messages', /stands alone/);
-    await refuse(open, thread, { messages: Array(101).fill({ content }) }, '/messages', /100 items/);
+    await refuse(
+      open, thread, { messages: Array(101).fill({ content }) }, '/messages', /100 items/);
     assert.deepEqual((await list(open, thread)).data, []);
     assert.equal((await events(open, thread)).length, 1);
   });
@@ -127,7 +130,8 @@ test('messages of a thread', async (t) => {
     const made = await send(open, thread, { content: 'x', metadata: { debug, a: 1 } });
     assert.deepEqual([made.metadata, made.has_debug], [{ a: 1 }, true]);
     assert.deepEqual((await read(open, thread, made.id)).metadata, { a: 1 });
-    assert.deepEqual((await read(open, thread, made.id, 'include=debug')).metadata, { debug, a: 1 });
+    const asked = await read(open, thread, made.id, 'include=debug');
+    assert.deepEqual(asked.metadata, { debug, a: 1 });
     assert.deepEqual((await list(open, thread)).data[0].metadata, { a: 1 });
     assert.deepEqual((await list(open, thread, 'include=debug')).data[0].metadata, { debug, a: 1 });
     const path = `/v1/threads/${thread}/messages/${made.id}`;
@@ -236,7 +240,7 @@ test('messages of a thread', async (t) => {
     assert.deepEqual(told, [null, run, run]);
   });
 
-  await t.test('an edit keeps the version before, and two writers cannot miss each other', async () => {
+  await t.test('an edit keeps the version before; two writers cannot miss each other', async () => {
     const thread = await newThread(open);
     const { id } = await send(open, thread, { content: 'first', metadata: { a: 1 } });
     const path = `/v1/threads/${thread}/messages/${id}`;
@@ -303,7 +307,8 @@ test('messages of a thread', async (t) => {
         options: { key: 'v', other: 'x "y" \\' },
       });
     for (const [content, rule] of [['go', /begin with/], ['/', /begin with/], ['/1x', /begin with/],
-      ['/a.b', /begin with/], [`/${'a'.repeat(65)}`, /64/], ['/go "x', /byte 4/], ['/go a"b', /within/],
+      ['/a.b', /begin with/], [`/${'a'.repeat(65)}`, /64/], ['/go "x', /byte 4/],
+      ['/go a"b', /within/],
       ['/go "a"b', /blank/], ['/go k=1 k=2', /twice/], [`/go ${'x '.repeat(101)}`, /100/],
       [`/go ${'x'.repeat(16384)}`, /16384 bytes/]])
       await refuse(open, thread, { content, type: 'command' }, '/content', rule);

@@ -1,6 +1,6 @@
 // An answer of every operation on messages, for openapi.test.mjs.
 
-/** `check` compares an answer with what the document says of the operation, and returns its body. */
+/** `check` compares an answer with what the document says of it, and returns its body. */
 export async function answersOfMessages(check, client, thread) {
   const at = '/v1/threads/{thread_id}/messages';
   const path = `/v1/threads/${thread}/messages`;

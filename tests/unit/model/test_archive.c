@@ -199,13 +199,16 @@ static void add_message(struct fixture *f, struct uuid tenant, struct uuid threa
 {
     struct uuid id = *out_id = uuid_v7();
     add(f,
-        "INSERT INTO messages (tenant_id, thread_id, seq, id, sender_id, sender_role, type, "
-        "content,"
+        "INSERT INTO messages (event_id, tenant_id, thread_id, seq, id, sender_id, sender_role, "
+        "type,"
+        " content,"
         " content_type, metadata, filenames, responds_to, has_debug, created_at, updated_at,"
-        " version) VALUES (%s, %s, %lld, %s, %s, 'user', 'chat', 'hello \xe2\x98\x83',"
+        " version) VALUES ((SELECT id FROM events WHERE thread_id = %s AND seq = %lld),"
+        " %s, %s, %lld, %s, %s, 'user', 'chat', 'hello \xe2\x98\x83',"
         " 'text/plain', '{\"a\":{}}', '[\"a.txt\"]', %s, %s, 8, 9, 2)",
-        literal(f, tenant), literal(f, thread), (long long)seq, literal(f, id), literal(f, sender),
-        uuid_is_nil(answers) ? "NULL" : literal(f, answers), yes(true));
+        literal(f, thread), (long long)seq, literal(f, tenant), literal(f, thread), (long long)seq,
+        literal(f, id), literal(f, sender), uuid_is_nil(answers) ? "NULL" : literal(f, answers),
+        yes(true));
     add(f, "INSERT INTO message_debug (tenant_id, message_id, debug) VALUES (%s, %s, '[0]')",
         literal(f, tenant), literal(f, id));
     add(f,
