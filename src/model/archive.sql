@@ -319,12 +319,12 @@ VALUES ({{sqlite: :event_id}}{{postgres: coalesce(:event_id, nextval('event_ids'
 -- name: archive_add_message
 -- types: event_id int
 INSERT INTO messages (event_id, tenant_id, thread_id, seq, id, sender_id, sender_role, type,
-    content, content_type, metadata, filenames, run_id, responds_to, addressed_to, command, has_debug,
-    deleted_at, created_at, updated_at, version)
+    content, content_type, metadata, filenames, run_id, responds_to, addressed_to, command,
+    has_debug, deleted_at, created_at, updated_at, version)
 VALUES ({{sqlite: :event_id}}{{postgres: coalesce(:event_id, nextval('event_ids'))}}, :tenant_id,
-    :thread_id, :seq, :id, :sender_id, :sender_role, :type, :content,
-    :content_type, :metadata, :filenames, :run_id, :responds_to, :addressed_to, :command,
-    :has_debug, :deleted_at, :created_at, :updated_at, :version);
+    :thread_id, :seq, :id, :sender_id, :sender_role, :type, :content, :content_type, :metadata,
+    :filenames, :run_id, :responds_to, :addressed_to, :command, :has_debug, :deleted_at,
+    :created_at, :updated_at, :version);
 
 -- name: archive_add_debug
 INSERT INTO message_debug (tenant_id, message_id, debug) VALUES (:tenant_id, :message_id, :debug);
