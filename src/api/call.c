@@ -5,7 +5,6 @@
 #include "api/params.h"
 #include "api/prologue.h"
 #include "base/hash.h"
-#include "base/utf8.h"
 
 /* --- Life ----------------------------------------------------------------------------------- */
 
@@ -179,9 +178,18 @@ static enum error decode_no_body(struct call *call)
                : e;
 }
 
+/* A body of any type is left as it came, but for JSON, which has to be some. */
+static enum error decode_raw_body(struct call *call)
+{
+    call->is_json = str_eq_nocase(media_type(call), STR("application/json"));
+    return call->is_json ? parse_body(call) : OK;
+}
+
 static enum error decode_body(struct call *call)
 {
     const struct route *route = call->route;
+    if ((route->flags & ROUTE_RAW_BODY) && route->mode == ROUTE_WRITE)
+        return decode_raw_body(call);
     if (route->body == NULL)
         return decode_no_body(call);
     call->input = arena_zalloc(call->arena, route->body->struct_bytes);
@@ -534,20 +542,35 @@ static bool has_already(const struct call *call, struct str tag)
            http_header_lists(call->request, name, STR("*"));
 }
 
+/* True: the client has this version, and nothing more is to be said. */
+static bool answer_version(struct call *call, int64_t version)
+{
+    if (version <= 0)
+        return false;
+    struct str tag = arena_printf(call->arena, "\"%lld\"", (long long)version);
+    call_add_header(call, STR("ETag"), tag);
+    if (call->route->mode != ROUTE_READ || !has_already(call, tag))
+        return false;
+    call->status = 304;
+    return true;
+}
+
 void call_answer(
     struct call *call, const struct schema *schema, const void *object, int64_t version)
 {
-    if (version > 0) {
-        struct str tag = arena_printf(call->arena, "\"%lld\"", (long long)version);
-        call_add_header(call, STR("ETag"), tag);
-        if (call->route->mode == ROUTE_READ && has_already(call, tag)) {
-            call->status = 304;
-            return;
-        }
-    }
+    if (answer_version(call, version))
+        return;
     struct json_writer w;
     json_writer_init(&w, &call->out);
     schema_encode(&w, schema, object);
+}
+
+void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version)
+{
+    if (answer_version(call, version))
+        return;
+    call->content_type = content_type;
+    buf_append(&call->out, bytes);
 }
 
 void call_answer_page(struct call *call, const struct schema *schema, const void *items,
@@ -615,11 +638,6 @@ enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_
     if (!base64url_decode(call->arena, cursor, &text) || text.len == 0 ||
         text.len > ROUTE_TEXT_MAX_BYTES || str_has_byte(text, '\0'))
         return cursor_refused(call);
-    for (size_t i = 0, n; i < text.len; i += n) {
-        n = utf8_sequence((const unsigned char *)text.ptr + i, text.len - i);
-        if (n == 0)
-            return cursor_refused(call);
-    }
     *out_text = text;
     return OK;
 }

@@ -56,6 +56,7 @@ struct call {
     struct str metadata_keys[THREAD_METADATA_FILTERS];
     struct str metadata_values[THREAD_METADATA_FILTERS];
     bool json_patch;    /* the patch is RFC 6902, else RFC 7396 */
+    bool is_json;       /* of a raw body: it is JSON, and parsed */
     bool may_lag;       /* the client takes an answer from a replica */
     bool refused_early; /* the request itself is bad: only authenticate, then say so */
 
@@ -133,6 +134,8 @@ void call_answer(
 /* Answers {"data":[…],"has_more":…,"next_cursor":…}. */
 void call_answer_page(struct call *call, const struct schema *schema, const void *items,
     size_t count, bool more, struct str (*cursor_of)(struct arena *arena, const void *item));
+/* Answers bytes of any type. */
+void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version);
 /* No content. */
 void call_answer_nothing(struct call *call);
 /* Changes `object` (of route->body) by the patch in the body; the result is decoded into out. */

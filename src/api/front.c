@@ -63,6 +63,14 @@ static void add_common(struct header_list *list, const struct visit *v)
             "Accept-Ranges, Content-Range, Content-Disposition, Repr-Digest"));
 }
 
+/* What an agent keeps for itself is in no log, also not its keys. */
+static struct str path_to_log(const struct call *call)
+{
+    const unsigned private = SCOPE_STORAGE_READ | SCOPE_STORAGE_WRITE;
+    bool hidden = call->route != NULL && ((unsigned)call->route->scope & private) != 0;
+    return hidden ? str_of(call->route->path) : call->request->path;
+}
+
 static void log_visit(const struct visit *v)
 {
     const struct call *call = &v->call;
@@ -74,7 +82,7 @@ static void log_visit(const struct visit *v)
     if (!log_is_on(level))
         return;
     LOG(level, "request", LOG_STR("method", call->request->method),
-        LOG_STR("path", call->request->path), LOG_I64("status", call->status),
+        LOG_STR("path", path_to_log(call)), LOG_I64("status", call->status),
         LOG_STR("request_id", call->request_id), LOG_STR("detail", call->problem.detail),
         LOG_I64("took_us", clock_steady_us() - v->start_us));
 }

@@ -313,8 +313,10 @@ static void write_header_parameters(struct json_writer *w, const struct route *r
             w, r->mode == ROUTE_READ ? "If-None-Match" : "If-Match", "the ETag of the object");
     if (r->flags & ROUTE_CONDITIONAL)
         write_header_parameter(w, "If-None-Match",
-            "*: only when there is no such object yet. This or If-Match must be given; If-Match: * "
-            "writes over any version unseen");
+            r->flags & ROUTE_MUST_MATCH
+                ? "*: only when there is no such object yet. This or If-Match must be given; "
+                  "If-Match: * writes over any version unseen"
+                : "*: only when there is no such object yet");
     if (r->flags & ROUTE_UPLOAD)
         write_header_parameter(w, "Content-Digest", "sha-256=:BASE64: of the body (RFC 9530)");
     if (r->flags & ROUTE_BYTES) {
@@ -388,12 +390,17 @@ static void write_content(struct json_writer *w, const char *media_type, const c
     json_write_end(w);
 }
 
-static void write_bytes_content(struct json_writer *w)
+static void write_any(struct json_writer *w, const char *media_type)
 {
-    open_member(w, "application/octet-stream");
+    open_member(w, media_type);
     open_member(w, "schema");
     json_write_end(w);
     json_write_end(w);
+}
+
+static void write_bytes_content(struct json_writer *w)
+{
+    write_any(w, "application/octet-stream");
 }
 
 static void write_upload(struct json_writer *w)
@@ -410,7 +417,7 @@ static void write_upload(struct json_writer *w)
 
 static void write_body(struct json_writer *w, const struct route *r)
 {
-    if (r->flags & ROUTE_UPLOAD) {
+    if ((r->flags & ROUTE_UPLOAD) || (r->flags & ROUTE_RAW_BODY && r->mode == ROUTE_WRITE)) {
         write_upload(w);
         return;
     }
@@ -484,6 +491,12 @@ static void write_success(struct json_writer *w, const struct route *r)
         write_bytes_content(w);
         json_write_end(w);
         return;
+    }
+    if (r->answer == NULL && (r->flags & ROUTE_RAW_BODY)) {
+        open_member(w, "content");
+        write_any(w, "application/json");
+        write_any(w, "*/*");
+        json_write_end(w);
     }
     if (r->answer == NULL || r->status == 101)
         return;

@@ -80,6 +80,13 @@ enum error handle_state_focus(struct call *call, struct context *c);
 enum error handle_state_version_get(struct call *call, struct context *c);
 enum error handle_state_version_list(struct call *call, struct context *c);
 
+/* storage_api.c */
+extern const struct schema schema_storage_item, query_storage;
+enum error handle_storage_list(struct call *call, struct context *c);
+enum error handle_storage_get(struct call *call, struct context *c);
+enum error handle_storage_put(struct call *call, struct context *c);
+enum error handle_storage_delete(struct call *call, struct context *c);
+
 /* threads_api.c */
 extern const struct schema schema_thread, schema_thread_body, query_threads, schema_reason;
 enum error handle_thread_create(struct call *call, struct context *c);

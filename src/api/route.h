@@ -30,14 +30,16 @@ enum route_flags {
     ROUTE_MAYBE_NOTHING = 1 << 7, /* 204 when there is nothing to answer */
     ROUTE_MAY_LAG = 1 << 8,       /* a replica may answer, when the client allows it */
     ROUTE_PROBE = 1 << 9,         /* asks whether the store can be reached */
-    ROUTE_CONDITIONAL = 1 << 12,  /* a write that must say what it has seen: also If-None-Match */
+    ROUTE_CONDITIONAL = 1 << 12,  /* a write that takes If-None-Match: * too */
     ROUTE_MAY_CREATE = 1 << 13,   /* 201 when the object is new */
     ROUTE_TWO_WAYS = 1 << 14,     /* a page has a cursor for either direction */
     /* A WRITE whose body is bytes of any type: `admit` runs first, in a READ, and refuses what can
      * be refused without them; then the bytes are made durable, and then `handle` finds them in
      * call->upload. See intake.h. */
     ROUTE_UPLOAD = 1 << 10,
-    ROUTE_BYTES = 1 << 11, /* answers bytes: call_answer_blob, call_answer_spool */
+    ROUTE_BYTES = 1 << 11,      /* answers bytes: call_answer_blob, call_answer_spool */
+    ROUTE_MUST_MATCH = 1 << 14, /* a write that has to say what it has seen */
+    ROUTE_RAW_BODY = 1 << 15,   /* what is written or read has any type; JSON is parsed */
 };
 
 /*

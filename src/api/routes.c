@@ -1,7 +1,11 @@
 #include "api/resources.h"
 #include "api/route.h"
+#include "model/storage.h"
 
 /* clang-format off */
+
+/* What a write of a document must say it has seen. */
+enum { GUARDED = ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MUST_MATCH };
 
 /* State documents have three sorts of owners, and the same routes for each. */
 #define STATE_ROUTES(owner, whose, flags_of_write)                                                 \
@@ -12,15 +16,15 @@
         200, .answer = &schema_state, .handle = handle_state_get,                                  \
         .summary = "Read a state document of " whose},                                             \
     {"PUT", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                               \
-        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE | (flags_of_write), 200,                 \
+        GUARDED | ROUTE_MAY_CREATE | (flags_of_write), 200,                                        \
         .body = &schema_state_body, .answer = &schema_state, .handle = handle_state_put,           \
         .summary = "Write a state document of " whose ", whole"},                                  \
     {"PATCH", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                             \
-        ROUTE_PATCH | ROUTE_ETAG | ROUTE_CONDITIONAL | (flags_of_write), 200,                      \
+        ROUTE_PATCH | GUARDED | (flags_of_write), 200,                                             \
         .body = &schema_state_patch, .answer = &schema_state, .handle = handle_state_patch,        \
         .summary = "Change a state document of " whose},                                           \
     {"DELETE", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                            \
-        ROUTE_ETAG | ROUTE_CONDITIONAL | (flags_of_write), 204, .handle = handle_state_delete,     \
+        GUARDED | (flags_of_write), 204, .handle = handle_state_delete,                            \
         .on_full = STORE_ON_FULL_FREES,                                                            \
         .summary = "Delete a state document of " whose " and its versions"},                       \
     {"POST", owner "/states/{name}/focus", SCOPE_STATES_WRITE, ROUTE_WRITE, (flags_of_write), 204, \
@@ -108,11 +112,11 @@ const struct route routes[] = {
         ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_state, .handle = handle_state_get,
         .summary = "Read the configuration of an agent"},
     {"PUT", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
-        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE, 200, .body = &schema_state_body,
+        GUARDED | ROUTE_MAY_CREATE, 200, .body = &schema_state_body,
         .answer = &schema_state, .handle = handle_state_put,
         .summary = "Write the configuration of an agent, whole"},
     {"PATCH", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
-        ROUTE_PATCH | ROUTE_ETAG | ROUTE_CONDITIONAL, 200, .body = &schema_state_patch,
+        ROUTE_PATCH | GUARDED, 200, .body = &schema_state_patch,
         .answer = &schema_state, .handle = handle_state_patch,
         .summary = "Change the configuration of an agent"},
     {"GET", "/v1/agents/{agent_id}/config/versions", SCOPE_AGENTS_READ, ROUTE_READ,
@@ -122,6 +126,21 @@ const struct route routes[] = {
     {"GET", "/v1/agents/{agent_id}/config/versions/{version}", SCOPE_AGENTS_READ, ROUTE_READ,
         ROUTE_MAY_LAG, 200, .answer = &schema_state_version, .handle = handle_state_version_get,
         .summary = "Read one version of an agent's configuration"},
+
+    {"GET", "/v1/agents/{agent_id}/storage", SCOPE_STORAGE_READ, ROUTE_READ,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_storage, .answer = &schema_storage_item,
+        .handle = handle_storage_list, .summary = "List what an agent has stored, by key"},
+    {"GET", "/v1/agents/{agent_id}/storage/{key}", SCOPE_STORAGE_READ, ROUTE_READ,
+        ROUTE_ETAG | ROUTE_MAY_LAG | ROUTE_RAW_BODY, 200, .handle = handle_storage_get,
+        .summary = "Read what an agent has stored under a key, as it was written"},
+    {"PUT", "/v1/agents/{agent_id}/storage/{key}", SCOPE_STORAGE_WRITE, ROUTE_WRITE,
+        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE | ROUTE_RAW_BODY, 200,
+        .body_limit = STORAGE_VALUE_MAX_BYTES, .answer = &schema_storage_item,
+        .handle = handle_storage_put,
+        .summary = "Store JSON, or bytes of any type, under a key of an agent"},
+    {"DELETE", "/v1/agents/{agent_id}/storage/{key}", SCOPE_STORAGE_WRITE, ROUTE_WRITE,
+        ROUTE_ETAG, 204, .handle = handle_storage_delete, .on_full = STORE_ON_FULL_FREES,
+        .summary = "Delete what an agent has stored under a key"},
 
     /* State documents. */
     STATE_ROUTES("/v1/agents/{agent_id}", "an agent", 0),

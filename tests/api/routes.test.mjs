@@ -161,6 +161,7 @@ async function furnish(client) {
     client.put(`/v1/threads/${thread.id}/agents/${agent.id}/states/${name}`, { data: {} }, unseen),
   ]);
   for (const answer of documents) expectStatus(answer, 201);
+  expectStatus(await client.put(`/v1/agents/${agent.id}/storage/${name}`, { data: {} }), 201);
   const participant = expectStatus(
     await client.post(`/v1/threads/${thread.id}/participants`, { principal: 'user:furniture' }),
     201,
@@ -196,6 +197,7 @@ const SORTS = {
   tenant_id: 'tenant',
   agent_id: 'agent',
   name: 'name',
+  key: 'name',
   version: 'number',
   object_id: 'thread',
   participant_id: 'participant',

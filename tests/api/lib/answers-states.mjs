@@ -67,6 +67,17 @@ async function answersOfConfig(check, c, agent) {
     await c.get(`/v1/agents/${agent}/config/versions/${version}`), 200);
 }
 
+async function answersOfStorage(check, c, agent) {
+  const of = '/v1/agents/{agent_id}/storage';
+  const key = 'plan';
+  const one = `${of}/{key}`;
+  check(one, 'put', await c.put(`/v1/agents/${agent}/storage/${key}`, { x: 1 }), 201);
+  check(one, 'put', await c.put(`/v1/agents/${agent}/storage/${key}`, { x: 1 }), 200);
+  check(one, 'get', await c.get(`/v1/agents/${agent}/storage/${key}`), 200);
+  check(of, 'get', await c.get(`/v1/agents/${agent}/storage?include=values`), 200);
+  check(one, 'delete', await c.del(`/v1/agents/${agent}/storage/${key}`), 204);
+}
+
 export async function answersOfAgents(check, c) {
   const agent = check('/v1/agents', 'post', await c.post('/v1/agents', { name: 'a' }), 201);
   const thread = check('/v1/threads', 'post', await c.post('/v1/threads', {}), 201);
@@ -78,5 +89,6 @@ export async function answersOfAgents(check, c) {
   await answersOfThreadStates(check, c, thread.id);
   await answersOfBoth(check, c, thread.id, agent.id);
   await answersOfConfig(check, c, agent.id);
+  await answersOfStorage(check, c, agent.id);
   check('/v1/agents/{agent_id}', 'delete', await c.del(`/v1/agents/${agent.id}`), 204);
 }
