@@ -73,11 +73,12 @@ enum error access_check(struct call *call, struct context *c)
         return ERR_UNAVAILABLE; /* and runs again elsewhere: see job_done */
     if (call->route->access == ACCESS_OWN)
         return OK;
-    if (find_param(call, threads, COUNT_OF(threads), &id))
+    bool by_path = call->route->access != ACCESS_TENANT;
+    if (by_path && find_param(call, threads, COUNT_OF(threads), &id))
         return check_thread(call, c, id);
-    if (find_param(call, runs, COUNT_OF(runs), &id))
+    if (by_path && find_param(call, runs, COUNT_OF(runs), &id))
         return check_run(call, c, id);
-    if (find_param(call, agents, COUNT_OF(agents), &id))
+    if (by_path && find_param(call, agents, COUNT_OF(agents), &id))
         return check_agent(c, id);
     return problem_set(&call->problem, ERR_FORBIDDEN,
         "this route is about the whole tenant, and the request acts for %.*s alone",

@@ -64,6 +64,7 @@ struct call {
     bool is_admitting; /* the job is the admission, or it was the last job */
     bool is_admitted;
     struct intake upload;
+    void *prepared; /* what the route's `prepare` has left */
 
     /* What each run of the job starts from. */
     struct arena_mark mark;

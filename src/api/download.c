@@ -15,6 +15,8 @@ void download_drop(struct download *d)
 {
     if (d->spool_fd >= 0)
         close(d->spool_fd);
+    if (d->drop_fill != NULL)
+        d->drop_fill(d->fill_data);
     download_init(d);
 }
 
@@ -255,6 +257,9 @@ static enum error open_reader(struct download_reader *r)
     struct download *d = &r->what;
     if (d->spool_fd < 0)
         return content_open(r->store, d->tenant_id, d->id, d->size_bytes, &r->content);
+    enum error e = d->fill != NULL ? d->fill(d->fill_data, r->store, d->tenant_id) : OK;
+    if (e != OK)
+        return e;
     r->content = content_open_spool(r->store, d->spool_fd, d->size_bytes);
     d->spool_fd = -1;
     return OK;

@@ -20,6 +20,11 @@ struct download {
     uint64_t size_bytes;
     bool has_sha256;
     struct sha256 sha256;
+    /* Of a spooled file that is not complete yet: what completes it, before the first of it is read
+     * and where content may be read. With its data, which `drop_fill` frees; NULL: none. */
+    enum error (*fill)(void *data, struct store *store, struct uuid tenant_id);
+    void (*drop_fill)(void *data);
+    void *fill_data;
     uint64_t first; /* what is asked for of it */
     uint64_t count;
 };

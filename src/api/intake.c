@@ -95,6 +95,17 @@ enum error intake_write(struct call *call, struct content_writer *writer, struct
     return content_append(writer, bytes);
 }
 
+enum error intake_prepare(struct call *call, const struct content_info *info)
+{
+    return call->route->prepare != NULL ? call->route->prepare(call, info->size_bytes) : OK;
+}
+
+void intake_release(struct call *call)
+{
+    if (call->prepared != NULL)
+        call->route->release(call);
+}
+
 enum error intake_complete(struct call *call, const struct content_info *info, bool is_partial)
 {
     struct intake *u = &call->upload;

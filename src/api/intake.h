@@ -60,6 +60,10 @@ MUST_CHECK enum error intake_open(struct call *call, struct content_writer **out
 /* Writes the next of them. */
 MUST_CHECK enum error intake_write(
     struct call *call, struct content_writer *writer, struct str bytes);
+/* All has come and is synced: what the route does with it before its job. Where it was written. */
+MUST_CHECK enum error intake_prepare(struct call *call, const struct content_info *info);
+/* After the call, in the same place. */
+void intake_release(struct call *call);
 /* All has come and is synced: the call may be submitted. ERR_INVALID when it is not what the
  * headers promised. */
 MUST_CHECK enum error intake_complete(

@@ -13,7 +13,9 @@ static enum error write_piece(struct receipt *r)
     enum error e = r->writer != NULL ? OK : intake_open(r->call, &r->writer);
     if (e == OK)
         e = intake_write(r->call, r->writer, buf_str(&r->writing));
-    return e == OK && r->is_final ? content_sync(r->writer, &r->info) : e;
+    if (e == OK && r->is_final)
+        e = content_sync(r->writer, &r->info);
+    return e == OK && r->is_final ? intake_prepare(r->call, &r->info) : e;
 }
 
 static void work(struct content_task *task)
@@ -22,6 +24,7 @@ static void work(struct content_task *task)
     if (!r->is_ending) {
         r->result = write_piece(r);
     } else {
+        intake_release(r->call);
         if (r->keeps)
             content_keep(r->writer);
         else

@@ -160,4 +160,13 @@ enum error handle_workflow_resume(struct call *call, struct context *c);
 enum error handle_workflow_cancel(struct call *call, struct context *c);
 enum error handle_workflow_stream(struct call *call, struct context *c);
 
+/* archive_api.c */
+extern const struct schema query_import, schema_import;
+enum error handle_thread_export(struct call *call, struct context *c);
+enum error handle_agent_export(struct call *call, struct context *c);
+enum error handle_tenant_export(struct call *call, struct context *c);
+enum error prepare_import(struct call *call, uint64_t size_bytes);
+void release_import(struct call *call);
+enum error handle_import(struct call *call, struct context *c);
+
 #endif

@@ -52,6 +52,7 @@ enum route_access {
     ACCESS_BY_PATH,
     ACCESS_READER, /* as by the path, but permission to read is enough; the model looks closer */
     ACCESS_OWN,    /* any principal: the handler shows and makes only what is its own */
+    ACCESS_TENANT, /* none, whatever the path names */
 };
 
 enum { ROUTE_MAX_PARAMS = 4, ROUTE_MAX_SEGMENTS = 10, ROUTE_BODY_DEFAULT = 4 * 1024 * 1024 };
@@ -80,6 +81,10 @@ struct route {
     enum error (*handle)(struct call *call, struct context *c);
     enum route_access access;
     enum error (*admit)(struct call *call, struct context *c); /* of an upload; NULL: all */
+    /* Of an upload whose bytes have to be looked at before the job, where content may be read; what
+     * it leaves in call->prepared is released when all is over, in any case. NULL: none. */
+    enum error (*prepare)(struct call *call, uint64_t size_bytes);
+    void (*release)(struct call *call);
     enum store_on_full on_full; /* of a WRITE: whether a full disk refuses it */
     const char *summary;
 };

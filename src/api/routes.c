@@ -176,6 +176,22 @@ const struct route routes[] = {
         .handle = handle_thread_cancel,
         .on_full = STORE_ON_FULL_FREES, .summary = "Cancel a thread and its active runs"},
 
+    /* Archives. */
+    {"GET", "/v1/threads/{thread_id}/export", SCOPE_THREADS_READ, ROUTE_READ, ROUTE_BYTES, 200,
+        .handle = handle_thread_export, .access = ACCESS_TENANT,
+        .summary = "Export a thread with all that is in it, as a tar file"},
+    {"GET", "/v1/agents/{agent_id}/export", SCOPE_AGENTS_READ, ROUTE_READ, ROUTE_BYTES, 200,
+        .handle = handle_agent_export, .access = ACCESS_TENANT,
+        .summary = "Export an agent with its configuration, states and storage, as a tar file"},
+    {"GET", "/v1/export", SCOPE_ADMIN, ROUTE_READ, ROUTE_BYTES, 200,
+        .handle = handle_tenant_export,
+        .summary = "Export all threads and agents of the tenant, as a tar file"},
+    {"POST", "/v1/imports", SCOPE_ADMIN, ROUTE_WRITE, ROUTE_UPLOAD, 201,
+        .body_limit = (size_t)1 << 40, .query = &query_import, .answer = &schema_import,
+        .handle = handle_import, .prepare = prepare_import,
+        .release = release_import,
+        .summary = "Import an archive: all of it or nothing"},
+
     /* Runs. */
     {"POST", "/v1/threads/{thread_id}/runs", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_BODY_OPTIONAL,
         201, .body = &schema_run_create, .answer = &schema_run, .handle = handle_run_start,

@@ -135,6 +135,8 @@ static enum error write_content(
         e = intake_write(&v->call, *out_writer, body);
     if (e == OK)
         e = content_sync(*out_writer, &info);
+    if (e == OK)
+        e = intake_prepare(&v->call, &info);
     return e == OK ? intake_complete(&v->call, &info, false) : e;
 }
 
@@ -154,6 +156,7 @@ static void upload(struct visit *v, struct str body)
         submit(v);
     else
         call_refuse(call, e);
+    intake_release(call);
     if (intake_is_kept(call))
         content_keep(writer);
     else

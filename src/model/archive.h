@@ -4,7 +4,7 @@
  * gives the same bytes: there is no time of its making in it, and rows stand in the order in which
  * they came to be.
  *
- * Both ways go through a plain file (`fd`), which the caller opens, and removes when it is closed.
+ * Rows go both ways through a plain file (`fd`), which the caller opens and closes.
  *
  *   export   archive_export_rows in one READ job, so that all of it is of one moment; then
  *            archive_export_fill copies the content, outside of any job
@@ -57,6 +57,10 @@ struct archive_counts {
 
 /* --- Export --------------------------------------------------------------------------------- */
 
+/* ERR_NOT_FOUND. */
+MUST_CHECK enum error archive_find_subject(
+    struct context *c, const struct archive_subject *subject);
+
 struct archive_export;
 struct archive_export *archive_export_create(int fd);
 void archive_export_destroy(struct archive_export *x); /* accepts NULL */
@@ -65,6 +69,8 @@ void archive_export_destroy(struct archive_export *x); /* accepts NULL */
 MUST_CHECK enum error archive_export_rows(
     struct context *c, const struct archive_subject *subject, struct archive_export *x);
 uint64_t archive_export_size(const struct archive_export *x);
+/* Of its manifest, and so of every byte. */
+struct sha256 archive_export_digest(const struct archive_export *x);
 /* On a content thread. ERR_UNAVAILABLE when some was removed since the rows were read: then all of
  * it may be tried again. */
 MUST_CHECK enum error archive_export_fill(
@@ -78,8 +84,14 @@ enum archive_ids {
 };
 extern const char *const archive_id_modes[]; /* keep, remap; NULL */
 
+/* Where the bytes of an archive are: content at first, and a file while the rows are added. */
+struct archive_source {
+    enum error (*read)(void *data, uint64_t at, char *place, size_t size, struct problem *problem);
+    void *data;
+};
+
 struct archive;
-struct archive *archive_create(int fd, uint64_t size_bytes);
+struct archive *archive_create(const struct archive_source *source, uint64_t size_bytes);
 void archive_destroy(struct archive *a); /* accepts NULL */
 
 /* ERR_INVALID with the place and the rule. */
@@ -87,6 +99,8 @@ MUST_CHECK enum error archive_verify(struct archive *a, struct problem *problem)
 /* On a content thread: makes the content of a verified one durable, under new ids. */
 MUST_CHECK enum error archive_stage(
     struct archive *a, struct store *store, struct uuid tenant_id, struct problem *problem);
+/* On a content thread: copies the rows into this file, and reads them from there from now on. */
+MUST_CHECK enum error archive_spool_rows(struct archive *a, int fd, struct problem *problem);
 /* On a content thread, when all is over: removes what was staged and not adopted. */
 void archive_unstage(struct archive *a, struct store *store, struct uuid tenant_id, bool succeeded);
 /* Of a verified one. */

@@ -1,5 +1,3 @@
-#include <errno.h>
-
 #include "base/memory.h"
 #include "base/tar.h"
 #include "model/archive_file.h"
@@ -25,6 +23,7 @@ struct archive_export {
     struct sha256_state *hash;
     /* What manifest.json will say. */
     struct archive_manifest *manifest;
+    struct sha256 digest; /* of that */
     struct blob_place *blobs;
     size_t n_blobs;
     size_t cap_blobs;
@@ -61,22 +60,17 @@ uint64_t archive_export_size(const struct archive_export *x)
     return x->at;
 }
 
+struct sha256 archive_export_digest(const struct archive_export *x)
+{
+    return x->digest;
+}
+
 /* --- Bytes ---------------------------------------------------------------------------------- */
 
 static enum error write_at(
     struct archive_export *x, struct str bytes, uint64_t at, struct problem *problem)
 {
-    while (bytes.len > 0) {
-        ssize_t n = pwrite(x->fd, bytes.ptr, bytes.len, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return problem_set(problem, errno == ENOSPC ? ERR_STORAGE_FULL : ERR_UNAVAILABLE,
-                "the archive cannot be written: %s", strerror(errno));
-        bytes = str_slice(bytes, (size_t)n, bytes.len);
-        at += (uint64_t)n;
-    }
-    return OK;
+    return archive_write_file(x->fd, at, bytes, problem);
 }
 
 static enum error flush(struct archive_export *x, struct problem *problem)
@@ -315,7 +309,7 @@ static enum error list_blobs(
     return e;
 }
 
-static enum error find_subject(struct context *c, const struct archive_subject *subject)
+enum error archive_find_subject(struct context *c, const struct archive_subject *subject)
 {
     static const struct sql_statement *const statements[ARCHIVE_WHAT_COUNT] = {
         &SQL_ARCHIVE_TAKEN_THREAD, &SQL_ARCHIVE_HAS_AGENT, NULL};
@@ -355,6 +349,7 @@ static enum error write_end(struct archive_export *x, uint64_t bytes, struct pro
     for (size_t i = 0; i < x->n_blobs; i++)
         sha256_add(digest, (struct str){(char *)x->blobs[i].sha256.bytes, SHA256_LEN});
     manifest_end(x->manifest, x->n_blobs, bytes, sha256_finish(digest));
+    x->digest = sha256_of(manifest_text(x->manifest));
     begin_member(x);
     enum error e = add_bytes(x, manifest_text(x->manifest), problem);
     if (e == OK)
@@ -381,7 +376,7 @@ enum error archive_export_rows(
     buf_reset(&x->out);
     manifest_destroy(x->manifest);
     x->manifest = manifest_create();
-    enum error e = find_subject(c, subject);
+    enum error e = archive_find_subject(c, subject);
     if (e == OK && ftruncate(x->fd, 0) != 0)
         e = problem_set(c->problem, ERR_UNAVAILABLE, "the archive cannot be written");
     if (e == OK)

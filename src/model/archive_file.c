@@ -1,5 +1,7 @@
 #include "model/archive_file.h"
 
+#include <errno.h>
+
 #include "base/json_write.h"
 #include "base/memory.h"
 
@@ -158,4 +160,60 @@ void ids_deinit(struct archive_ids_of *ids)
     mem_free(ids->entries);
     mem_free(ids->sorted);
     *ids = (struct archive_ids_of){0};
+}
+
+/* --- Rows in a file ------------------------------------------------------------------------- */
+
+static enum error read_file(
+    void *data, uint64_t at, char *place, size_t size, struct problem *problem)
+{
+    const int *fd = data;
+    while (size > 0) {
+        ssize_t n = pread(*fd, place, size, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return problem_set(problem, ERR_UNAVAILABLE, "the archive cannot be read: %s",
+                n < 0 ? strerror(errno) : "it has become shorter");
+        place += n;
+        at += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return OK;
+}
+
+enum error archive_write_file(int fd, uint64_t at, struct str bytes, struct problem *problem)
+{
+    while (bytes.len > 0) {
+        ssize_t n = pwrite(fd, bytes.ptr, bytes.len, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return problem_set(problem, errno == ENOSPC ? ERR_STORAGE_FULL : ERR_UNAVAILABLE,
+                "the archive cannot be written: %s", strerror(errno));
+        bytes = str_slice(bytes, (size_t)n, bytes.len);
+        at += (uint64_t)n;
+    }
+    return OK;
+}
+
+enum error archive_spool_rows(struct archive *a, int fd, struct problem *problem)
+{
+    enum { PIECE = 256 * 1024 };
+    const struct archive_place *last = &a->members[MEMBER_COUNT - 1];
+    uint64_t end = last->at + last->size_bytes, at = 0;
+    char *piece = mem_alloc(PIECE);
+    enum error e = OK;
+    while (e == OK && at < end) {
+        size_t size = end - at < PIECE ? (size_t)(end - at) : PIECE;
+        e = archive_pread(a, at, piece, size, problem);
+        if (e == OK)
+            e = archive_write_file(fd, at, (struct str){piece, size}, problem);
+        at += size;
+    }
+    mem_free(piece);
+    a->fd = fd;
+    if (e == OK)
+        a->source = (struct archive_source){read_file, &a->fd};
+    return e;
 }

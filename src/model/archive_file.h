@@ -79,7 +79,8 @@ struct archive_thread {
 };
 
 struct archive {
-    int fd;
+    struct archive_source source;
+    int fd; /* of the spooled rows, for the source that reads them */
     uint64_t size_bytes;
     struct archive_subject subject;
     struct archive_place head;
@@ -99,6 +100,9 @@ enum error archive_broken(struct problem *problem, struct str place, const char 
     PRINTF_LIKE(3, 4);
 MUST_CHECK enum error archive_pread(
     const struct archive *a, uint64_t at, char *place, size_t size, struct problem *problem);
+/* ERR_STORAGE_FULL. */
+MUST_CHECK enum error archive_write_file(
+    int fd, uint64_t at, struct str bytes, struct problem *problem);
 /* Finds the members and contents, and checks their hashes against manifest.json. */
 MUST_CHECK enum error archive_index(struct archive *a, struct problem *problem);
 

@@ -1,4 +1,3 @@
-#include <errno.h>
 
 #include "base/json.h"
 #include "base/memory.h"
@@ -23,18 +22,7 @@ enum error archive_pread(
     if (at > a->size_bytes || size > a->size_bytes - at)
         return archive_broken(problem, STR("the archive"), "ends too early: it has %llu bytes",
             (unsigned long long)a->size_bytes);
-    while (size > 0) {
-        ssize_t n = pread(a->fd, place, size, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return problem_set(problem, ERR_UNAVAILABLE, "the archive cannot be read: %s",
-                n < 0 ? strerror(errno) : "it has become shorter");
-        place += n;
-        at += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return OK;
+    return a->source.read(a->source.data, at, place, size, problem);
 }
 
 /* --- Members -------------------------------------------------------------------------------- */

@@ -4,10 +4,10 @@
 #include "model/participants.h"
 #include "model/runs.h"
 
-struct archive *archive_create(int fd, uint64_t size_bytes)
+struct archive *archive_create(const struct archive_source *source, uint64_t size_bytes)
 {
     struct archive *a = MEM_NEW(struct archive);
-    a->fd = fd;
+    a->source = *source;
     a->size_bytes = size_bytes;
     return a;
 }

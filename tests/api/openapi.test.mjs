@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { answersOfMessages } from './lib/answers-messages.mjs';
+import { answersOfArchives } from './lib/answers-archives.mjs';
 import { answersOfAgents } from './lib/answers-states.mjs';
 import { expectStatus, startServer, token, twoTenants, uuid } from './lib/server.mjs';
 
@@ -180,6 +181,8 @@ test('real answers have the members that the document tells of, and no others', 
     const media = answer.headers.get('Content-Type')?.split(';')[0];
     if (answer.text === '')
       assert.equal(told.content, undefined, `${method} ${template} ${status} has no content`);
+    else if (told.content['application/octet-stream'])
+      assert.ok(answer.bytes.length > 0, `${method} ${template}`);
     else conform(document, told.content[media].schema, answer.body, `${method} ${template}`);
     seen.add(`${method} ${template}`);
     return answer.body;
@@ -402,6 +405,7 @@ test('real answers have the members that the document tells of, and no others', 
     await c.post(`/workflow/cancel/${flow.workflow_id}`),
     200,
   );
+  await answersOfArchives(check, c);
   const spare = expectStatus(await c.post('/v1/keys', { name: 's', scopes: ['runs:read'] }), 201);
   check('/v1/keys/{key_id}', 'delete', await c.del(`/v1/keys/${spare.id}`), 200);
 

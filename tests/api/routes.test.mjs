@@ -391,8 +391,9 @@ test('a key with only the scope that a route needs gets in', async (t) => {
 
 // --- Principals ------------------------------------------------------------------------------
 
-// Routes whose path names no thread, run or agent: `own`, where every principal sees and makes what
-// is its own, or `tenant`, where only keys of the whole tenant get in. A new one must be put here.
+// Routes whose path names no thread, run or agent, or that go beyond it: `own`, where every
+// principal sees and makes what is its own, or `tenant`, where only keys of the whole tenant get
+// in. A new one must be put here.
 const WITHOUT_THREAD = {
   'GET /v1/whoami': 'own',
   'POST /v1/threads': 'own',
@@ -418,12 +419,17 @@ const WITHOUT_THREAD = {
   'DELETE /v1/keys/{key_id}': 'tenant',
   'GET /v1/audit': 'tenant',
   'GET /v1/audit/verify': 'tenant',
+  'GET /v1/threads/{thread_id}/export': 'tenant',
+  'GET /v1/agents/{agent_id}/export': 'tenant',
+  'GET /v1/export': 'tenant',
+  'POST /v1/imports': 'tenant',
 };
 
 // Writes that permission to read is enough for, on what is one's own.
 const OF_ONESELF = /^(PATCH|DELETE|POST) \/v1\/threads\/\{thread_id\}\/participants\/(me|\{)/;
 
 function ruleOf(route) {
+  if (WITHOUT_THREAD[route.name]) return WITHOUT_THREAD[route.name];
   if (/\{(thread_id|workflow_id|run_id)\}/.test(route.path)) return 'thread';
   if (/\{agent_id\}/.test(route.path)) return 'agent';
   assert.ok(WITHOUT_THREAD[route.name], `say in WITHOUT_THREAD what principals may do there`);

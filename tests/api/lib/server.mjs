@@ -357,11 +357,13 @@ export class Client {
       redirect: 'manual',
       signal,
     });
-    const text = await answer.text();
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const text = bytes.toString();
     const isJson = /^application\/(problem\+)?json/.test(answer.headers.get('Content-Type') ?? '');
     return {
       status: answer.status,
       headers: answer.headers,
+      bytes,
       text,
       body: isJson && text !== '' ? JSON.parse(text) : null,
     };

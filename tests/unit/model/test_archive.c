@@ -28,13 +28,6 @@ static struct str bytes_of(struct fixture *f, int fd)
     return (struct str){bytes, (size_t)st.st_size};
 }
 
-static int file_of(struct str bytes)
-{
-    int fd = new_file();
-    EXPECT_EQ(pwrite(fd, bytes.ptr, bytes.len, 0), (ssize_t)bytes.len);
-    return fd;
-}
-
 static struct context *begin_reading_as(struct fixture *f, struct uuid tenant_id)
 {
     struct context *c = begin_reading(f);
@@ -55,15 +48,32 @@ static struct str exported(struct fixture *f, struct uuid tenant, struct archive
     return bytes;
 }
 
+static enum error read_memory(
+    void *data, uint64_t at, char *place, size_t size, struct problem *problem)
+{
+    const struct str *bytes = data;
+    EXPECT(at + size <= bytes->len);
+    memcpy(place, bytes->ptr + at, size);
+    return OK;
+}
+
+static struct archive *opened(struct str *bytes)
+{
+    const struct archive_source source = {read_memory, bytes};
+    return archive_create(&source, bytes->len);
+}
+
 /* What became of an import; the problem stays told(). */
 static enum error imported(
     struct fixture *f, struct uuid tenant, struct str bytes, enum archive_ids ids)
 {
-    int fd = file_of(bytes);
-    struct archive *a = archive_create(fd, bytes.len);
+    int fd = new_file();
+    struct archive *a = opened(&bytes);
     enum error e = archive_verify(a, &f->problem);
     if (e == OK)
         e = archive_stage(a, f->store, tenant, &f->problem);
+    if (e == OK)
+        e = archive_spool_rows(a, fd, &f->problem);
     if (e == OK)
         e = leave(f, archive_apply(begin_as(f, tenant), a, ids, false));
     archive_unstage(a, f->store, tenant, e == OK);
@@ -422,12 +432,11 @@ TEST(any_flipped_byte_of_an_archive_is_refused_and_nothing_is_changed)
     for (size_t at = 0; at < good.len; at += 13) {
         memcpy(bad, good.ptr, good.len);
         bad[at] ^= 4;
-        int fd = file_of((struct str){bad, good.len});
-        struct archive *a = archive_create(fd, good.len);
+        struct str bytes = {bad, good.len};
+        struct archive *a = opened(&bytes);
         if (archive_verify(a, &f.problem) == OK)
             test_fail(__FILE__, __LINE__, "byte %zu was changed and taken", at);
         archive_destroy(a);
-        close(fd);
         problem_init(&f.problem, f.arena);
     }
     EXPECT_EQ(imported(&f, other, str_slice(good, 0, good.len - 1), ARCHIVE_IDS_KEEP), ERR_INVALID);

@@ -1,0 +1,379 @@
+// Export and import: a thread, an agent or a tenant as one file, whole or not at all.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import test from 'node:test';
+import {
+  claim,
+  eventually,
+  expectProblem,
+  expectSound,
+  expectStatus,
+  readAll,
+  startServer,
+  twoTenants,
+  uuid,
+  withKey,
+} from './lib/server.mjs';
+import { ids, pack, packed, unpack } from './lib/archive.mjs';
+
+async function bytesOf(answer) {
+  assert.equal(answer.status, 200, answer.text);
+  return answer.bytes;
+}
+
+const exportThread = async (client, id) =>
+  bytesOf(await client.get(`/v1/threads/${id}/export`));
+const exportTenant = async (client) => bytesOf(await client.get('/v1/export'));
+
+const send = (client, archive, query = '', headers = {}) =>
+  client.post(`/v1/imports${query}`, undefined, {
+    raw: archive,
+    type: 'application/x-tar',
+    headers,
+  });
+
+/** A thread with runs, events, participants and states. */
+async function furnish(client, agentName = `agent ${uuid()}`) {
+  const agent = expectStatus(await client.post('/v1/agents', { name: agentName }), 201);
+  const thread = expectStatus(
+    await client.post('/v1/threads', { title: 'a "title"', metadata: { a: 1.5, b: { c: null } } }),
+    201,
+  );
+  const path = `/v1/threads/${thread.id}`;
+  const unseen = { headers: { 'If-Match': '*' } };
+  expectStatus(await client.post(`${path}/runs`, { user_input: 'héllo' }), 201);
+  for (const principal of ['user:ada', `agent:${agent.id}`])
+    expectStatus(await client.post(`${path}/participants`, { principal }), 201);
+  for (const place of [
+    `/v1/agents/${agent.id}/config`,
+    `/v1/agents/${agent.id}/states/plan`,
+    `${path}/states/board`,
+    `${path}/agents/${agent.id}/states/mine`,
+  ])
+    for (const n of [1, 2])
+      assert.ok((await client.put(place, { data: { n } }, unseen)).status < 300, place);
+  for (let n = 0; n < 20; n++)
+    expectStatus(await client.post(`${path}/events`, { kind: 'progress', text: `${n}` }), 201);
+  return { thread: thread.id, agent: agent.id };
+}
+
+/** The same text with every id named by the order in which it comes first. */
+const withoutIds = (archive) =>
+  ids(archive.toString('latin1').replace(/"sha256":"[0-9a-f]{64}"/g, '"sha256":""'));
+
+test('a thread goes out and comes in again', async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  const { thread, agent } = await furnish(alice);
+  const archive = await exportThread(alice, thread);
+
+  await t.test('as a tar file that says what it is', async () => {
+    const answer = await alice.get(`/v1/threads/${thread}/export`);
+    assert.equal(answer.headers.get('Content-Type'), 'application/x-tar');
+    assert.match(answer.headers.get('Content-Disposition'), new RegExp(`${thread}\\.tar`));
+    assert.equal(Number(answer.headers.get('Content-Length')), archive.length);
+    const members = unpack(archive);
+    assert.deepEqual(JSON.parse(members.get('cairn.json')), {
+      format: 'cairn-archive',
+      version: 1,
+      what: 'thread',
+      id: thread,
+    });
+    const manifest = JSON.parse(members.get('manifest.json'));
+    for (const { name, size_bytes: size, sha256 } of manifest.members) {
+      assert.equal(members.get(name).length, size, name);
+      assert.equal(createHash('sha256').update(members.get(name)).digest('hex'), sha256, name);
+    }
+    assert.ok(answer.bytes.equals(archive), 'the same bytes again');
+    const headers = { 'If-None-Match': answer.headers.get('ETag') };
+    assert.equal((await alice.get(`/v1/threads/${thread}/export`, { headers })).status, 304);
+  });
+
+  await t.test('under new ids, to the same bytes but for these', async () => {
+    const made = expectStatus(await send(bob, archive, '?ids=remap'), 201);
+    assert.equal(made.what, 'thread');
+    assert.equal(made.counts.events, (await readAll(alice, `/v1/threads/${thread}/events`)).length);
+    const [theirs, mine] = made.objects;
+    assert.deepEqual([theirs.type, theirs.from, mine.from], ['agent', agent, thread]);
+    assert.notEqual(mine.to, thread);
+    assert.equal(withoutIds(await exportThread(bob, mine.to)), withoutIds(archive));
+    const [before, after] = [
+      await readAll(alice, `/v1/threads/${thread}/events`),
+      await readAll(bob, `/v1/threads/${mine.to}/events`),
+    ];
+    const told = (events) => events.map((e) => [e.seq, e.kind, e.text]);
+    assert.deepEqual(told(after), told(before));
+    const participants = expectStatus(await bob.get(`/v1/threads/${mine.to}/participants`), 200);
+    assert.ok(participants.data.some((p) => p.principal === `agent:${theirs.to}`));
+    const next = expectStatus(
+      await bob.post(`/v1/threads/${mine.to}/events`, { kind: 'progress' }),
+      201,
+    );
+    assert.equal(next.seq, before.at(-1).seq + 1);
+  });
+
+  await t.test('under its own ids only where they are free', async () => {
+    const { body } = await send(alice, archive);
+    assert.equal(body.code, 'conflict');
+    assert.match(body.detail, new RegExp(`thread ${thread} already`));
+  });
+
+  await t.test('twice with one Idempotency-Key once', async () => {
+    const key = { 'Idempotency-Key': uuid() };
+    const first = expectStatus(await send(bob, archive, '?ids=remap', key), 201);
+    const again = await send(bob, archive, '?ids=remap', key);
+    assert.deepEqual(again.body, first);
+    assert.equal(again.headers.get('Idempotency-Replayed'), 'true');
+    const other = await furnish(alice);
+    expectProblem(
+      await send(bob, await exportThread(alice, other.thread), '?ids=remap', key),
+      422,
+      'idempotency_key_reused',
+    );
+  });
+
+  await t.test('or is only looked at', async () => {
+    const count = async () => (await bob.get('/v1/threads?limit=200')).body.data.length;
+    const before = await count();
+    const verdict = expectStatus(await send(bob, archive, '?ids=remap&dry_run=true'), 200);
+    assert.equal(verdict.dry_run, true);
+    assert.equal(await count(), before);
+    expectProblem(await send(alice, archive, '?dry_run=true'), 409, 'conflict');
+  });
+  await expectSound(server);
+});
+
+test('a tenant moves to another with everything in it', async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  await furnish(alice);
+  const { thread } = await furnish(alice);
+  await alice.post(`/v1/threads/${thread}/events/prune`, { through_seq: 5 });
+  const archive = await exportTenant(alice);
+  const made = expectStatus(await send(bob, archive), 201);
+  assert.deepEqual([made.counts.threads, made.counts.agents, made.counts.states], [2, 2, 8]);
+  assert.ok((await exportTenant(bob)).equals(archive));
+  expectProblem(await bob.get(`/v1/threads/${thread}/events?after=1`), 410, 'events_pruned');
+  const audit = expectStatus(await bob.get('/v1/audit?action=archive.imported'), 200);
+  assert.equal(audit.data.length, 1);
+  await server.restart();
+  assert.ok((await exportTenant(bob)).equals(archive));
+  await expectSound(server);
+});
+
+test('an agent goes with its configuration and states, and without threads', async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  const { agent } = await furnish(alice, 'helper');
+  const answer = await alice.get(`/v1/agents/${agent}/export`);
+  const made = expectStatus(await send(bob, await bytesOf(answer), '?ids=remap'), 201);
+  assert.deepEqual([made.counts.agents, made.counts.threads, made.counts.states], [1, 0, 2]);
+  const config = expectStatus(await bob.get(`/v1/agents/${made.objects[0].to}/config`), 200);
+  assert.deepEqual([config.data, config.version], [{ n: 2 }, 2]);
+  const again = await send(bob, answer.bytes, '?ids=remap');
+  assert.match(expectProblem(again, 409, 'conflict').detail, /has the name of/);
+});
+
+test('a run that a worker holds waits for another where it comes in', async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  const { thread } = await furnish(alice);
+  const run = await claim(alice);
+  const archive = await exportThread(alice, thread);
+  const made = expectStatus(await send(bob, archive, '?ids=remap'), 201);
+  const theirs = await claim(bob);
+  assert.equal(theirs.thread_id, made.objects.at(-1).to);
+  assert.ok(theirs.fence > run.fence);
+});
+
+test('streams of a tenant see what is imported', async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  const { thread } = await furnish(alice);
+  const archive = await exportThread(alice, thread);
+  const stream = bob.sse('/v1/events/stream');
+  const seen = [];
+  stream.addEventListener('message', (event) => seen.push(JSON.parse(event.data)));
+  await new Promise((done) => stream.addEventListener('open', done));
+  const made = expectStatus(await send(bob, archive, '?ids=remap'), 201);
+  await eventually(() => seen.length >= made.counts.events);
+  stream.close();
+  assert.deepEqual(seen.map((e) => e.seq), seen.map((_, i) => i + 1));
+});
+
+test('who may not read something may not export it', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  const { thread } = await furnish(operator);
+  const poor = await withKey(operator, ['threads:read', 'runs:read']);
+  const answer = await poor.get(`/v1/threads/${thread}/export`);
+  assert.match(expectProblem(answer, 403, 'forbidden').detail, /events:read/);
+});
+
+test('archives that were tampered with are refused, and change nothing', async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  const { thread } = await furnish(alice);
+  const good = unpack(await exportThread(alice, thread));
+  const empty = await exportTenant(bob);
+
+  /** The members as they are but for one, with every hash put right. */
+  const edited = (name, change) => {
+    const members = new Map(good);
+    members.set(name, Buffer.from(change(members.get(name).toString())));
+    return packed(members);
+  };
+  /** One more member, where contents are. */
+  const joined = (name, bytes) =>
+    packed(
+      new Map(
+        [...good].flatMap(([n, b]) => (n === 'manifest.json' ? [[name, bytes], [n, b]] : [[n, b]])),
+      ),
+    );
+  /** Another id for the thread, wherever it is named. */
+  const renamed = (id) => {
+    const rename = (bytes) => Buffer.from(bytes.toString().replaceAll(thread, id));
+    return packed(new Map([...good].map(([name, bytes]) => [name, rename(bytes)])));
+  };
+  const line = (name, change) =>
+    edited(name, (text) => {
+      const [first, ...rest] = text.trimEnd().split('\n');
+      return [JSON.stringify(change(JSON.parse(first))), ...rest, ''].join('\n');
+    });
+  const refuse = async (archive, rule) => {
+    const answer = await send(bob, archive);
+    assert.equal(answer.status, 422, `${rule} ${answer.text}`);
+    assert.match(answer.body.detail, rule);
+  };
+  assert.ok(packed(good).equals(await exportThread(alice, thread)), 'packed() is faithful');
+
+  const cases = {
+    'a member with an absolute path': [
+      () => pack([...good].map(([n, b]) => [n === 'runs.jsonl' ? '/etc/passwd' : n, b])),
+      /relative path/,
+    ],
+    'a member that climbs': [
+      () => pack([...good].map(([n, b]) => [n === 'runs.jsonl' ? '../runs.jsonl' : n, b])),
+      /relative path/,
+    ],
+    'a link': [() => pack([...good], { type: { 'runs.jsonl': '2' } }), /plain file/],
+    'a device': [() => pack([...good], { type: { 'runs.jsonl': '3' } }), /plain file/],
+    'a pax header': [() => pack([...good], { type: { 'runs.jsonl': 'x' } }), /plain file/],
+    'an owner': [() => pack([...good], { uid: 1000 }), /owner/],
+    'a member too many': [
+      () => joined('evil.jsonl', Buffer.from('')),
+      /does not belong/,
+    ],
+    'a member twice': [
+      () => pack([...good].flatMap(([n, b]) => (n === 'runs.jsonl' ? [[n, b], [n, b]] : [[n, b]]))),
+      /stands where run_undo\.jsonl belongs/,
+    ],
+    'a member too few': [
+      () => pack([...good].filter(([n]) => n !== 'runs.jsonl')),
+      /stands where runs\.jsonl belongs/,
+    ],
+    'content that nobody asked for': [
+      () => {
+        const bytes = Buffer.from('bomb');
+        const name = `blobs/${createHash('sha256').update(bytes).digest('hex')}`;
+        return joined(name, bytes);
+      },
+      /content that no file has/,
+    ],
+    'content under another hash': [
+      () => joined(`blobs/${'0'.repeat(64)}`, Buffer.from('x')),
+      /does not have the hash/,
+    ],
+    'a hash that does not fit': [
+      () =>
+        pack([...good].map(([n, b]) => [n, n === 'threads.jsonl' ? Buffer.from(`${b} `) : b])),
+      /manifest\.json does not fit: the archive has .*threads\.jsonl/,
+    ],
+    'a version from the future': [
+      () => edited('cairn.json', (text) => text.replace('"version":1', '"version":2')),
+      /is of version 2; this server knows version 1/,
+    ],
+    'another format': [
+      () => edited('cairn.json', (text) => text.replace('cairn-archive', 'zip')),
+      /does not say that it is an archive/,
+    ],
+    'an end cut off': [() => packed(good).subarray(0, -1), /ends too early/],
+    'a tail': [() => Buffer.concat([packed(good), Buffer.alloc(512)]), /two blocks of zeros/],
+    'nothing at all': [() => Buffer.alloc(0), /ends too early/],
+    'text': [() => Buffer.from('hello '.repeat(200)), /POSIX ustar/],
+    'an unknown member of a row': [
+      () => line('threads.jsonl', (row) => ({ ...row, tenant_id: uuid() })),
+      /threads\.jsonl line 1 has a member that is not known/,
+    ],
+    'a row without what it needs': [
+      () => line('threads.jsonl', ({ status, ...row }) => row),
+      /"status" is missing/,
+    ],
+    'a status that there is not': [
+      () => line('threads.jsonl', (row) => ({ ...row, status: 'asleep' })),
+      /"status" has a value that is not known/,
+    ],
+    'a run of another thread': [
+      () => line('runs.jsonl', (row) => ({ ...row, thread_id: uuid() })),
+      /names a thread that is not in the archive/,
+    ],
+    'a parent that is not there': [
+      () => line('runs.jsonl', (row) => ({ ...row, parent_run_id: uuid(), depth: 1 })),
+      /names a run that is not in the archive/,
+    ],
+    'a run that is its own parent': [
+      () => line('runs.jsonl', (row) => ({ ...row, parent_run_id: row.id, depth: 1 })),
+      /depth/,
+    ],
+    'a gap in the events': [
+      () => edited('events.jsonl', (text) => text.split('\n').toSpliced(3, 1).join('\n')),
+      /"seq" must be 4/,
+    ],
+    'events that end too early': [
+      () => edited('events.jsonl', (text) => text.split('\n').slice(0, 5).concat('').join('\n')),
+      /ends at event 5/,
+    ],
+    'rows in another order': [
+      () =>
+        edited('participants.jsonl', (text) =>
+          text.trim().split('\n').reverse().concat('').join('\n'),
+        ),
+      /is not behind the one before it/,
+    ],
+    'a row twice': [
+      () => edited('states.jsonl', (text) => text + text.split('\n').at(-2) + '\n'),
+      /is not behind the one before it/,
+    ],
+    'a line that does not end': [
+      () => edited('runs.jsonl', (text) => text.trimEnd()),
+      /does not end with a line feed/,
+    ],
+    'a line that is no JSON': [
+      () => edited('runs.jsonl', () => '{"id":\n'),
+      /runs\.jsonl line 1 byte/,
+    ],
+    'nesting without end': [
+      () => edited('runs.jsonl', () => `${'['.repeat(100000)}\n`),
+      /nested too deeply/,
+    ],
+    'a U+0000 in text': [
+      () => line('threads.jsonl', (row) => ({ ...row, title: '\0' })),
+      /u0000 is not allowed/,
+    ],
+    'an id from the far future': [
+      () => renamed('fffffffe-0000-7000-8000-000000000000'),
+      /is of the future/,
+    ],
+    'an id that is not of version 7': [
+      () => renamed('11111111-2222-4333-8444-555555555555'),
+      /version 7/,
+    ],
+    'a config of nobody': [
+      () => line('states.jsonl', (row) => ({ ...row, kind: 'config' })),
+      /of an agent alone/,
+    ],
+  };
+  for (const [name, [make, rule]] of Object.entries(cases))
+    await t.test(name, async () => refuse(make(), rule));
+  assert.ok((await exportTenant(bob)).equals(empty), 'nothing has changed');
+});
