@@ -36,6 +36,9 @@ static const struct {
                       "\"metadata\":{\"attribution\":\"the archive\"},\"run_id\":\"" ID_2 "\"}"},
     {"MessageInput", "{\"content\":\"/summarise length=short\",\"type\":\"command\"}"},
     {"MessageBody", "{\"content\":\"Here is the corrected report\"}"},
+    {"ShareCreate", "{\"kind\":\"participate\",\"permission\":\"read\",\"label\":\"for reviewers\","
+                    "\"max_redemptions\":10}"},
+    {"ShareRedeem", "{\"token\":\"cairn_share_…\",\"name\":\"Alice\"}"},
     {"WorkflowStart", "{\"user_input\":\"Plan a trip to Oslo\",\"ask_clarifications\":true}"},
     {"WorkflowInput", "{\"input\":\"In May\"}"},
 };
@@ -59,6 +62,10 @@ static const struct {
     {"title", "Q3 report"},
     {"agent", "researcher"},
     {"principal", "user:alice"},
+    {"token", "cairn_share_…"},
+    {"label", "for reviewers"},
+    {"created_by", "user:alice"},
+    {"previous_permission", "read"},
     {"image", "https://example.com/alice.png"},
     {"actor", "key:" ID_1},
     {"version", "0.1.0"},

@@ -150,6 +150,16 @@ enum error handle_message_delete(struct call *call, struct context *c);
 enum error handle_message_debug(struct call *call, struct context *c);
 enum error handle_message_versions(struct call *call, struct context *c);
 
+/* shares_api.c */
+extern const struct schema schema_share, schema_share_create, schema_share_created, query_shares,
+    schema_redemption, schema_share_redeem, schema_share_redeemed;
+enum error handle_share_create(struct call *call, struct context *c);
+enum error handle_share_list(struct call *call, struct context *c);
+enum error handle_share_get(struct call *call, struct context *c);
+enum error handle_share_revoke(struct call *call, struct context *c);
+enum error handle_share_redemptions(struct call *call, struct context *c);
+enum error handle_share_redeem(struct call *call, struct context *c);
+
 /* memoria.c */
 extern const struct schema schema_workflow_start, schema_workflow_input, schema_workflow,
     query_workflow_stream;

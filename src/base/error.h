@@ -26,6 +26,9 @@
     X(ERR_RUN_ACTIVE,      "run_active",             409, false, "The thread has an active run") \
     X(ERR_LEASE_LOST,      "lease_lost",             409, false, "The lease is lost") \
     X(ERR_LEASE_NEEDED,    "lease_required",         409, false, "The run is leased to a worker") \
+    X(ERR_SHARE_USED_UP,   "share_used_up",          409, false, "The share was redeemed too often") \
+    X(ERR_SHARE_EXPIRED,   "share_expired",          410, false, "The share has expired") \
+    X(ERR_SHARE_REVOKED,   "share_revoked",          410, false, "The share was revoked") \
     X(ERR_PRUNED,          "events_pruned",          410, false, "The events were pruned") \
     X(ERR_STALE,           "stale_etag",             412, false, "The object has changed") \
     X(ERR_TOO_LARGE,       "body_too_large",         413, false, "The body is too large") \

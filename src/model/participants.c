@@ -367,6 +367,15 @@ static enum error come_back(
     return e == OK ? emit(c, p, changed, false) : e;
 }
 
+/* The access that it has from here on was given by name: no share can take it back. */
+static enum error settle(struct context *c, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SHARE_SETTLE);
+    query_uuid(&q, "participant_id", id);
+    return query_run(&q);
+}
+
 enum error participant_join(struct context *c, struct uuid thread_id, struct participant *p)
 {
     struct participant before = {0};
@@ -384,6 +393,8 @@ enum error participant_join(struct context *c, struct uuid thread_id, struct par
             STR_ARG(p->principal));
     p->thread_id = thread_id;
     e = found ? come_back(c, &before, p) : insert(c, p);
+    if (e == OK && found)
+        e = settle(c, p->id);
     if (e == OK)
         e = record(c, p, STR_NONE, p->permission);
     return e == OK ? participant_get(c, thread_id, p->id, p) : e;
@@ -463,6 +474,8 @@ enum error participant_update(
         e = write_row(c, after);
         if (e == OK)
             e = emit(c, after, changed, before->active && !after->active);
+        if (e == OK && permission_rank(granted(after)) > permission_rank(granted(before)))
+            e = settle(c, after->id);
         if (e == OK)
             e = record(c, after, granted(before), granted(after));
     }
@@ -474,6 +487,66 @@ enum error participant_leave(struct context *c, struct participant *p)
     const struct participant before = *p;
     p->active = false;
     return participant_update(c, &before, p);
+}
+
+/* --- Shares --------------------------------------------------------------------------------- */
+
+int permission_rank(struct str permission)
+{
+    if (str_is_none(permission))
+        return 0;
+    return str_eq(permission, READ_WRITE) ? 2 : 1;
+}
+
+static enum error promote(
+    struct context *c, const struct participant *before, struct participant *p)
+{
+    static const char *const changed[] = {"permission", NULL};
+    struct str permission = p->permission;
+    *p = *before;
+    if (permission_rank(permission) <= permission_rank(before->permission))
+        return OK;
+    p->permission = permission;
+    enum error e = write_row(c, p);
+    return e == OK ? emit(c, p, changed, false) : e;
+}
+
+enum error participant_admit(
+    struct context *c, struct uuid thread_id, struct participant *p, struct str *out_previous)
+{
+    struct participant before = {0};
+    bool found = false;
+    enum error e = principal_check(c, p->principal, STR("Cairn-Principal"));
+    if (e == OK)
+        e = participant_find(c, thread_id, p->principal, &found, &before);
+    if (e != OK)
+        return e;
+    p->thread_id = thread_id;
+    *out_previous = granted(&before);
+    if (!found)
+        e = insert(c, p);
+    else
+        e = before.active ? promote(c, &before, p) : come_back(c, &before, p);
+    if (e == OK)
+        e = record(c, p, *out_previous, p->permission);
+    return e == OK ? participant_get(c, thread_id, p->id, p) : e;
+}
+
+enum error participant_withdraw(struct context *c, struct participant *p, struct str permission)
+{
+    static const char *const demoted[] = {"permission", NULL}, *const left[] = {"active", NULL};
+    struct str before = granted(p);
+    bool ends = str_is_none(permission);
+    if (permission_rank(permission) >= permission_rank(before))
+        return OK;
+    if (ends)
+        p->active = p->online = false;
+    else
+        p->permission = permission;
+    enum error e = write_row(c, p);
+    if (e == OK)
+        e = emit(c, p, ends ? left : demoted, ends);
+    return e == OK ? record(c, p, before, permission) : e;
 }
 
 /* --- Online --------------------------------------------------------------------------------- */

@@ -107,6 +107,20 @@ MUST_CHECK enum error participant_update(
 /* Takes no part any more; nothing happens when it does not already. */
 MUST_CHECK enum error participant_leave(struct context *c, struct participant *p);
 
+/*
+ * What a share gives: who takes no part does from here on, as `p` says (principal, name,
+ * permission), who may only read is promoted; nobody is demoted. `p` is the participant then,
+ * out_previous the permission it had before, STR_NONE for none; nothing changed when they are the
+ * same.
+ */
+MUST_CHECK enum error participant_admit(
+    struct context *c, struct uuid thread_id, struct participant *p, struct str *out_previous);
+/* Takes back what is more than this permission; STR_NONE: takes no part any more. */
+MUST_CHECK enum error participant_withdraw(
+    struct context *c, struct participant *p, struct str permission);
+/* 0 for STR_NONE, and more for what includes it. */
+int permission_rank(struct str permission);
+
 /* Counts as online for so long, or, with 0, not any more. A principal speaks for itself alone. */
 MUST_CHECK enum error participant_heartbeat(
     struct context *c, struct participant *p, int64_t ttl_s, struct str status);

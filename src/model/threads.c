@@ -222,6 +222,15 @@ static enum error emit(
     return event_emit(c, thread_id, &event);
 }
 
+static enum error begin_after(struct context *c, const struct thread *thread)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_BEGIN_AFTER);
+    query_uuid(&q, "id", thread->id);
+    query_i64(&q, "seq", thread->last_seq);
+    return query_run(&q);
+}
+
 enum error thread_create(struct context *c, struct thread *thread)
 {
     thread_defaults(thread);
@@ -237,6 +246,8 @@ enum error thread_create(struct context *c, struct thread *thread)
         e = write_documents(c, &SQL_THREAD_INSERT_DOCUMENTS, thread);
     if (e == OK)
         e = thread_index_metadata(c, thread->id, thread->metadata);
+    if (e == OK && thread->last_seq > 0)
+        e = begin_after(c, thread);
     if (e == OK)
         e = tell_created(c, thread);
     if (e == OK)

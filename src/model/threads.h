@@ -60,8 +60,8 @@ MUST_CHECK enum error thread_index_metadata(
 /* Fills in what the client left out. */
 void thread_defaults(struct thread *thread);
 
-/* Creates the thread that `thread` describes, and fills in the rest of it. A principal that does so
- * is its first participant. */
+/* Creates the thread that `thread` describes (its log begins after last_seq), and fills in the rest
+ * of it. A principal that does so is its first participant. */
 MUST_CHECK enum error thread_create(struct context *c, struct thread *thread);
 MUST_CHECK enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread);
 /* The same without context, preferences and important_steps, which may be large. */

@@ -3,7 +3,7 @@
 -- types: important_steps json, prune_on_completion bool, event_max_age_s int, created_after int
 -- types: created_before int, title_like text, key text, value text, now int, limit int
 -- types: max_bytes int, key_1 text, key_2 text, key_3 text, key_4 text
--- types: principal text, value_1 text, value_2 text, value_3 text, value_4 text
+-- types: principal text, seq int, value_1 text, value_2 text, value_3 text, value_4 text
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define thread_before: t.id, t.status, t.title, t.agent
@@ -78,6 +78,10 @@ VALUES (:tenant_id, :id, :status, :title, :agent, :metadata, :error, :run_policy
 -- name: thread_insert_documents
 INSERT INTO thread_documents (tenant_id, thread_id, context, preferences, important_steps)
 VALUES (:tenant_id, :id, :context, :preferences, :important_steps);
+
+-- The log begins behind this number, as if what was before had been pruned.
+-- name: thread_begin_after
+UPDATE threads SET last_seq = :seq, pruned_seq = :seq WHERE tenant_id = :tenant_id AND id = :id;
 
 -- Its row is the lock of everything in the thread.
 -- name: thread_lock

@@ -366,6 +366,17 @@ test('real answers have the members that the document tells of, and no others', 
   check(`${template}/me`, 'delete', await c.del(`${people}/me`, alice), 200);
   check(`${template}/{participant_id}`, 'delete', await c.del(`${people}/${person.id}`), 200);
 
+  const links = '/v1/threads/{thread_id}/shares';
+  const link = { kind: 'participate', max_redemptions: 1 };
+  const share = check(links, 'post', await c.post(`/v1/threads/${thread.id}/shares`, link), 201);
+  const redeem = await c.post('/v1/shares/redeem', { token: share.token }, alice);
+  check('/v1/shares/redeem', 'post', redeem, 200);
+  check(links, 'get', await c.get(`/v1/threads/${thread.id}/shares`), 200);
+  const at = `/v1/threads/${thread.id}/shares/${share.id}`;
+  check(`${links}/{share_id}`, 'get', await c.get(at), 200);
+  check(`${links}/{share_id}/redemptions`, 'get', await c.get(`${at}/redemptions`), 200);
+  check(`${links}/{share_id}`, 'delete', await c.del(at), 200);
+
   check(
     '/v1/threads/{thread_id}/cancel',
     'post',

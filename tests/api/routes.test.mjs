@@ -61,6 +61,9 @@ async function readTable(server) {
   return routes;
 }
 
+// Of the share that was furnished last.
+let spareToken = 'cairn_share_x';
+
 // A body that each route takes. A schema with required members needs an example here.
 const EXAMPLES = {
   TenantCreate: () => ({ name: `tenant ${uuid()}` }),
@@ -72,6 +75,8 @@ const EXAMPLES = {
   EventAppend: () => ({ kind: 'progress' }),
   EventPrune: () => ({ through_seq: 1 }),
   MessageCreate: () => ({ content: 'hello' }),
+  ShareCreate: () => ({ kind: 'participate' }),
+  ShareRedeem: () => ({ token: spareToken }),
   ParticipantJoin: () => ({ principal: `user:${uuid()}` }),
   WorkflowStart: () => ({ user_input: 'hello' }),
   WorkflowInput: () => ({ input: 'yes' }),
@@ -170,6 +175,11 @@ async function furnish(client) {
     await client.post(`/v1/threads/${thread.id}/messages`, { content: 'hello' }),
     201,
   );
+  const share = expectStatus(
+    await client.post(`/v1/threads/${thread.id}/shares`, { kind: 'participate' }),
+    201,
+  );
+  spareToken = share.token;
   return {
     message: message.id,
     thread: thread.id,
@@ -177,6 +187,7 @@ async function furnish(client) {
     key: key.id,
     tenant: client.tenantId,
     participant: participant.id,
+    share: share.id,
     agent: agent.id,
     name,
     number: 1,
@@ -201,6 +212,7 @@ const SORTS = {
   version: 'number',
   object_id: 'thread',
   participant_id: 'participant',
+  share_id: 'share',
 };
 
 function sortOf(name) {
@@ -403,6 +415,7 @@ const WITHOUT_THREAD = {
   'GET /v1/events/stream': 'own',
   'GET /v1/events/ws': 'own',
   'POST /workflow/start': 'own',
+  'POST /v1/shares/redeem': 'own',
   'POST /v1/agents': 'tenant',
   'GET /v1/agents': 'tenant',
   'GET /v1/runs': 'tenant',

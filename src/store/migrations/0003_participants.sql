@@ -90,10 +90,15 @@ CREATE TABLE share_redemptions (
     previous_permission TEXT,
     -- The thread that a copy made.
     copied_thread_id {{uuid}},
+    -- Whether the participant still has its access from here; not once somebody gave it by name.
+    active {{bool}} NOT NULL,
     created_at {{int}} NOT NULL,
     PRIMARY KEY (tenant_id, share_id, id),
     FOREIGN KEY (tenant_id, share_id) REFERENCES shares (tenant_id, id) ON DELETE CASCADE
 );
+
+CREATE INDEX share_redemptions_by_participant ON share_redemptions (tenant_id, participant_id)
+    WHERE participant_id IS NOT NULL;
 
 -- That a workflow was made or deleted is a change of status to Memoria's readers; of what else
 -- Cairn tells in words of its own they hear nothing.
