@@ -26,7 +26,7 @@
     X(ERR_RUN_ACTIVE,      "run_active",             409, false, "The thread has an active run") \
     X(ERR_LEASE_LOST,      "lease_lost",             409, false, "The lease is lost") \
     X(ERR_LEASE_NEEDED,    "lease_required",         409, false, "The run is leased to a worker") \
-    X(ERR_SHARE_USED_UP,   "share_used_up",          409, false, "The share was redeemed too often") \
+    X(ERR_SHARE_USED_UP,   "share_used_up",          409, false, "The share is used up") \
     X(ERR_SHARE_EXPIRED,   "share_expired",          410, false, "The share has expired") \
     X(ERR_SHARE_REVOKED,   "share_revoked",          410, false, "The share was revoked") \
     X(ERR_PRUNED,          "events_pruned",          410, false, "The events were pruned") \

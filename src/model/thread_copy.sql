@@ -10,9 +10,11 @@ ORDER BY seq LIMIT :limit;
 -- Relations within the thread are found again by the numbers, which both threads share. The sweep
 -- makes its words searchable.
 -- name: copy_message
-INSERT INTO messages (event_id, tenant_id, thread_id, seq, id, sender_id, sender_role, type, content,
-    content_type, metadata, filenames, responds_to, command, has_debug, created_at, updated_at)
-SELECT {{sqlite: :event_id}}{{postgres: coalesce(:event_id, nextval('event_ids'))}}, m.tenant_id, :thread_id, m.seq, :new_id,
+INSERT INTO messages (event_id, tenant_id, thread_id, seq, id, sender_id, sender_role, type,
+    content, content_type, metadata, filenames, responds_to, command, has_debug, created_at,
+    updated_at)
+SELECT {{sqlite: :event_id}}{{postgres: coalesce(:event_id, nextval('event_ids'))}},
+    m.tenant_id, :thread_id, m.seq, :new_id,
     (SELECT n.id FROM participants AS o JOIN participants AS n
         ON n.tenant_id = o.tenant_id AND n.thread_id = :thread_id AND n.principal = o.principal
         WHERE o.tenant_id = :tenant_id AND o.thread_id = :source_id AND o.id = m.sender_id),
