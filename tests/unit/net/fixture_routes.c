@@ -182,6 +182,46 @@ static void serve_download(struct http_exchange *x)
     http_stream_start(x, 200, NULL, 0, &hooks);
 }
 
+/* --- /sized?bytes, an answer of known length; /cut-off?bytes breaks in the middle of one -------
+ */
+
+static void produce_sized(struct http_exchange *x)
+{
+    static const char piece[DOWNLOAD_PIECE_BYTES];
+    struct visit *v = visit_of(x);
+    size_t size = v->left < sizeof piece ? v->left : sizeof piece;
+    v->left -= size;
+    atomic_fetch_add(&v->fixture->produced, size);
+    if (size > 0 && !http_stream_send(x, (struct str){piece, size}))
+        atomic_fetch_add(&v->fixture->refused_sends, 1);
+    note_queued(x);
+}
+
+static void serve_sized(struct http_exchange *x)
+{
+    static const struct http_stream_hooks hooks = {.on_writable = produce_sized};
+    struct visit *v = visit_of(x);
+    v->left = (size_t)query_number(x);
+    http_stream_start_sized(x, 200, NULL, 0, v->left, &hooks);
+}
+
+static void produce_half(struct http_exchange *x)
+{
+    struct visit *v = visit_of(x);
+    if (v->count++ == 0)
+        produce_sized(x);
+    else
+        http_exchange_abort(x);
+}
+
+static void serve_cut_off(struct http_exchange *x)
+{
+    static const struct http_stream_hooks hooks = {.on_writable = produce_half};
+    struct visit *v = visit_of(x);
+    v->left = (size_t)query_number(x);
+    http_stream_start_sized(x, 200, NULL, 0, v->left, &hooks);
+}
+
 /* --- /events, /ws ---------------------------------------------------------------------------- */
 
 static void say_goodbye(struct http_exchange *x)
@@ -310,6 +350,8 @@ static const struct {
     ROUTE("/pause-at-end", serve_pause_at_end),
     ROUTE("/mirror", serve_mirror),
     ROUTE("/download", serve_download),
+    ROUTE("/sized", serve_sized),
+    ROUTE("/cut-off", serve_cut_off),
     ROUTE("/events", serve_events),
     ROUTE("/ws", serve_ws),
     ROUTE("/injection", serve_injection),

@@ -120,6 +120,77 @@ TEST(a_large_download_never_has_more_queued_than_the_limit)
     fixture_end(&f);
 }
 
+static void drain_patiently(void *server)
+{
+    http_server_drain(server, 20000);
+}
+
+TEST(an_answer_of_known_length_is_streamed_and_the_connection_goes_on)
+{
+    struct fixture f;
+    fixture_init(&f);
+    f.config.stream_max_bytes = 16 * 1024; /* a piece may pass it: there is one at a time */
+    fixture_start(&f);
+    struct client c CLEANUP(client_close);
+    client_connect_narrow(&c, f.port);
+    client_say(&c, REQUEST("GET", "/sized?20000000"));
+    EXPECT(reaches(&f.requests, 1));
+    sleep_ms(100);
+    EXPECT(atomic_load(&f.produced) < 20000000); /* a client that does not read stops it */
+    struct answer a CLEANUP(answer_deinit);
+    client_hear(&c, false, &a);
+    EXPECT_EQ(a.status, 200);
+    EXPECT_STR(answer_header(&a, STR("Content-Length")), STR("20000000"));
+    EXPECT(str_is_none(answer_header(&a, STR("Transfer-Encoding"))));
+    EXPECT_EQ(a.body.len, 20000000);
+    EXPECT_EQ(atomic_load(&f.refused_sends), 0);
+    EXPECT(atomic_load(&f.queued_most) <= 33 * 1024);
+    client_say(&c, REQUEST("HEAD", "/sized?77"));
+    struct answer b CLEANUP(answer_deinit);
+    client_hear(&c, true, &b);
+    EXPECT_STR(answer_header(&b, STR("Content-Length")), STR("77"));
+    client_say(&c, REQUEST("GET", "/sized?0"));
+    struct answer d CLEANUP(answer_deinit);
+    client_hear(&c, false, &d);
+    EXPECT_STR(answer_header(&d, STR("Content-Length")), STR("0"));
+    fixture_end(&f);
+}
+
+TEST(an_answer_of_known_length_goes_on_while_the_server_drains_and_the_client_says_no_more)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct client c CLEANUP(client_close);
+    client_connect_narrow(&c, f.port);
+    client_say(&c, REQUEST("GET", "/sized?5000000"));
+    client_hang_up(&c);
+    EXPECT(reaches(&f.requests, 1));
+    struct answer a CLEANUP(answer_deinit);
+    client_hear_head(&c, &a);
+    uv_thread_t drain;
+    uv_thread_create(&drain, drain_patiently, f.server);
+    sleep_ms(50);
+    EXPECT(client_need(&c, 5000000));
+    uv_thread_join(&drain);
+    fixture_end(&f);
+}
+
+TEST(an_answer_that_cannot_be_completed_is_cut_off)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct client c CLEANUP(client_close);
+    client_connect(&c, f.port);
+    client_say(&c, REQUEST("GET", "/cut-off?100000"));
+    struct answer a CLEANUP(answer_deinit);
+    client_hear_head(&c, &a);
+    EXPECT_STR(answer_header(&a, STR("Content-Length")), STR("100000"));
+    EXPECT(!client_need(&c, 100000));
+    EXPECT(c.in.len < 100000);
+    EXPECT(reaches(&f.ended, 1));
+    fixture_end(&f);
+}
+
 TEST(subscribers_get_what_is_published_in_order)
 {
     struct fixture f;
