@@ -72,13 +72,14 @@ struct cli_request {
     const char *path_without; /* when the last argument, which is optional, is not given; NULL */
     const struct cli_column *columns;
     size_t n_columns;
-    const char *cursor;   /* the query's name for where a page begins; NULL: "cursor" */
-    const char *looks_at; /* what --dry-run reads and shows; NULL: the path */
-    const char *question; /* before it is done: "Delete the thread?"; NULL: not asked */
-    const char *done;     /* said on stderr when there is no answer to show; NULL */
-    const char *nothing;  /* what a 204 means where it is a failure; NULL: it is none */
-    const char *secret;   /* the pointer of a secret that is shown once; NULL */
-    const char *verdict;  /* the pointer of a boolean; false is a failure; NULL */
+    const char *cursor;       /* the query's name for where a page begins; NULL: "cursor" */
+    const char *other_cursor; /* the name instead, when the option of this name is given; NULL */
+    const char *looks_at;     /* what --dry-run reads and shows; NULL: the path */
+    const char *question;     /* before it is done: "Delete the thread?"; NULL: not asked */
+    const char *done;         /* said on stderr when there is no answer to show; NULL */
+    const char *nothing;      /* what a 204 means where it is a failure; NULL: it is none */
+    const char *secret;       /* the pointer of a secret that is shown once; NULL */
+    const char *verdict;      /* the pointer of a boolean; false is a failure; NULL */
 };
 
 struct command {

@@ -94,8 +94,11 @@ static int print_list(struct cli *cli, struct remote *r, struct remote_request *
 {
     const struct cli_request *row = cli->command->request;
     struct str first = request->path;
-    struct str cursor_name = str_of(row->cursor != NULL ? row->cursor : "cursor");
-    struct pages p = {.cursor = cli_value(cli, "after"), .more = true};
+    const char *cursor = row->cursor != NULL ? row->cursor : "cursor";
+    if (row->other_cursor != NULL && !str_is_none(cli_value(cli, row->other_cursor)))
+        cursor = row->other_cursor;
+    struct str cursor_name = str_of(cursor);
+    struct pages p = {.cursor = cli_value(cli, cursor), .more = true};
     int code = read_limit(cli, &p.left);
     while (code == EXIT_SUCCESS && p.more && p.left > 0) {
         struct remote_answer answer;

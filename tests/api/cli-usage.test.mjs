@@ -27,7 +27,8 @@ async function everyCommand(cli) {
 
 const ISSUED = `serve; thread list; thread get; thread create; thread delete; run list; run get;
   run start; run input; run pause; run resume; run cancel; run tail; run wait; run claim;
-  event list; event append; event tail; key create; key list; key revoke; tenant create;
+  event list; event append; event tail; message list; message get; message send; message edit;
+  message delete; message history; message search; key create; key list; key revoke; tenant create;
   tenant list; audit list; audit verify; backup; restore; check; migrate; doctor; api; completion;
   help`.split(/;\s+/);
 

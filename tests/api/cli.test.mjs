@@ -41,6 +41,36 @@ test('threads are created, listed, shown and deleted', async (t) => {
   await cli.refused(1, /\(404 not_found\)$/m, 'thread', 'delete', made.id, '--dry-run');
 });
 
+test('messages are sent, listed either way, found, edited and deleted', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const thread = expectStatus(await server.open.post('/v1/threads', {}), 201).id;
+  const made = await cli.json('message', 'send', thread, '--content', 'first words');
+  const many = await cli.json('message', 'send', thread,
+    '--messages', '[{"content":"second"},{"content":"third"}]');
+  assert.equal(many.count, 2);
+  const contents = async (...args) =>
+    (await cli.rows('message', 'list', thread, ...args)).map((row) => row.at(-1));
+  assert.deepEqual(await contents(), ['third', 'second', 'first words']);
+  assert.deepEqual(await contents('--after', '0'), ['first words', 'second', 'third']);
+  assert.deepEqual(await contents('--before', String(many.last_seq)), ['second', 'first words']);
+  const edited = await cli.json('message', 'edit', thread, made.id, '--content', 'other words',
+    '--if-match', '"1"');
+  assert.equal(edited.version, 2);
+  await cli.refused(1, /stale_etag/, 'message', 'edit', thread, made.id, '--content', 'x',
+    '--if-match', '"1"');
+  assert.equal((await cli.json('message', 'get', thread, made.id)).content, 'other words');
+  const [old] = await cli.rows('message', 'history', thread, made.id);
+  assert.equal(old[2], 'first words');
+  for (const where of [[thread], []]) {
+    const [found] = await cli.rows('message', 'search', ...where, '-q', 'other');
+    assert.deepEqual([found[2], found.at(-1)], [made.id, 'other words']);
+  }
+  await cli.refused(2, /--words/, 'message', 'search', thread);
+  await cli.ok('message', 'delete', thread, made.id, '--yes');
+  assert.deepEqual(await cli.rows('message', 'search', '-q', 'other'), []);
+});
+
 test('a list pages by itself, up to its limit or all of it', async (t) => {
   const server = await startServer(t);
   const cli = newCli(t, server);

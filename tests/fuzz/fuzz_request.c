@@ -10,8 +10,8 @@
  * It comes from the admin of a tenant of its own; with '!' in front of the method from an operator,
  * with '~' from who may only read, with '?' from nobody. {t} is the newest thread's id, {T} that of
  * the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's id, {c} the
- * newest cursor, {e} ETag, {f} fence. SWEEP does what is otherwise done every second, DAY lets a
- * day go by before.
+ * newest cursor, {e} ETag, {f} fence, {m} message. SWEEP does what is otherwise done every second,
+ * DAY lets a day go by before.
  *
  * What must hold: judge.h of every answer; who only reads, and what is refused, changes nothing;
  * the same again with the same Idempotency-Key is answered the same and changes nothing; a stream
@@ -33,8 +33,21 @@ enum {
     MAX_FOLLOWED = MAX_INPUT_BYTES, /* no story makes more events than it has bytes */
 };
 
-enum slot { THREAD, THREAD_2, RUN, RUN_2, KEY, SECRET, TENANT, CURSOR, ETAG, FENCE, SLOTS };
-static const char slot_letters[] = "tTrRksncef";
+enum slot {
+    THREAD,
+    THREAD_2,
+    RUN,
+    RUN_2,
+    KEY,
+    SECRET,
+    TENANT,
+    CURSOR,
+    ETAG,
+    FENCE,
+    MESSAGE,
+    SLOTS
+};
+static const char slot_letters[] = "tTrRksncefm";
 
 struct world {
     struct arena arena; /* of one input */
@@ -295,6 +308,8 @@ static void learn(struct world *w, const struct route *route, const cairn_answer
         keep(w, THREAD, THREAD_2, id);
     if (route->answer == &schema_run)
         keep(w, RUN, RUN_2, id);
+    if (route->answer == &schema_message)
+        keep(w, MESSAGE, MESSAGE, id);
     if (route->answer == &schema_key_created)
         keep(w, KEY, KEY, id);
     keep(w, THREAD, THREAD_2, json_text_of(&w->arena, body, "workflow_id"));

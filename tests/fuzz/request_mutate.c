@@ -185,8 +185,9 @@ static void add_path(struct buf *out, const char *template)
             buf_append_byte(out, *template);
             continue;
         }
-        static const char *const own[][2] = {{"{thread_id}", "{t}"}, {"{workflow_id}", "{t}"},
-            {"{run_id}", "{r}"}, {"{key_id}", "{k}"}, {"{tenant_id}", "{n}"}};
+        static const char *const own[][2] = {{"{thread_id}", "{t}"}, {"{message_id}", "{m}"},
+            {"{workflow_id}", "{t}"}, {"{run_id}", "{r}"}, {"{key_id}", "{k}"},
+            {"{tenant_id}", "{n}"}};
         const char *slot = NULL;
         for (size_t i = 0; i < COUNT_OF(own); i++)
             if (strncmp(template, own[i][0], strlen(own[i][0])) == 0)

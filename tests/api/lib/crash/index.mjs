@@ -5,6 +5,7 @@ import { Appender } from './events.mjs';
 import { Locksmith } from './keys.mjs';
 import { Listener } from './listeners.mjs';
 import { Memoria } from './memoria.mjs';
+import { Correspondent } from './messages.mjs';
 import { Pruner } from './prune.mjs';
 import { Mover } from './runs.mjs';
 import { Landlord } from './tenants.mjs';
@@ -15,6 +16,7 @@ export const ACTORS = [
   Listener, // first: it hears everything of its tenant
   Appender,
   Librarian,
+  Correspondent,
   Pruner,
   Mover,
   Worker,
