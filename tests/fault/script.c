@@ -214,7 +214,8 @@ static void end_call(struct script *s, const struct step *step, const char *targ
     const char *body, const struct reply *r, bool sync_had_failed)
 {
     struct str code = pointed_text(&s->arena, r->body, STR("/code"));
-    if (r->status == 200 || r->status == 201 || (r->status == 204 && step->read_status == 404)) {
+    if (r->status == 200 || r->status == 201 ||
+        (r->status == 204 && strcmp(step->method, "DELETE") == 0)) {
         if (sync_had_failed)
             verdict_wrong(
                 s->verdict, "%s %s was acknowledged after a failed sync", step->method, target);
