@@ -29,6 +29,11 @@ static const struct {
                     "\"payload\":{\"page\":3},\"run_id\":\"" ID_2 "\"}"},
     {"EventInput", "{\"kind\":\"acme.tool_call\",\"payload\":{\"tool\":\"search\"}}"},
     {"EventPrune", "{\"through_seq\":1000}"},
+    {"FilePatch", "{\"metadata\":{\"source\":\"crawler\"}}"},
+    {"FileRestore", "{\"version\":3}"},
+    {"FileCopy", "{\"thread_id\":\"" ID_2 "\",\"name\":\"report-2.txt\",\"history\":true}"},
+    {"UploadCreate", "{\"name\":\"corpus.tar\",\"size_bytes\":2147483648,"
+                     "\"content_type\":\"application/x-tar\",\"expected_version\":0}"},
     {"ParticipantJoin", "{\"principal\":\"user:alice\",\"permission\":\"read\"}"},
     {"ParticipantPatch", "{\"permission\":\"read_write\",\"status\":\"reading page 3\"}"},
     {"ParticipantHeartbeat", "{\"ttl_s\":60,\"status\":\"typing\"}"},
@@ -60,6 +65,10 @@ static const struct {
 } TEXTS[] = {
     {"name", "acme"},
     {"title", "Q3 report"},
+    {"sha256", "5d41402abc4b2a76b9719d911017c592ae3b7d1f0c2e4d6f8a9b0c1d2e3f4a5b"},
+    {"content_type", "text/plain"},
+    {"created_by", "user:alice"},
+    {"source_name", "report.txt"},
     {"agent", "researcher"},
     {"principal", "user:alice"},
     {"token", "cairn_share_…"},

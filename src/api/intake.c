@@ -78,8 +78,12 @@ enum error intake_refuse_large(struct call *call)
 enum error intake_open(struct call *call, struct content_writer **out_writer)
 {
     struct intake *u = &call->upload;
-    if (u->is_resumed)
-        return content_reopen(call->api->store, call->tenant_id, u->id, u->offset, out_writer);
+    if (u->is_resumed) {
+        enum error e =
+            content_reopen(call->api->store, call->tenant_id, u->id, u->offset, out_writer);
+        bool is_first = e == ERR_DAMAGED && u->offset == 0;
+        return is_first ? content_create(call->api->store, call->tenant_id, u->id, out_writer) : e;
+    }
     u->id = uuid_v7();
     return content_create(call->api->store, call->tenant_id, u->id, out_writer);
 }
@@ -104,6 +108,22 @@ void intake_release(struct call *call)
 {
     if (call->prepared != NULL)
         call->route->release(call);
+}
+
+enum error intake_sync(
+    struct call *call, struct content_writer *writer, struct content_info *out_info)
+{
+    struct intake *u = &call->upload;
+    struct content_info whole;
+    enum error e = content_sync(writer, out_info);
+    if (e != OK || u->whole_bytes == 0 || out_info->size_bytes != u->whole_bytes)
+        return e;
+    whole = *out_info;
+    if (u->offset > 0) /* the writer has hashed what it wrote itself */
+        e = content_measure(call->api->store, call->tenant_id, u->id, u->whole_bytes, &whole);
+    u->has_whole = e == OK;
+    u->whole = whole.sha256;
+    return e;
 }
 
 enum error intake_complete(struct call *call, const struct content_info *info, bool is_partial)

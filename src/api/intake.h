@@ -30,13 +30,16 @@ struct intake {
     bool is_resumed;
     struct uuid id;
     uint64_t offset;
-    uint64_t max_bytes; /* fewer than the route takes; 0: as many */
+    uint64_t max_bytes;   /* fewer than the route takes; 0: as many */
+    uint64_t whole_bytes; /* once it has come to so many, all of it is hashed */
 
     /* For `handle`: what came. */
     uint64_t received_bytes;
     uint64_t size_bytes;  /* with what was there before */
     struct sha256 sha256; /* of what came with this request */
     bool is_partial;
+    bool has_whole; /* whole_bytes are there, and this is their hash */
+    struct sha256 whole;
     struct str head; /* its first bytes, at most INTAKE_HEAD_BYTES */
     char head_bytes[INTAKE_HEAD_BYTES];
 
@@ -60,6 +63,9 @@ MUST_CHECK enum error intake_open(struct call *call, struct content_writer **out
 /* Writes the next of them. */
 MUST_CHECK enum error intake_write(
     struct call *call, struct content_writer *writer, struct str bytes);
+/* All has come: makes it durable. */
+MUST_CHECK enum error intake_sync(
+    struct call *call, struct content_writer *writer, struct content_info *out_info);
 /* All has come and is synced: what the route does with it before its job. Where it was written. */
 MUST_CHECK enum error intake_prepare(struct call *call, const struct content_info *info);
 /* After the call, in the same place. */

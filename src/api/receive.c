@@ -14,7 +14,7 @@ static enum error write_piece(struct receipt *r)
     if (e == OK)
         e = intake_write(r->call, r->writer, buf_str(&r->writing));
     if (e == OK && r->is_final)
-        e = content_sync(r->writer, &r->info);
+        e = intake_sync(r->call, r->writer, &r->info);
     return e == OK && r->is_final ? intake_prepare(r->call, &r->info) : e;
 }
 

@@ -160,6 +160,39 @@ enum error handle_share_revoke(struct call *call, struct context *c);
 enum error handle_share_redemptions(struct call *call, struct context *c);
 enum error handle_share_redeem(struct call *call, struct context *c);
 
+/* files_api.c */
+extern const struct schema schema_file, schema_file_patch, schema_file_version, schema_file_restore,
+    schema_file_copy, query_files, query_file_versions;
+enum error handle_file_list(struct call *call, struct context *c);
+enum error handle_file_info(struct call *call, struct context *c);
+enum error handle_file_patch(struct call *call, struct context *c);
+enum error handle_file_delete(struct call *call, struct context *c);
+enum error handle_file_versions(struct call *call, struct context *c);
+enum error handle_file_version_delete(struct call *call, struct context *c);
+enum error handle_file_restore(struct call *call, struct context *c);
+enum error handle_file_copy(struct call *call, struct context *c);
+
+/* file_bytes_api.c */
+extern const struct schema query_file_get, query_file_diff, schema_file_diff;
+enum error admit_file_put(struct call *call, struct context *c);
+enum error handle_file_put(struct call *call, struct context *c);
+enum error handle_file_get(struct call *call, struct context *c);
+enum error handle_file_version_get(struct call *call, struct context *c);
+
+/* file_diff_api.c */
+enum error handle_file_diff(struct call *call, struct context *c);
+
+/* uploads_api.c */
+extern const struct schema schema_upload, schema_upload_create, query_uploads;
+enum error handle_upload_create(struct call *call, struct context *c);
+enum error handle_upload_list(struct call *call, struct context *c);
+enum error handle_upload_get(struct call *call, struct context *c);
+enum error handle_upload_delete(struct call *call, struct context *c);
+extern const struct schema query_upload_append;
+enum error admit_upload_append(struct call *call, struct context *c);
+enum error handle_upload_append(struct call *call, struct context *c);
+enum error handle_upload_complete(struct call *call, struct context *c);
+
 /* memoria.c */
 extern const struct schema schema_workflow_start, schema_workflow_input, schema_workflow,
     query_workflow_stream;

@@ -129,7 +129,8 @@ static bool has_header(const struct remote_request *q, struct str name)
 static void prepare(
     struct remote *r, const struct remote_request *q, struct arena *arena, struct outgoing *o)
 {
-    *o = (struct outgoing){.request = {.method = str_of(q->method), .body = q->body}};
+    *o = (struct outgoing){
+        .request = {.method = str_of(q->method), .body = q->body, .source = q->source}};
     o->request.headers = o->headers;
     o->request.target =
         arena_printf(arena, "%.*s%.*s", STR_ARG(r->endpoint.prefix), STR_ARG(q->path));
@@ -231,26 +232,32 @@ enum client_result remote_send(
     }
 }
 
+/* The body of an answer that is small. */
+static enum client_result read_rest(struct remote *r, struct remote_answer *answer)
+{
+    struct str run;
+    struct buf body CLEANUP(buf_deinit);
+    enum client_result result;
+    buf_init(&body, PROBLEM_MAX_BYTES);
+    while (
+        (result = http_client_read(r->client, LONGEST_PAUSE_MS, &run)) == CLIENT_OK && run.len > 0)
+        buf_append(&body, run);
+    answer->body = arena_str(&r->arena, buf_str(&body));
+    read_json(r, answer);
+    return result == CLIENT_TIMED_OUT ? CLIENT_LOST : result;
+}
+
 enum client_result remote_begin(
     struct remote *r, const struct remote_request *q, struct remote_answer *out_answer)
 {
     struct outgoing o;
-    struct str run;
     arena_clear(&r->arena);
     *out_answer = (struct remote_answer){.body = STR("")};
     prepare(r, q, &r->arena, &o);
     enum client_result result =
         http_client_begin(r->client, &o.request, &r->arena, &out_answer->head);
-    if (result != CLIENT_OK || out_answer->head.status < 400)
-        return result;
-    struct buf body CLEANUP(buf_deinit);
-    buf_init(&body, PROBLEM_MAX_BYTES);
-    while (
-        (result = http_client_read(r->client, LONGEST_PAUSE_MS, &run)) == CLIENT_OK && run.len > 0)
-        buf_append(&body, run);
-    out_answer->body = arena_str(&r->arena, buf_str(&body));
-    read_json(r, out_answer);
-    return result == CLIENT_TIMED_OUT ? CLIENT_LOST : result;
+    return result == CLIENT_OK && out_answer->head.status >= 400 ? read_rest(r, out_answer)
+                                                                  : result;
 }
 
 /* --- What went wrong ------------------------------------------------------------------------ */
@@ -311,6 +318,15 @@ int remote_ask(
     struct remote *r, const struct remote_request *request, struct remote_answer *out_answer)
 {
     return remote_judge(r, remote_send(r, request, out_answer), out_answer);
+}
+
+int remote_ask_once(
+    struct remote *r, const struct remote_request *request, struct remote_answer *out_answer)
+{
+    enum client_result result = remote_begin(r, request, out_answer);
+    if (result == CLIENT_OK && out_answer->head.status < 400)
+        result = read_rest(r, out_answer);
+    return remote_judge(r, result, out_answer);
 }
 
 /* --- Paths ---------------------------------------------------------------------------------- */

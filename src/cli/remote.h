@@ -15,6 +15,7 @@ struct remote_request {
     const char *method;
     struct str path; /* "/v1/threads?limit=5", encoded, without the URL's own path */
     struct str body; /* JSON; STR_NONE: none */
+    struct client_source *source; /* instead of it: bytes, which are sent once; NULL */
     const struct http_header *headers; /* more of them */
     size_t n_headers;
 };
@@ -40,6 +41,10 @@ int remote_ask(
 enum client_result remote_send(
     struct remote *r, const struct remote_request *request, struct remote_answer *out_answer);
 int remote_judge(struct remote *r, enum client_result result, const struct remote_answer *answer);
+
+/* The same with a `source`: never sent again. */
+int remote_ask_once(
+    struct remote *r, const struct remote_request *request, struct remote_answer *out_answer);
 
 /* A stream: the head is judged already; then runs of its body, by http_client_read. */
 enum client_result remote_begin(

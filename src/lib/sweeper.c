@@ -6,7 +6,7 @@
 #include "base/thread.h"
 #include "lib/errand.h"
 #include "lib/leftovers.h"
-#include "model/sweep.h"
+#include "store/content.h"
 
 enum { PAUSE_MS = 1000, SHORT_PAUSE_MS = 20 };
 
@@ -17,7 +17,7 @@ struct sweeper {
     pthread_cond_t cond;
     bool stopping;
     bool prepares;
-    struct sweep_position position, next;
+    struct sweep_position position;
     struct sweep_list list; /* its items are in the arena */
     struct arena arena;
     bool more;
@@ -25,12 +25,42 @@ struct sweeper {
 
 /* --- One pass ------------------------------------------------------------------------------- */
 
-/* It may run more than once: the position moves on when it is done. */
-static enum error sweep_at_once(struct context *c, void *data)
+/* After the commit. What stays for a failure is found by content_sweep, as after a crash. */
+static void remove_unused(struct store *store, const struct sweep_report *report)
 {
-    struct sweeper *s = data;
-    s->next = s->position;
-    return model_sweep(c, &s->next, &s->more);
+    for (size_t i = 0; i < report->n_unused; i++) {
+        const struct blob_note *note = &report->unused[i];
+        enum error e = content_remove(store, note->tenant_id, note->blob_id);
+        if (e != OK)
+            LOG(LOG_WARN, "content that nothing refers to was not removed",
+                LOG_STR("code", error_info(e)->code));
+    }
+}
+
+struct pass {
+    const struct sweep_position *from;
+    struct sweep_position next;
+    struct sweep_report report;
+};
+
+/* It may run more than once: the position moves on when it is done. */
+static enum error run_pass(struct context *c, void *data)
+{
+    struct pass *pass = data;
+    pass->next = *pass->from;
+    return model_sweep(c, &pass->next, &pass->report);
+}
+
+enum error sweep_at_once(struct store *store, struct sweep_position *position, bool *out_more)
+{
+    struct pass pass = {.from = position};
+    enum error e = errand_run(store, STORE_WRITE, run_pass, &pass);
+    if (e != OK)
+        return e;
+    *position = pass.next;
+    *out_more = pass.report.more;
+    remove_unused(store, &pass.report);
+    return OK;
 }
 
 static enum error list(struct context *c, void *data)
@@ -50,13 +80,13 @@ static enum error list(struct context *c, void *data)
 
 struct item_job {
     const struct sweep_item *item;
-    bool more;
+    struct sweep_report report;
 };
 
 static enum error do_item(struct context *c, void *data)
 {
     struct item_job *job = data;
-    return sweep_do(c, job->item, &job->more);
+    return sweep_do(c, job->item, &job->report);
 }
 
 static bool is_stopping(struct sweeper *s)
@@ -81,7 +111,10 @@ static enum error sweep_one_by_one(struct sweeper *s)
         struct item_job job = {.item = &s->list.items[i]};
         e = errand_run(s->store, STORE_WRITE, do_item, &job);
         failure = e != OK ? e : failure;
-        s->more = s->more || (e == OK && job.more);
+        if (e != OK)
+            continue;
+        s->more = s->more || job.report.more;
+        remove_unused(s->store, &job.report);
     }
     s->position = s->list.next;
     s->more = s->more && failure == OK; /* what fails is not tried again at once */
@@ -98,10 +131,7 @@ static enum error sweep(struct sweeper *s)
     }
     if (store_is_shared(s->store))
         return sweep_one_by_one(s);
-    enum error e = errand_run(s->store, STORE_WRITE, sweep_at_once, s);
-    if (e == OK)
-        s->position = s->next;
-    return e;
+    return sweep_at_once(s->store, &s->position, &s->more);
 }
 
 /* --- The thread ----------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #ifndef LIB_SWEEPER_H
 #define LIB_SWEEPER_H
 
-#include "store/store.h"
+#include "model/sweep.h"
 
 struct sweeper;
 
@@ -17,5 +17,10 @@ MUST_CHECK enum error sweeper_start(
 void sweeper_stop(struct sweeper *s);
 /* Waits for its end; before store_close. Accepts NULL. */
 void sweeper_destroy(struct sweeper *s);
+
+/* Where there is one writer: a whole pass, as the sweeper makes them. Not on a store or loop
+ * thread. */
+MUST_CHECK enum error sweep_at_once(
+    struct store *store, struct sweep_position *position, bool *out_more);
 
 #endif

@@ -134,7 +134,7 @@ static enum error write_content(
     if (e == OK)
         e = intake_write(&v->call, *out_writer, body);
     if (e == OK)
-        e = content_sync(*out_writer, &info);
+        e = intake_sync(&v->call, *out_writer, &info);
     if (e == OK)
         e = intake_prepare(&v->call, &info);
     return e == OK ? intake_complete(&v->call, &info, false) : e;

@@ -57,6 +57,56 @@ enum error blob_adopt(struct context *c, const struct blob *uploaded, struct blo
     return e;
 }
 
+/* --- Small ones, whole ------------------------------------------------------------------------ */
+
+static enum error read_rows(struct context *c, const struct blob *blob, char *place)
+{
+    struct query q;
+    size_t size = (size_t)blob->size_bytes, got = 0;
+    context_query(c, &q, &SQL_BLOB_CHUNK_ALL);
+    query_uuid(&q, "blob_id", blob->id);
+    while (query_next(&q)) {
+        struct str bytes = row_bytes(&q);
+        if (bytes.len > 0 && bytes.len <= size - got)
+            memcpy(place + got, bytes.ptr, bytes.len);
+        got += bytes.len;
+        if (got > size)
+            break;
+    }
+    enum error e = query_end(&q);
+    return e == OK && got != size ? ERR_DAMAGED : e;
+}
+
+static enum error read_file(
+    struct context *c, struct store *store, const struct blob *blob, char *place)
+{
+    struct content_reader *reader = NULL;
+    size_t size = (size_t)blob->size_bytes, got = 0, some = 1;
+    enum error e = content_open(store, c->tenant_id, blob->id, size, &reader);
+    for (; e == OK && got < size && some > 0; got += some)
+        e = content_read(reader, got, place + got, size - got, &some);
+    content_close(reader);
+    return e == OK && got != size ? ERR_DAMAGED : e;
+}
+
+enum error blob_read(
+    struct context *c, struct store *store, const struct blob *blob, struct str *out_bytes)
+{
+    char *place = arena_alloc(c->arena, (size_t)blob->size_bytes + 1);
+    struct str bytes = {place, (size_t)blob->size_bytes};
+    enum error e = content_is_in_database(store) ? read_rows(c, blob, place)
+                                                 : read_file(c, store, blob, place);
+    struct sha256 hash = sha256_of(bytes.len > 0 && e == OK ? bytes : STR(""));
+    if (e == OK && memcmp(&hash, &blob->sha256, sizeof hash) != 0)
+        e = ERR_DAMAGED;
+    if (e == ERR_DAMAGED) {
+        tx_note_damage(c->tx);
+        return problem_set(c->problem, e, "the stored content does not have its SHA-256 any more");
+    }
+    *out_bytes = bytes;
+    return e;
+}
+
 enum error blob_is_known(struct context *c, struct uuid tenant_id, struct uuid id, bool *out_known)
 {
     struct query q;

@@ -29,6 +29,10 @@ MUST_CHECK enum error blob_adopt(
 /* ERR_NOT_FOUND when the tenant has no such content. */
 MUST_CHECK enum error blob_find(
     struct context *c, const struct sha256 *sha256, struct blob *out_blob);
+/* All of the bytes, within a job, into the context's arena: for small ones. ERR_DAMAGED, also
+ * counted, when they do not have their hash. */
+MUST_CHECK enum error blob_read(
+    struct context *c, struct store *store, const struct blob *blob, struct str *out_bytes);
 /* Whether a row of the tenant's, a blob or an upload under way, knows this content. */
 MUST_CHECK enum error blob_is_known(
     struct context *c, struct uuid tenant_id, struct uuid id, bool *out_known);

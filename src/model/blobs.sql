@@ -32,6 +32,12 @@ SELECT substring(bytes FROM :from::int FOR :count::int) FROM blob_chunks
 WHERE tenant_id = :tenant_id AND blob_id = :blob_id AND n = :n
 }};
 
+-- name: blob_chunk_all
+-- types: blob_id uuid
+{{postgres:
+SELECT bytes FROM blob_chunks WHERE tenant_id = :tenant_id AND blob_id = :blob_id ORDER BY n
+}};
+
 -- name: blob_chunk_size
 -- types: blob_id uuid
 {{postgres:

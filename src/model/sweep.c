@@ -1,6 +1,7 @@
 #include "model/sweep.h"
 
 #include "model/events.h"
+#include "model/file_uploads.h"
 #include "model/idempotency.h"
 #include "model/messages.h"
 #include "model/participants.h"
@@ -14,7 +15,9 @@ enum {
     GARBAGE_A_PASS = 4,
     SILENT_A_PASS = 100,
     ANSWERS_A_PASS = 1000,
-    ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + SILENT_A_PASS + 2,
+    UPLOADS_A_PASS = 32,
+    ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + SILENT_A_PASS +
+                   UPLOADS_A_PASS + SWEEP_CONTENT_A_PASS + 2,
 };
 
 /* Lists and queues are in the order of ids: new ones come after all that are there, also when the
@@ -119,6 +122,28 @@ static enum error list_garbage(struct context *c, struct sweep_list *list)
     return e;
 }
 
+static enum error list_uploads(struct context *c, struct sweep_list *list)
+{
+    struct expired_upload *uploads = ARENA_ARRAY(c->arena, struct expired_upload, UPLOADS_A_PASS);
+    size_t n = 0;
+    enum error e = file_upload_list_expired(c, UPLOADS_A_PASS, uploads, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_UPLOAD, uploads[i].tenant_id, uploads[i].id);
+    list->more = list->more || n == UPLOADS_A_PASS;
+    return e;
+}
+
+static enum error list_content(struct context *c, struct sweep_list *list)
+{
+    struct blob_note *notes = ARENA_ARRAY(c->arena, struct blob_note, SWEEP_CONTENT_A_PASS);
+    size_t n = 0;
+    enum error e = blob_list_doubtful(c, SWEEP_CONTENT_A_PASS, notes, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_CONTENT, notes[i].tenant_id, notes[i].blob_id);
+    list->more = list->more || n == SWEEP_CONTENT_A_PASS;
+    return e;
+}
+
 static enum error list_answers(struct context *c, struct sweep_list *list)
 {
     bool any = false;
@@ -160,6 +185,10 @@ enum error sweep_list(
         e = list_aged(c, from, out_list);
     if (e == OK)
         e = list_garbage(c, out_list);
+    if (e == OK)
+        e = list_uploads(c, out_list);
+    if (e == OK)
+        e = list_content(c, out_list);
     return e == OK ? list_answers(c, out_list) : e;
 }
 
@@ -178,10 +207,20 @@ static enum error prune_aged(struct context *c, struct uuid thread_id)
     return event_prune_older(c, thread_id, oldest_us, &pruned);
 }
 
-enum error sweep_do(struct context *c, const struct sweep_item *item, bool *out_more)
+static enum error settle_content(
+    struct context *c, const struct sweep_item *item, struct sweep_report *report)
+{
+    bool unused;
+    enum error e = blob_settle(c, item->id, &unused);
+    if (e == OK && unused)
+        report->unused[report->n_unused++] = (struct blob_note){item->tenant_id, item->id};
+    return e;
+}
+
+static enum error do_item(
+    struct context *c, const struct sweep_item *item, struct sweep_report *report)
 {
     bool locked = false;
-    *out_more = false;
     c->actor = ACTOR_SYSTEM;
     context_enter_system(c);
     enum error e = try_lock(c, &locked);
@@ -197,25 +236,39 @@ enum error sweep_do(struct context *c, const struct sweep_item *item, bool *out_
     case SWEEP_ONLINE:
         return participant_end_online(c, item->id);
     case SWEEP_GARBAGE:
-        return event_collect_garbage(c, item->id, out_more);
+        return event_collect_garbage(c, item->id, &report->more);
     case SWEEP_WORDS:
-        return message_make_searchable(c, item->id, out_more);
+        return message_make_searchable(c, item->id, &report->more);
+    case SWEEP_UPLOAD:
+        return file_upload_expire(c, item->id);
+    case SWEEP_CONTENT:
+        return settle_content(c, item, report);
     case SWEEP_ANSWERS:
         break;
     }
-    return idempotency_sweep(c, ANSWERS_A_PASS, out_more);
+    return idempotency_sweep(c, ANSWERS_A_PASS, &report->more);
 }
 
-enum error model_sweep(struct context *c, struct sweep_position *position, bool *out_more)
+enum error sweep_do(
+    struct context *c, const struct sweep_item *item, struct sweep_report *out_report)
+{
+    *out_report = (struct sweep_report){0};
+    return do_item(c, item, out_report);
+}
+
+enum error model_sweep(
+    struct context *c, struct sweep_position *position, struct sweep_report *out_report)
 {
     struct sweep_list list;
+    *out_report = (struct sweep_report){0};
     enum error e = sweep_list(c, position, &list);
-    *out_more = list.more;
+    bool more = list.more;
     for (size_t i = 0; e == OK && i < list.count; i++) {
-        bool more = false;
-        e = sweep_do(c, &list.items[i], &more);
-        *out_more = *out_more || more;
+        out_report->more = false;
+        e = do_item(c, &list.items[i], out_report);
+        more = more || out_report->more;
     }
+    out_report->more = more;
     if (e == OK)
         *position = list.next;
     return e;

@@ -2,6 +2,8 @@
 
 #include "base/json_write.h"
 #include "model/audit.h"
+#include "model/blob_doubts.h"
+#include "model/files.h"
 #include "model/messages.h"
 #include "model/statements.h"
 
@@ -177,6 +179,10 @@ static enum error delete_whole(struct context *c, struct uuid id)
         e = audit_record(c, "tenant.deleted", "tenant", id, describe(c->arena, tenant.name));
     if (e == OK)
         e = message_forget_tenant(c, id);
+    if (e == OK)
+        e = blob_doubt_tenant(c, id);
+    if (e == OK)
+        e = file_delete_all(c, id);
     if (e == OK)
         e = delete_row(c, id);
     /* After the threads, to which nobody can append any more. */

@@ -2,6 +2,7 @@
 
 #include "base/json_write.h"
 #include "model/audit.h"
+#include "model/blob_doubts.h"
 #include "model/messages.h"
 #include "model/participants.h"
 #include "model/runs.h"
@@ -498,6 +499,8 @@ enum error thread_delete(struct context *c, struct uuid id)
         e = state_delete_of_thread(c, id);
     if (e == OK)
         e = message_forget_thread(c, id);
+    if (e == OK)
+        e = blob_doubt_thread(c, id);
     if (e != OK)
         return e;
     struct query q;

@@ -371,7 +371,12 @@ static struct str head_of(
     for (size_t i = 0; i < r->n_headers; i++)
         buf_printf(
             &head, "%.*s: %.*s\r\n", STR_ARG(r->headers[i].name), STR_ARG(r->headers[i].value));
-    if (!str_is_none(r->body))
+    if (r->source != NULL && !r->source->has_size)
+        buf_append(&head, STR("Transfer-Encoding: chunked\r\n"));
+    else if (r->source != NULL)
+        buf_printf(
+            &head, "Content-Length: %llu\r\n", (unsigned long long)r->source->size_bytes);
+    else if (!str_is_none(r->body))
         buf_printf(&head, "Content-Length: %zu\r\n", r->body.len);
     buf_append(&head, STR("\r\n"));
     return arena_str(arena, buf_str(&head));
@@ -425,6 +430,52 @@ static enum client_result read_head(
     }
 }
 
+/* A piece of the source in the framing that the head has announced. */
+static enum client_result send_piece(struct http_client *c, bool in_chunks, struct str piece)
+{
+    char line[32];
+    int64_t deadline_us = deadline_in(c, c->config.answer_timeout_ms);
+    enum client_result result = CLIENT_OK;
+    if (in_chunks) {
+        int len = snprintf(line, sizeof line, "%zx\r\n", piece.len);
+        result = send_all(c, (struct str){line, (size_t)len}, deadline_us);
+    }
+    if (result == CLIENT_OK)
+        result = send_all(c, piece, deadline_us);
+    if (result == CLIENT_OK && in_chunks)
+        result = send_all(c, STR("\r\n"), deadline_us);
+    return result;
+}
+
+/* A server that refuses the body answers before it has all of it; over TLS it reads on. */
+static bool is_answered(struct http_client *c)
+{
+    return c->tls == NULL && is_stale(c);
+}
+
+static enum client_result send_source(struct http_client *c, struct client_source *source)
+{
+    char *piece = mem_alloc(PIECE_BYTES);
+    uint64_t left = source->has_size ? source->size_bytes : UINT64_MAX;
+    enum client_result result = CLIENT_OK;
+    while (result == CLIENT_OK && left > 0 && !is_answered(c)) {
+        size_t got = 0;
+        if (is_interrupted(c)) {
+            result = fail(c, CLIENT_INTERRUPTED, "interrupted");
+            break;
+        }
+        if (!source->read(source, piece, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, &got) ||
+            (got == 0 && source->has_size)) {
+            result = fail(c, CLIENT_CUT_OFF, "what was to be sent came to an end too early");
+            break;
+        }
+        result = send_piece(c, !source->has_size, (struct str){piece, got});
+        left = got == 0 ? 0 : left - got;
+    }
+    mem_free(piece);
+    return result;
+}
+
 enum client_result http_client_begin(struct http_client *c, const struct client_request *request,
     struct arena *arena, struct http_answer *out_answer)
 {
@@ -435,7 +486,9 @@ enum client_result http_client_begin(struct http_client *c, const struct client_
         return result;
     int64_t deadline_us = deadline_in(c, c->config.answer_timeout_ms);
     result = send_all(c, head_of(c, request, arena), deadline_us);
-    if (result == CLIENT_OK && !str_is_none(request->body))
+    if (result == CLIENT_OK && request->source != NULL)
+        result = send_source(c, request->source);
+    else if (result == CLIENT_OK && !str_is_none(request->body))
         result = send_all(c, request->body, deadline_us);
     if (result == CLIENT_OK)
         result = read_head(c, arena, out_answer);

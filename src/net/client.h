@@ -27,6 +27,15 @@ enum client_result {
     CLIENT_MALFORMED,   /* the answer breaks the rules of HTTP, or a limit */
     CLIENT_TIMED_OUT,   /* of http_client_read alone: nothing came in time */
     CLIENT_INTERRUPTED,
+    CLIENT_CUT_OFF, /* the source of the body could not go on, or gave too little */
+};
+
+/* A body that is made while it is sent. */
+struct client_source {
+    bool has_size; /* else it goes in chunks */
+    uint64_t size_bytes;
+    /* Fills in at most `room` bytes; 0 at the end. False: it cannot go on. */
+    bool (*read)(struct client_source *source, char *place, size_t room, size_t *out_size);
 };
 
 struct client_request {
@@ -34,7 +43,8 @@ struct client_request {
     struct str target;                 /* "/v1/threads?limit=5", encoded */
     const struct http_header *headers; /* but Host, Content-Length and Connection */
     size_t n_headers;
-    struct str body; /* STR_NONE: none */
+    struct str body;              /* STR_NONE: none */
+    struct client_source *source; /* instead of `body`; NULL */
 };
 
 struct http_client;

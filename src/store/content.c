@@ -358,3 +358,8 @@ void content_teardown(struct content *c)
     pthread_mutex_destroy(&c->mutex);
     mem_free(c);
 }
+
+bool content_is_in_database(const struct store *store)
+{
+    return store->content->kind == &content_postgres;
+}

@@ -94,6 +94,10 @@ struct content_task {
 /* Any thread. Every task that was submitted runs, also while the store closes. */
 void content_submit(struct store *store, struct content_task *task);
 
+/* Whether it is in PostgreSQL, so that a job can read it there; a job may read files itself, when
+ * they are small. */
+bool content_is_in_database(const struct store *store);
+
 /* The statements of content in PostgreSQL, which are written beside the model's. */
 struct content_statements {
     const struct sql_statement *put;     /* :tenant_id :blob_id :n :bytes */

@@ -78,13 +78,17 @@ const EXAMPLES = {
   ShareCreate: () => ({ kind: 'participate' }),
   ShareRedeem: () => ({ token: spareToken }),
   ParticipantJoin: () => ({ principal: `user:${uuid()}` }),
+  FileRestore: () => ({ version: 1 }),
+  FileCopy: (owned) => ({ thread_id: owned?.thread ?? uuid(), name: uuid() }),
+  UploadCreate: () => ({ name: 'example', size_bytes: 1 }),
   WorkflowStart: () => ({ user_input: 'hello' }),
   WorkflowInput: () => ({ input: 'yes' }),
 };
 
-function exampleOf(route) {
+/** `owned`: what `furnish` has made for whoever is going to ask. */
+function exampleOf(route, owned = undefined) {
   if (route.body === undefined) return undefined;
-  const body = EXAMPLES[route.bodyName]?.() ?? {};
+  const body = EXAMPLES[route.bodyName]?.(owned) ?? {};
   for (const member of route.body.required)
     assert.ok(member in body, `give EXAMPLES a ${route.bodyName} with ${member}`);
   return body;
@@ -114,6 +118,9 @@ function ask(client, route, path, { body = exampleOf(route), headers = {} } = {}
               'Sec-WebSocket-Version': '13',
               'Sec-WebSocket-Key': 'AQIDBAUGBwgJCgsMDQ4PEA==',
             }
+          : {}),
+        ...(route.name.startsWith('PATCH') && route.path.endsWith('/uploads/{upload_id}')
+          ? { 'Upload-Offset': '0' }
           : {}),
         ...headers,
       },
@@ -180,9 +187,13 @@ async function furnish(client) {
     201,
   );
   spareToken = share.token;
+  const file = await client.put(`/v1/threads/${thread.id}/files/${name}`, {});
+  expectStatus(file, 201);
+  const upload = await client.post(`/v1/threads/${thread.id}/uploads`, EXAMPLES.UploadCreate());
   return {
     message: message.id,
     thread: thread.id,
+    upload: expectStatus(upload, 201).id,
     run: run.id,
     key: key.id,
     tenant: client.tenantId,
@@ -213,6 +224,7 @@ const SORTS = {
   object_id: 'thread',
   participant_id: 'participant',
   share_id: 'share',
+  upload_id: 'upload',
 };
 
 function sortOf(name) {
@@ -301,6 +313,7 @@ test("another tenant's id in a path looks as an absent one does, on every route"
       assert.equal(plain.status, route.scope === 'operator' ? 403 : 404, plain.text);
       const fenced = route.operation.parameters.some((p) => p.name === 'Cairn-Fencing-Token');
       const own = await ask(bob, route, fill(route, real), {
+        body: exampleOf(route, theirs),
         headers: fenced ? { 'Cairn-Fencing-Token': '1' } : {},
       });
       assert.ok(
@@ -489,7 +502,8 @@ test('on every route a principal may do what its participation lets it, and no m
           things.message = await sendAs(operator, things.thread, own[name]);
         const headers = fenced ? { 'Cairn-Fencing-Token': '1' } : {};
         const path = fill(route, (p) => things[sortOf(p)]);
-        const answer = await ask(keys[name], route, path, { headers });
+        const body = exampleOf(route, things);
+        const answer = await ask(keys[name], route, path, { headers, body });
         const told = `${name}: ${answer.status} ${answer.text}`;
         const writes = route.method !== 'GET' && !OF_ONESELF.test(route.name);
         if (rule === 'tenant') {

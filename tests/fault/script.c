@@ -3,7 +3,7 @@
 #include "ask.h"
 #include "lib/errand.h"
 #include "lib/handle.h"
-#include "model/sweep.h"
+#include "lib/sweeper.h"
 #include "store/backup.h"
 #include "store/sqlite.h"
 #include "verify.h"
@@ -291,16 +291,11 @@ static void run_close(struct script *s)
     s->c = NULL;
 }
 
-static enum error sweep_once(struct context *c, void *more)
-{
-    struct sweep_position start = {0};
-    return model_sweep(c, &start, more);
-}
-
 static void run_sweep(struct script *s)
 {
+    struct sweep_position start = {0};
     bool more;
-    if (s->c != NULL && errand_run(s->c->instance.store, STORE_WRITE, sweep_once, &more) == OK)
+    if (s->c != NULL && sweep_at_once(s->c->instance.store, &start, &more) == OK)
         atomic_fetch_add(&s->verdict->n_done, 1);
     else
         note_refused(s, "sweep", STR(""));

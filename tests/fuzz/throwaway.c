@@ -10,7 +10,6 @@
 #include "model/check.h"
 #include "model/keys.h"
 #include "model/statements.h"
-#include "model/sweep.h"
 
 static struct str make_root(struct arena *arena)
 {
@@ -89,16 +88,11 @@ void throwaway_close(struct throwaway *t)
 
 /* --- While it is open ----------------------------------------------------------------------- */
 
-static enum error sweep(struct context *c, void *data)
-{
-    struct sweep_position position = {0};
-    bool more;
-    return model_sweep(c, &position, &more);
-}
-
 void throwaway_sweep(struct throwaway *t)
 {
-    FUZZ_CHECK(errand_run(t->cairn->instance.store, STORE_WRITE, sweep, NULL) == OK);
+    struct sweep_position start = {0};
+    bool more;
+    FUZZ_CHECK(sweep_at_once(t->cairn->instance.store, &start, &more) == OK);
 }
 
 void throwaway_age(struct throwaway *t)

@@ -12,6 +12,16 @@ CREATE TABLE blobs (
 );
 CREATE UNIQUE INDEX blobs_by_id ON blobs (tenant_id, id);
 
+-- Content that perhaps nothing refers to any more: each row is looked at, and the content removed
+-- after the commit that takes its row in blobs away.
+CREATE TABLE blob_doubts (
+    tenant_id {{uuid}} NOT NULL,
+    blob_id {{uuid}} NOT NULL,
+    added_at {{int}} NOT NULL,
+    PRIMARY KEY (tenant_id, blob_id)
+);
+CREATE INDEX blob_doubts_by_age ON blob_doubts (added_at);
+
 {{postgres:
 -- Content that is kept in the database, in pieces.
 CREATE TABLE blob_chunks (
@@ -36,12 +46,15 @@ CREATE TABLE files (
     tenant_id {{uuid}} NOT NULL,
     id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
-    name TEXT NOT NULL,
+    -- In the order of its bytes, on both engines.
+    name TEXT{{postgres:  COLLATE "C"}} NOT NULL,
     -- The number of the newest version that there ever was; numbers are not given twice.
     last_version {{int}} NOT NULL,
     -- The newest that is there.
     current_version {{int}} NOT NULL,
     metadata {{json}} NOT NULL,
+    -- Counts every change, also of the metadata.
+    revision {{int}} NOT NULL DEFAULT 1,
     created_at {{int}} NOT NULL,
     updated_at {{int}} NOT NULL,
     PRIMARY KEY (tenant_id, id),
@@ -71,6 +84,16 @@ CREATE TABLE file_versions (
 );
 CREATE INDEX file_versions_by_blob ON file_versions (tenant_id, sha256);
 
+-- How far the versions of a deleted file had come: one of the same name counts on from there.
+CREATE TABLE file_ends (
+    tenant_id {{uuid}} NOT NULL,
+    thread_id {{uuid}} NOT NULL,
+    name TEXT{{postgres:  COLLATE "C"}} NOT NULL,
+    last_version {{int}} NOT NULL,
+    PRIMARY KEY (tenant_id, thread_id, name),
+    FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
+);
+
 -- Resumable uploads: what has arrived stands under `id` as a blob's content would.
 CREATE TABLE uploads (
     tenant_id {{uuid}} NOT NULL,
@@ -84,6 +107,10 @@ CREATE TABLE uploads (
     offset_bytes {{int}} NOT NULL,
     -- The version that the file must have when it is complete; NULL: any.
     expected_version {{int}},
+    -- Of all of it, as the client says; NULL: it does not.
+    expected_sha256 {{bytes}},
+    -- Of all of it, as it was read when the last byte had come.
+    sha256 {{bytes}},
     created_by TEXT,
     created_at {{int}} NOT NULL,
     updated_at {{int}} NOT NULL,
@@ -96,6 +123,6 @@ CREATE INDEX uploads_by_expiry ON uploads (expires_at);
 CREATE INDEX uploads_by_thread ON uploads (tenant_id, thread_id, id);
 
 {{postgres:
-SELECT fence_by_tenant(name) FROM unnest(ARRAY['blobs', 'blob_chunks', 'blob_garbage', 'files',
-    'file_versions', 'uploads']) AS name;
+SELECT fence_by_tenant(name) FROM unnest(ARRAY['blobs', 'blob_chunks', 'blob_garbage',
+    'blob_doubts', 'files', 'file_versions', 'file_ends', 'uploads']) AS name;
 }}

@@ -11,6 +11,7 @@
 #include <semaphore.h>
 
 #include "model/audit.h"
+#include "model/blobs.h"
 #include "model/context.h"
 #include "model/events.h"
 #include "model/idempotency.h"

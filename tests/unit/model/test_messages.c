@@ -158,8 +158,8 @@ TEST(messages_that_came_in_bulk_are_found_after_the_sweep)
     sql_exec(&f, "DELETE FROM message_words");
     EXPECT_EQ(count_found(&f, thread, "needle"), 0);
     struct sweep_position position = {0};
-    bool more;
-    EXPECT_EQ(model_sweep(begin(&f), &position, &more), OK);
+    struct sweep_report report;
+    EXPECT_EQ(model_sweep(begin(&f), &position, &report), OK);
     commit(&f);
     EXPECT_EQ(count_found(&f, thread, "needle"), 3);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM messages WHERE NOT is_searchable"), 0);

@@ -451,18 +451,18 @@ TEST(a_lease_that_was_held_on_to_since_it_was_listed_does_not_end)
     fixture_begin(&f);
     struct run run = make_claimed(&f, make_thread(&f));
     struct sweep_item item = {SWEEP_LEASE, DEFAULT_TENANT_ID, run.id};
-    bool more;
-    EXPECT_EQ(sweep_do(begin(&f), &item, &more), OK);
+    struct sweep_report report;
+    EXPECT_EQ(sweep_do(begin(&f), &item, &report), OK);
     commit(&f);
     EXPECT_STR(get_run(&f, run.id).status, STR("running"));
     struct context *c = begin(&f);
     c->lease_now_us = run.lease_expires_at;
-    EXPECT_EQ(sweep_do(c, &item, &more), OK);
+    EXPECT_EQ(sweep_do(c, &item, &report), OK);
     commit(&f);
     EXPECT_STR(get_run(&f, run.id).status, STR("queued"));
     c = begin(&f); /* the other node had listed it too */
     c->lease_now_us = run.lease_expires_at;
-    EXPECT_EQ(sweep_do(c, &item, &more), OK);
+    EXPECT_EQ(sweep_do(c, &item, &report), OK);
     commit(&f);
     fixture_end(&f);
 }
@@ -471,12 +471,14 @@ TEST(what_was_listed_and_is_gone_is_no_failure)
 {
     struct fixture f;
     fixture_begin(&f);
-    static const enum sweep_kind kinds[] = {SWEEP_LEASE, SWEEP_AGED, SWEEP_GARBAGE, SWEEP_ANSWERS};
+    static const enum sweep_kind kinds[] = {
+        SWEEP_LEASE, SWEEP_AGED, SWEEP_GARBAGE, SWEEP_UPLOAD, SWEEP_ANSWERS};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         struct sweep_item item = {kinds[i], DEFAULT_TENANT_ID, uuid_v7()};
-        bool more = true;
-        EXPECT_EQ(sweep_do(begin(&f), &item, &more), OK);
-        EXPECT(!more);
+        struct sweep_report report = {.more = true, .n_unused = 1};
+        EXPECT_EQ(sweep_do(begin(&f), &item, &report), OK);
+        EXPECT(!report.more);
+        EXPECT_EQ(report.n_unused, 0);
         commit(&f);
     }
     fixture_end(&f);

@@ -9,7 +9,8 @@ static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotenc
     "thread_documents", "thread_metadata", "runs", "run_documents", "run_undo", "events",
     "event_garbage", "agents", "participants", "shares", "share_redemptions", "messages",
     "message_debug", "message_versions", "message_words", "blobs", "blob_chunks", "blob_garbage",
-    "files", "file_versions", "uploads", "state_documents", "state_versions", "agent_storage"};
+    "blob_doubts", "files", "file_versions", "file_ends", "uploads", "state_documents",
+    "state_versions", "agent_storage"};
 
 /* Those of them that SQLite does not have, or has without the column. */
 static bool is_of_postgres(const char *table)
@@ -26,6 +27,8 @@ static const struct {
     {"event_garbage_list", "the sweep removes what was pruned, of all tenants"},
     {"blob_orphans", "the sweep of content without rows; it then acts for each one's own tenant"},
     {"blob_discarded", "the same sweep"},
+    {"blob_doubts_list", "the sweep; it then acts for each one's own tenant"},
+    {"file_upload_expired", "the sweep; it then acts for each upload's own tenant"},
     {"key_any", "whether the server is open: is there any key at all?"},
     {"idempotency_old", "the sweep, by age alone"},
     {"idempotency_expire", "the sweep, by age alone"},
@@ -201,7 +204,8 @@ static bool goes_by_words(const struct sql_statement *s, const char *step)
 static bool keeps_to_tenant(const char *step)
 {
     bool enters = strncmp(step, "SEARCH ", 7) == 0 || strncmp(step, "SCAN ", 5) == 0;
-    bool constant = strstr(step, "CONSTANT ROW") != NULL;
+    bool constant =
+        strstr(step, "CONSTANT ROW") != NULL || strncmp(step, "SCAN (subquery", 14) == 0;
     bool own_row = strstr(step, "autoindex_tenants_1 (id=?)") != NULL;
     return !enters || constant || own_row || strstr(step, "(tenant_id=?") != NULL;
 }

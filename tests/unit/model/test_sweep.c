@@ -14,22 +14,21 @@ static struct context *begin_at(struct fixture *f, int64_t now_us, int64_t lease
 static bool sweep_at(
     struct fixture *f, int64_t now_us, int64_t lease_now_us, struct sweep_position *position)
 {
-    bool any_more = false;
+    struct sweep_report report;
     if (!on_postgres()) {
-        EXPECT_EQ(model_sweep(begin_at(f, now_us, lease_now_us), position, &any_more), OK);
+        EXPECT_EQ(model_sweep(begin_at(f, now_us, lease_now_us), position, &report), OK);
         commit(f);
-        return any_more;
+        return report.more;
     }
     struct sweep_list list;
     EXPECT_EQ(sweep_list(begin_at(f, now_us, lease_now_us), position, &list), OK);
     commit(f);
-    any_more = list.more;
+    bool any_more = list.more;
     for (size_t i = 0; i < list.count; i++) {
-        bool more = false;
         struct context *c = begin_at(f, now_us, lease_now_us);
-        EXPECT_EQ(sweep_do(c, &list.items[i], &more), OK);
+        EXPECT_EQ(sweep_do(c, &list.items[i], &report), OK);
         commit(f);
-        any_more = any_more || more;
+        any_more = any_more || report.more;
     }
     *position = list.next;
     return any_more;

@@ -185,10 +185,10 @@ TEST(a_connection_is_kept_for_the_next_request)
     };
     const struct http_header header = {STR("X-One"), STR("1")};
     const struct client_request requests[] = {
-        {STR("POST"), STR("/a?b=c"), &header, 1, STR("{}")},
-        {STR("HEAD"), STR("/b"), NULL, 0, STR_NONE},
-        {STR("GET"), STR("/c"), NULL, 0, STR_NONE},
-        {STR("GET"), STR("/d"), NULL, 0, STR_NONE},
+        {STR("POST"), STR("/a?b=c"), &header, 1, STR("{}"), NULL},
+        {STR("HEAD"), STR("/b"), NULL, 0, STR_NONE, NULL},
+        {STR("GET"), STR("/c"), NULL, 0, STR_NONE, NULL},
+        {STR("GET"), STR("/d"), NULL, 0, STR_NONE, NULL},
     };
     const char *const bodies[] = {"a", "", "c", "d"};
     peer_start(&p, lines, COUNT_OF(lines));
@@ -211,7 +211,7 @@ TEST(a_request_says_its_host_and_its_length)
     struct peer p;
     const struct line line = {STR("HTTP/1.1 204 No Content\r\n\r\n"), THEN_CLOSE, false};
     const struct http_header header = {STR("X-One"), STR("1")};
-    const struct client_request post = {STR("POST"), STR("/a?b=c"), &header, 1, STR("{}")};
+    const struct client_request post = {STR("POST"), STR("/a?b=c"), &header, 1, STR("{}"), NULL};
     struct http_answer head;
     struct str body;
     peer_start(&p, &line, 1);
