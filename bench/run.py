@@ -23,6 +23,7 @@ import appends
 import embedded
 import growth
 import hostile
+import messages
 import postgres
 import process
 import subscribers
@@ -32,7 +33,8 @@ from lib import HERE, Rig, paragraph, remove, running
 SECTIONS = {"appends": appends.measure, "subscribers": subscribers.measure,
             "growth": growth.measure, "process": process.measure, "embedded": embedded.measure,
             "slow": hostile.measure_slow, "deaf": hostile.measure_deaf,
-            "postgres": postgres.measure}
+            "postgres": postgres.measure,
+            "messages": messages.measure}
 STORE = HERE / "results.json"
 
 
