@@ -323,6 +323,9 @@ static void write_header_parameters(struct json_writer *w, const struct route *r
         write_header_parameter(w, "Range", "one range of bytes");
         write_header_parameter(w, "If-Range", "the ETag under which the range is wanted");
     }
+    if (r->mode != ROUTE_STATIC && !(r->flags & ROUTE_PUBLIC))
+        write_header_parameter(w, "Cairn-Principal",
+            "user:NAME or agent:UUID: the request acts for this principal alone");
     if (r->flags & ROUTE_FENCED)
         write_header_parameter(w, "Cairn-Fencing-Token", "the fence of the claimed run");
     if (r->flags & ROUTE_MAY_LAG)

@@ -3,46 +3,54 @@
 #include "cli/suggest.h"
 
 /* A row a command; the verbs of a noun stand together. Each is defined in its noun's file. */
-#define COMMANDS(X)    \
-    X(serve)           \
-    X(thread_list)     \
-    X(thread_get)      \
-    X(thread_create)   \
-    X(thread_delete)   \
-    X(run_list)        \
-    X(run_get)         \
-    X(run_start)       \
-    X(run_input)       \
-    X(run_pause)       \
-    X(run_resume)      \
-    X(run_cancel)      \
-    X(run_tail)        \
-    X(run_wait)        \
-    X(run_claim)       \
-    X(event_list)      \
-    X(event_append)    \
-    X(event_tail)      \
-    X(message_list)    \
-    X(message_get)     \
-    X(message_send)    \
-    X(message_edit)    \
-    X(message_delete)  \
-    X(message_history) \
-    X(message_search)  \
-    X(key_create)      \
-    X(key_list)        \
-    X(key_revoke)      \
-    X(tenant_create)   \
-    X(tenant_list)     \
-    X(audit_list)      \
-    X(audit_verify)    \
-    X(backup)          \
-    X(restore)         \
-    X(check)           \
-    X(migrate)         \
-    X(doctor)          \
-    X(api)             \
-    X(completion)      \
+#define COMMANDS(X)       \
+    X(serve)              \
+    X(thread_list)        \
+    X(thread_get)         \
+    X(thread_create)      \
+    X(thread_delete)      \
+    X(run_list)           \
+    X(run_get)            \
+    X(run_start)          \
+    X(run_input)          \
+    X(run_pause)          \
+    X(run_resume)         \
+    X(run_cancel)         \
+    X(run_tail)           \
+    X(run_wait)           \
+    X(run_claim)          \
+    X(event_list)         \
+    X(event_append)       \
+    X(event_tail)         \
+    X(message_list)       \
+    X(message_get)        \
+    X(message_send)       \
+    X(message_edit)       \
+    X(message_delete)     \
+    X(message_history)    \
+    X(message_search)     \
+    X(participant_list)   \
+    X(participant_add)    \
+    X(participant_update) \
+    X(participant_remove) \
+    X(share_create)       \
+    X(share_list)         \
+    X(share_revoke)       \
+    X(share_redeem)       \
+    X(key_create)         \
+    X(key_list)           \
+    X(key_revoke)         \
+    X(tenant_create)      \
+    X(tenant_list)        \
+    X(audit_list)         \
+    X(audit_verify)       \
+    X(backup)             \
+    X(restore)            \
+    X(check)              \
+    X(migrate)            \
+    X(doctor)             \
+    X(api)                \
+    X(completion)         \
     X(help)
 
 #define DECLARE(name) extern const struct command command_##name;
@@ -83,6 +91,10 @@ static const struct cli_option remote_options[] = {
         .argument = "FILE",
         .help = "holds the API key; CAIRN_API_KEY gives the key itself",
         .variable = "CAIRN_API_KEY_FILE"},
+    {.name = "as",
+        .argument = "PRINCIPAL",
+        .help = "act for user:NAME or agent:ID",
+        .variable = "CAIRN_AS"},
     {.name = "profile",
         .argument = "NAME",
         .help = "a profile of the configuration",

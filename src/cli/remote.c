@@ -126,6 +126,16 @@ static bool has_header(const struct remote_request *q, struct str name)
     return false;
 }
 
+/* --as, or the environment. */
+static struct str acting_as(const struct cli *cli)
+{
+    struct str given = cli_value(cli, "as");
+    const char *variable = getenv("CAIRN_AS");
+    if (!str_is_none(given) || variable == NULL || variable[0] == '\0')
+        return given;
+    return str_of(variable);
+}
+
 static void prepare(
     struct remote *r, const struct remote_request *q, struct arena *arena, struct outgoing *o)
 {
@@ -138,6 +148,9 @@ static void prepare(
     if (!str_is_none(r->endpoint.api_key) && !has_header(q, STR("Authorization")))
         add(o, STR("Authorization"),
             arena_printf(arena, "Bearer %.*s", STR_ARG(r->endpoint.api_key)));
+    struct str principal = acting_as(r->cli);
+    if (!str_is_none(principal) && !has_header(q, STR("Cairn-Principal")))
+        add(o, STR("Cairn-Principal"), principal);
     if (!str_is_none(q->body) && !has_header(q, STR("Content-Type")))
         add(o, STR("Content-Type"), STR("application/json"));
     if (strcmp(q->method, "POST") == 0 && !has_header(q, STR("Idempotency-Key"))) {
@@ -257,7 +270,7 @@ enum client_result remote_begin(
     enum client_result result =
         http_client_begin(r->client, &o.request, &r->arena, &out_answer->head);
     return result == CLIENT_OK && out_answer->head.status >= 400 ? read_rest(r, out_answer)
-                                                                  : result;
+                                                                 : result;
 }
 
 /* --- What went wrong ------------------------------------------------------------------------ */

@@ -133,8 +133,10 @@ static int judge_secret(struct cli *cli, struct json object)
     bool lost =
         !json_pointer(object, str_of(row->secret), &secret) || json_type(secret) == JSON_NULL;
     if (lost)
-        return cli_fail(cli, "it was made, but the answer with its secret was lost; revoke the "
-                             "key and create another");
+        return cli_fail(cli,
+            "it was made, but the answer with its secret was lost; revoke the %s "
+            "and create another",
+            cli->command->noun);
     cli_note(cli, "The secret is shown this once; keep it where only you can read it.");
     return EXIT_SUCCESS;
 }

@@ -28,7 +28,9 @@ async function everyCommand(cli) {
 const ISSUED = `serve; thread list; thread get; thread create; thread delete; run list; run get;
   run start; run input; run pause; run resume; run cancel; run tail; run wait; run claim;
   event list; event append; event tail; message list; message get; message send; message edit;
-  message delete; message history; message search; key create; key list; key revoke; tenant create;
+  message delete; message history; message search; participant list;
+  participant add; participant update; participant remove; share create; share list; share revoke;
+  share redeem; key create; key list; key revoke; tenant create;
   tenant list; audit list; audit verify; backup; restore; check; migrate; doctor; api; completion;
   help`.split(/;\s+/);
 
@@ -135,7 +137,7 @@ test('bash completes commands, verbs, options and values', async (t) => {
   assert.deepEqual(await complete(cli, 'cairn run list --status wa'), ['waiting_for_input']);
   assert.deepEqual(await complete(cli, 'cairn run list x --color '), ['auto', 'always', 'never']);
   assert.deepEqual(await complete(cli, 'cairn thread delete x -'), [
-    ...['--yes', '--dry-run', '--json', '--jsonl', '--color', '--url', '--api-key-file'],
+    ...['--yes', '--dry-run', '--json', '--jsonl', '--color', '--url', '--api-key-file', '--as'],
     ...['--profile', '--ca-file', '--config', '--help'],
   ]);
   assert.deepEqual(await complete(cli, 'cairn completion '), ['bash', 'zsh', 'fish']);

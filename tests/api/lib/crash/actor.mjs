@@ -22,9 +22,11 @@ import { expectStatus, uuid } from '../server.mjs';
 export const pick = (list) => list[Math.floor(Math.random() * list.length)];
 export const chance = (part) => Math.random() < part;
 
+const SECRETS = new Set(['secret', 'token']);
+
 /** An answer without what is told once. */
 const withoutSecrets = ({ status, body }) =>
-  [status, JSON.stringify(body, (name, value) => (name === 'secret' ? null : value))];
+  [status, JSON.stringify(body, (name, value) => (SECRETS.has(name) ? null : value))];
 
 export class Actor {
   static tenant = 'kept';

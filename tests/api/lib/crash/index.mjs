@@ -6,6 +6,7 @@ import { Locksmith } from './keys.mjs';
 import { Listener } from './listeners.mjs';
 import { Memoria } from './memoria.mjs';
 import { Correspondent } from './messages.mjs';
+import { Host } from './participants.mjs';
 import { Pruner } from './prune.mjs';
 import { Mover } from './runs.mjs';
 import { Landlord } from './tenants.mjs';
@@ -21,6 +22,7 @@ export const ACTORS = [
   Mover,
   Worker,
   Memoria,
+  Host,
   Locksmith,
   Landlord,
   Auditor, // last: it looks for what the others were promised
