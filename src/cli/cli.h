@@ -27,6 +27,8 @@ enum option_goes {
     GOES_TRUE,   /* a flag: true when given */
     GOES_JSON,   /* any JSON value; @FILE reads it from a file, @- from stdin */
     GOES_HEADER, /* `field` is the header's name */
+    GOES_MATCH,  /* a version, * or new: the condition under which something is written */
+    GOES_PATH,   /* /FIELD/VALUE in the place of the path's *; one of them must be given */
 };
 
 struct cli_option {

@@ -37,6 +37,23 @@
     X(share_list)         \
     X(share_revoke)       \
     X(share_redeem)       \
+    X(agent_list)         \
+    X(agent_get)          \
+    X(agent_create)       \
+    X(agent_update)       \
+    X(agent_delete)       \
+    X(agent_config)       \
+    X(agent_configure)    \
+    X(state_list)         \
+    X(state_get)          \
+    X(state_set)          \
+    X(state_history)      \
+    X(state_focus)        \
+    X(state_delete)       \
+    X(storage_list)       \
+    X(storage_get)        \
+    X(storage_set)        \
+    X(storage_delete)     \
     X(key_create)         \
     X(key_list)           \
     X(key_revoke)         \

@@ -9,9 +9,38 @@ enum { BODY_MAX_BYTES = 16 * 1024 * 1024 };
 
 /* --- The target ----------------------------------------------------------------------------- */
 
+static struct str field_of(const struct cli_option *option)
+{
+    return str_of(option->field != NULL ? option->field : option->name);
+}
+
+/* Of the options that name whose it is, in the order of the command's table. */
+static struct str owner_path(struct cli *cli)
+{
+    struct str path = STR("");
+    for (size_t i = 0; i < cli->command->n_options; i++) {
+        const struct cli_option *o = &cli->command->options[i];
+        struct str value = o->goes == GOES_PATH ? cli_value(cli, o->name) : STR_NONE;
+        if (str_is_none(value))
+            continue;
+        path = arena_printf(&cli->arena, "%.*s/%.*s/%.*s", STR_ARG(path), STR_ARG(field_of(o)),
+            STR_ARG(remote_encode(&cli->arena, value)));
+    }
+    return path;
+}
+
+static struct str put_owner(struct cli *cli, struct str pattern)
+{
+    size_t star = str_find(pattern, '*');
+    if (star == pattern.len)
+        return pattern;
+    return arena_printf(&cli->arena, "%.*s%.*s%.*s", STR_ARG(str_slice(pattern, 0, star)),
+        STR_ARG(owner_path(cli)), STR_ARG(str_slice(pattern, star + 1, pattern.len)));
+}
+
 struct str request_path(struct cli *cli, const char *pattern)
 {
-    struct str rest = str_of(pattern), path = STR("");
+    struct str rest = put_owner(cli, str_of(pattern)), path = STR("");
     for (size_t index = 0; rest.len > 0; index++) {
         size_t open = str_find(rest, '{'), close = str_find(rest, '}');
         struct str value = open < rest.len ? cli_argument(cli, index) : STR("");
@@ -30,11 +59,6 @@ struct str request_with(struct cli *cli, struct str target, struct str name, str
     value = remote_encode(&cli->arena, value);
     return arena_printf(
         &cli->arena, "%.*s%c%.*s=%.*s", STR_ARG(target), joint, STR_ARG(name), STR_ARG(value));
-}
-
-static struct str field_of(const struct cli_option *option)
-{
-    return str_of(option->field != NULL ? option->field : option->name);
 }
 
 /* A field that ends in a dot is a family, and the value says which: KEY=VALUE. */
@@ -178,6 +202,39 @@ static int add_header(struct cli *cli, const struct given_option *g, struct http
     return EXIT_SUCCESS;
 }
 
+int request_read_match(
+    struct cli *cli, const char *option, struct http_header *headers, size_t *n_headers)
+{
+    struct str value = cli_value(cli, option), tag = STR("*");
+    int64_t version;
+    bool is_new = str_eq(value, STR("new"));
+    if (str_is_none(value))
+        return EXIT_SUCCESS;
+    if (str_to_i64(value, &version) && version > 0)
+        tag = arena_printf(&cli->arena, "\"%lld\"", (long long)version);
+    else if (!is_new && !str_eq(value, STR("*")))
+        return cli_usage(cli, "--%s must be a version, new or *", option);
+    struct str name = is_new ? STR("If-None-Match") : STR("If-Match");
+    headers[(*n_headers)++] = (struct http_header){name, tag};
+    return EXIT_SUCCESS;
+}
+
+/* What belongs to somebody is asked for with its owner. */
+static int check_owner(struct cli *cli)
+{
+    const struct cli_option *first = NULL;
+    for (size_t i = 0; i < cli->command->n_options; i++) {
+        const struct cli_option *o = &cli->command->options[i];
+        if (o->goes != GOES_PATH)
+            continue;
+        if (!str_is_none(cli_value(cli, o->name)))
+            return EXIT_SUCCESS;
+        first = first == NULL ? o : first;
+    }
+    return first == NULL ? EXIT_SUCCESS
+                         : cli_usage(cli, "say whose it is: --%s, or another", first->name);
+}
+
 int request_build(struct cli *cli, struct remote_request *out_request)
 {
     const struct cli_request *row = cli->command->request;
@@ -185,6 +242,8 @@ int request_build(struct cli *cli, struct remote_request *out_request)
     *out_request =
         (struct remote_request){.method = row->method, .body = STR_NONE, .headers = headers};
     int refused = check_arguments(cli);
+    if (refused == EXIT_SUCCESS)
+        refused = check_owner(cli);
     bool without = row->path_without != NULL && cli->n_arguments == 0;
     out_request->path = request_path(cli, without ? row->path_without : row->path);
     for (size_t i = 0; i < cli->n_given && refused == EXIT_SUCCESS; i++) {
@@ -193,6 +252,8 @@ int request_build(struct cli *cli, struct remote_request *out_request)
             refused = add_to_query(cli, g, &out_request->path);
         if (g->option->goes == GOES_HEADER)
             refused = add_header(cli, g, &headers[out_request->n_headers++]);
+        if (g->option->goes == GOES_MATCH)
+            refused = request_read_match(cli, g->option->name, headers, &out_request->n_headers);
     }
     return refused == EXIT_SUCCESS ? build_body(cli, &out_request->body) : refused;
 }

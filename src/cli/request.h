@@ -15,4 +15,8 @@ int request_build(struct cli *cli, struct remote_request *out_request);
 /* The text of a JSON argument: itself, @FILE or @- for stdin. */
 int request_read_json(struct cli *cli, const char *option, struct str given, struct str *out_json);
 
+/* The header of a GOES_MATCH option of that name, when it was given. */
+int request_read_match(
+    struct cli *cli, const char *option, struct http_header *headers, size_t *n_headers);
+
 #endif

@@ -10,8 +10,8 @@
  * It comes from the admin of a tenant of its own; with '!' in front of the method from an operator,
  * with '~' from who may only read, with '?' from nobody. {t} is the newest thread's id, {T} that of
  * the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's id, {c} the
- * newest cursor, {e} ETag, {f} fence, {m} message. SWEEP does what is otherwise done every second,
- * DAY lets a day go by before.
+ * newest cursor, {e} ETag, {f} fence, {m} message, {a} agent. SWEEP does what is otherwise done
+ * every second, DAY lets a day go by before.
  *
  * What must hold: judge.h of every answer; who only reads, and what is refused, changes nothing;
  * the same again with the same Idempotency-Key is answered the same and changes nothing; a stream
@@ -45,9 +45,10 @@ enum slot {
     ETAG,
     FENCE,
     MESSAGE,
+    AGENT,
     SLOTS
 };
-static const char slot_letters[] = "tTrRksncefm";
+static const char slot_letters[] = "tTrRksncefma";
 
 struct world {
     struct arena arena; /* of one input */
@@ -312,6 +313,8 @@ static void learn(struct world *w, const struct route *route, const cairn_answer
         keep(w, MESSAGE, MESSAGE, id);
     if (route->answer == &schema_key_created)
         keep(w, KEY, KEY, id);
+    if (route->answer == &schema_agent)
+        keep(w, AGENT, AGENT, id);
     keep(w, THREAD, THREAD_2, json_text_of(&w->arena, body, "workflow_id"));
     keep(w, RUN, RUN_2, json_text_of(&w->arena, body, "run_id"));
     keep(w, SECRET, SECRET, json_text_of(&w->arena, body, "secret"));

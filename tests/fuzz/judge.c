@@ -117,7 +117,8 @@ static void judge_success(struct arena *arena, const struct route *route, const 
 static bool is_success(const struct route *route, int status)
 {
     return status == route->status || (status == 304 && (route->flags & ROUTE_ETAG)) ||
-           (status == 204 && (route->flags & ROUTE_MAYBE_NOTHING));
+           (status == 204 && (route->flags & ROUTE_MAYBE_NOTHING)) ||
+           (status == 201 && (route->flags & ROUTE_MAY_CREATE));
 }
 
 void judge_answer(

@@ -9,6 +9,7 @@ import { Correspondent } from './messages.mjs';
 import { Host } from './participants.mjs';
 import { Pruner } from './prune.mjs';
 import { Mover } from './runs.mjs';
+import { Archivist } from './states.mjs';
 import { Landlord } from './tenants.mjs';
 import { Librarian } from './threads.mjs';
 import { Worker } from './workers.mjs';
@@ -24,6 +25,7 @@ export const ACTORS = [
   Memoria,
   Host,
   Locksmith,
+  Archivist,
   Landlord,
   Auditor, // last: it looks for what the others were promised
 ];

@@ -1,0 +1,68 @@
+// Agents, state documents, configuration and storage from the command line.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { newCli } from './lib/cli.mjs';
+import { startServer } from './lib/server.mjs';
+
+test('agents and what belongs to them', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const agent = await cli.json('agent', 'create', '--name', 'planner', '--json');
+
+  await t.test('an agent is listed, shown, changed, configured', async () => {
+    const [row] = await cli.rows('agent', 'list', '--name', 'planner');
+    assert.equal(row[0], agent.id);
+    await cli('agent', 'update', agent.id, '--description', 'plans', '--if-match', '1');
+    const shown = await cli.json('agent', 'get', agent.id, '--json');
+    assert.deepEqual([shown.description, shown.version], ['plans', 2]);
+    await cli.refused(2, /version, new or \*/, 'agent', 'update', agent.id, '--if-match', 'x');
+    await cli.refused(2, /if-match/, 'agent', 'configure', agent.id, '--data', '{}');
+    await cli('agent', 'configure', agent.id, '--data', '{"model":"m"}', '--if-match', 'new');
+    const config = await cli.json('agent', 'config', agent.id, '--json');
+    assert.deepEqual([config.data, config.version], [{ model: 'm' }, 1]);
+    await cli.refused(1, /has the version 1/, 'agent', 'configure', agent.id, '--data', '{}',
+      '--if-match', 'new');
+  });
+
+  await t.test('a document of each owner is written, read and deleted', async () => {
+    const thread = await cli.json('thread', 'create', '--json');
+    const owners = [['--agent', agent.id], ['--thread', thread.id],
+      ['--agent', agent.id, '--thread', thread.id]];
+    for (const owner of owners) {
+      const state = (verb, ...words) => cli.json('state', verb, ...words, ...owner, '--json');
+      const made = await state('set', 'my notes', '--data', '{"n":1}', '--if-match', 'new');
+      const has = (option, id) => (owner.includes(option) ? id : null);
+      assert.deepEqual([made.agent_id, made.thread_id],
+        [has('--agent', agent.id), has('--thread', thread.id)]);
+      await state('set', 'my notes', '--data', '{"n":2}', '--if-match', '1');
+      assert.deepEqual((await state('get', 'my notes')).data, { n: 2 });
+      const rows = await cli.rows('state', 'history', 'my notes', ...owner);
+      assert.deepEqual(rows.map((r) => r[0]), ['2', '1']);
+      assert.deepEqual((await cli.rows('state', 'list', ...owner)).map((r) => r[0]), ['my notes']);
+      assert.equal((await cli('state', 'focus', 'my notes', ...owner)).code, 0);
+      await cli.refused(1, /must be the object's ETag: "2"/, 'state', 'delete', 'my notes', '--yes',
+        '--if-match', '1', ...owner);
+      assert.equal(
+        (await cli('state', 'delete', 'my notes', '--yes', '--if-match', '2', ...owner)).code, 0);
+    }
+    await cli.refused(2, /say whose it is: --thread/, 'state', 'list');
+  });
+
+  await t.test('what is stored comes back as it is', async () => {
+    assert.equal((await cli('storage', 'set', agent.id, 'a/b', '--value', '[1.0]')).code, 0);
+    assert.equal((await cli('storage', 'get', agent.id, 'a/b')).stdout, '[1.0]');
+    const file = join(server.dataDir, 'note.txt');
+    writeFileSync(file, 'plain\n');
+    await cli('storage', 'set', agent.id, 'note', '--file', file, '--type', 'text/plain',
+      '--if-match', 'new');
+    assert.equal((await cli('storage', 'get', agent.id, 'note')).stdout, 'plain\n');
+    const rows = await cli.rows('storage', 'list', agent.id, '--prefix', 'n');
+    assert.deepEqual(rows.map((r) => r.slice(0, 2)), [['note', 'text/plain']]);
+    await cli.refused(2, /one of --value and --file/, 'storage', 'set', agent.id, 'x');
+    assert.equal((await cli('storage', 'delete', agent.id, 'note', '--yes')).code, 0);
+    await cli.refused(1, /nothing stored/, 'storage', 'get', agent.id, 'note');
+    assert.equal((await cli('agent', 'delete', agent.id, '--yes')).code, 0);
+  });
+});
