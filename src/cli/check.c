@@ -7,6 +7,7 @@ static int run(struct cli *cli);
 
 static const struct cli_option options[] = {
     {.name = "quick", .help = "leave out indexes, documents, the content of events and the digest"},
+    {.name = "deep", .help = "read the content of every file, and compare its hash"},
     {.name = "data",
         .argument = "DIR",
         .help = "the data directory of SQLite",
@@ -21,6 +22,10 @@ static const struct cli_option options[] = {
         .help = "the schema in that database",
         .fallback = "cairn",
         .variable = "CAIRN_DB_SCHEMA"},
+    {.name = "files-dir",
+        .argument = "DIR",
+        .help = "with --db: where files are, unless in the database",
+        .variable = "CAIRN_FILES_DIR"},
     {.name = "config",
         .argument = "FILE",
         .help = "the server's configuration",
@@ -35,7 +40,8 @@ const struct command command_check = {
         "Reads the whole database at one moment, also while it is served, and changes nothing. Of "
         "SQLite the structure of the file, its indexes and references are checked; of both engines "
         "the rules of Cairn, such as that the events of a thread have no gap and that the audit "
-        "log is what was recorded.\n"
+        "log is what was recorded. The content of every file must be there, with its size; with "
+        "--deep it is read, and compared with its hash.\n"
         "Each line is a finding: the rule, the object and what is wrong. Exits with 1 when there "
         "are any. Ends with the number of rows, and on SQLite with a SHA-256 of all of them, which "
         "is that of a backup of the same moment.",
@@ -72,6 +78,8 @@ static void print_document(struct cli *cli, const struct check *check)
     json_write_bool(&text.w, check->n_findings == 0);
     json_write_key(&text.w, STR("quick"));
     json_write_bool(&text.w, check->quick);
+    json_write_key(&text.w, STR("deep"));
+    json_write_bool(&text.w, check->deep);
     json_write_key(&text.w, STR("findings"));
     json_write_array(&text.w);
     for (size_t i = 0; i < check->n_findings; i++)
@@ -130,10 +138,13 @@ static int run(struct cli *cli)
     int refused = settings_load(cli, &settings);
     if (refused != EXIT_SUCCESS)
         return refused;
+    if (cli_flag(cli, "quick") && cli_flag(cli, "deep"))
+        return cli_usage(cli, "--quick and --deep do not go together");
     problem_init(&problem, cli_arena(cli));
     struct check *check = ARENA_NEW(cli_arena(cli), struct check);
     check->arena = cli_arena(cli);
     check->quick = cli_flag(cli, "quick");
+    check->deep = cli_flag(cli, "deep");
     check->progress = cli_progress(cli);
     enum error e = server_check(&settings.config, check, &problem);
     if (e != OK)

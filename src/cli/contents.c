@@ -33,6 +33,8 @@ static const struct cli_column columns[] = {
     {"RUNS", "/tables/runs", COLUMN_NUMBER},
     {"EVENTS", "/tables/events", COLUMN_NUMBER},
     {"ROWS", "/rows", COLUMN_NUMBER},
+    {"FILES", "/files/count", COLUMN_NUMBER},
+    {"THEIR SIZE", "/files/size_bytes", COLUMN_BYTES},
     {"KEPT ASIDE", "/kept", COLUMN_TEXT},
 };
 
@@ -52,6 +54,13 @@ void contents_print_report(
     json_write_key(&text.w, STR("sha256"));
     json_write_string(&text.w, contents_hex(arena, &report->sha256));
     contents_write(&text.w, &report->contents, arena);
+    json_write_key(&text.w, STR("files"));
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("count"));
+    json_write_u64(&text.w, report->files.n_files);
+    json_write_key(&text.w, STR("size_bytes"));
+    json_write_u64(&text.w, report->files.n_bytes);
+    json_write_end(&text.w);
     if (!str_is_none(report->kept)) {
         json_write_key(&text.w, STR("kept"));
         json_write_string(&text.w, report->kept);

@@ -12,6 +12,7 @@ static const struct cli_option options[] = {
     {.name = "data", .argument = "DIR", .help = "the data directory of SQLite"},
     {.name = "db", .argument = "URL", .help = "PostgreSQL instead, postgres://…"},
     {.name = "db-schema", .argument = "NAME", .help = "the schema in that database"},
+    {.name = "files-dir", .argument = "DIR", .help = "with --db: where files are"},
     {.name = "db-replica", .argument = "URL", .help = "a replica for reads that may lag behind"},
     {.name = "max-connections", .argument = "N", .help = "connections at once"},
 };
@@ -152,6 +153,8 @@ static void check_own_things(struct doctor *d)
     if (str_is_none(d->settings.config.db_url)) {
         doctor_check_data_dir(d);
         doctor_check_disk(d);
+    } else if (!str_is_none(d->settings.config.files_dir)) {
+        doctor_check_files_dir(d);
     }
     doctor_check_limits(d);
     doctor_check_database(d);

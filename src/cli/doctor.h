@@ -36,6 +36,8 @@ void doctor_fail(struct doctor *d, const char *check, struct str mend, const cha
 void doctor_check_key_file(struct doctor *d);
 void doctor_check_secrets(struct doctor *d);
 void doctor_check_data_dir(struct doctor *d);
+/* With PostgreSQL: where the content of files is, if in a directory. */
+void doctor_check_files_dir(struct doctor *d);
 void doctor_check_disk(struct doctor *d);
 void doctor_check_limits(struct doctor *d);
 void doctor_check_clock(struct doctor *d);

@@ -69,7 +69,8 @@ void doctor_check_secrets(struct doctor *d)
 /* Made by somebody else, usually root, they cannot be opened by the server. */
 static bool check_owners(struct doctor *d, const char *dir, uid_t owner)
 {
-    static const char *const names[] = {"cairn.db", "cairn.db-wal", "cairn.db-shm", "cairn.lock"};
+    static const char *const names[] = {
+        "cairn.db", "cairn.db-wal", "cairn.db-shm", "cairn.lock", "cairn.hold", "blobs"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct stat st;
         const char *file = arena_cstr(d->arena, arena_printf(d->arena, "%s/%s", dir, names[i]));
@@ -161,4 +162,27 @@ void doctor_check_data_dir(struct doctor *d)
         doctor_ok(d, "data directory", "%s belongs to %.*s, mode %04o", dir,
             STR_ARG(user_name(d, st.st_uid)), (unsigned)st.st_mode & 07777);
     check_reserve(d, dir);
+}
+
+void doctor_check_files_dir(struct doctor *d)
+{
+    const char *dir = arena_cstr(d->arena, d->settings.config.files_dir);
+    struct stat st;
+    if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
+        doctor_fail(d, "files", arena_printf(d->arena, "mount or make %s, on every node", dir),
+            "%s is not a directory that can be reached", dir);
+        return;
+    }
+    if (faccessat(AT_FDCWD, dir, R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
+        doctor_fail(d, "files", arena_printf(d->arena, "ls -ld %s", dir),
+            "%s cannot be written: %s", dir, strerror(errno));
+        return;
+    }
+    if (st.st_mode & S_IRWXO)
+        doctor_warn(d, "files", arena_printf(d->arena, "chmod o= %s", dir),
+            "%s has mode %04o: everybody on this machine may enter it", dir,
+            (unsigned)st.st_mode & 07777);
+    else
+        doctor_ok(d, "files", "%s belongs to %.*s, mode %04o", dir,
+            STR_ARG(user_name(d, st.st_uid)), (unsigned)st.st_mode & 07777);
 }

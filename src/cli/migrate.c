@@ -24,6 +24,12 @@ static const struct cli_option options[] = {
         .argument = "NAME",
         .help = "the schema in the PostgreSQL database of --to",
         .fallback = "cairn"},
+    {.name = "from-files-dir",
+        .argument = "DIR",
+        .help = "the --files-dir of the servers of --from, if they have one"},
+    {.name = "to-files-dir",
+        .argument = "DIR",
+        .help = "the --files-dir that the servers of --to will have, if any"},
     {.name = "verify-only", .help = "move nothing; compare both sides"},
     {.name = "despite-sessions",
         .help = "dangerous: sessions called cairn are connected, but use other schemas"},
@@ -34,7 +40,9 @@ const struct command command_migrate = {
     .summary = "move everything to another database, also of the other engine",
     .details =
         "Moves every row from one database to another, then compares the SHA-256 of each table on "
-        "both sides. Nobody may serve either of them meanwhile. The source is only read.\n"
+        "both sides. Nobody may serve either of them meanwhile. The source is only read. The "
+        "content of files moves too, into the data directory, the database, or --to-files-dir, and "
+        "is compared with its hashes.\n"
         "What was interrupted, by a crash too, goes on when the same command is given again. Until "
         "it has finished no server opens the target.\n"
         "A URL with a password is better given as CAIRN_MIGRATE_FROM or CAIRN_MIGRATE_TO than on "
@@ -61,6 +69,14 @@ static int read_schema(struct cli *cli, const char *option, struct transfer_plac
         return cli_usage(
             cli, "--%s must be a lower-case letter or _, then up to 62 of a-z, 0-9 and _", option);
     place->schema = is_given ? name : STR("cairn");
+    return EXIT_SUCCESS;
+}
+
+static int read_files_dir(struct cli *cli, const char *option, struct transfer_place *place)
+{
+    place->files_dir = cli_value(cli, option);
+    if (!str_is_none(place->files_dir) && place->engine == ENGINE_SQLITE)
+        return cli_usage(cli, "--%s goes with a PostgreSQL database only", option);
     return EXIT_SUCCESS;
 }
 
@@ -93,6 +109,10 @@ static int read_places(struct cli *cli, struct transfer_config *config)
     int code = read_place(cli, &options[OPTION_FROM], "from-schema", &config->from);
     if (code == EXIT_SUCCESS)
         code = read_place(cli, &options[OPTION_TO], "to-schema", &config->to);
+    if (code == EXIT_SUCCESS)
+        code = read_files_dir(cli, "from-files-dir", &config->from);
+    if (code == EXIT_SUCCESS)
+        code = read_files_dir(cli, "to-files-dir", &config->to);
     if (code != EXIT_SUCCESS)
         return code;
     bool same = config->from.engine == config->to.engine &&
@@ -152,6 +172,13 @@ static void print_document(
     json_write_key(&text.w, STR("last_event_id"));
     json_write_i64(&text.w, result->last_event_id);
     write_counts(&text.w, cli_arena(cli), result->rows, result->moved, result->hash, is_hashed);
+    json_write_key(&text.w, STR("files"));
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("count"));
+    json_write_u64(&text.w, result->files.n_files);
+    json_write_key(&text.w, STR("size_bytes"));
+    json_write_u64(&text.w, result->files.n_bytes);
+    json_write_end(&text.w);
     json_write_key(&text.w, STR("tables"));
     json_write_array(&text.w);
     for (size_t i = 0; i < result->n_tables; i++)
@@ -184,6 +211,10 @@ static void say_end(
     struct cli *cli, const struct transfer_config *config, const struct transfer_result *result)
 {
     unsigned long long rows = result->rows, moved = result->moved;
+    if (result->files.n_files > 0)
+        cli_note(cli, "%llu files with %llu bytes %s", (unsigned long long)result->files.n_files,
+            (unsigned long long)result->files.n_bytes,
+            config->mode == TRANSFER_DRY_RUN ? "would be moved" : "are whole in the target");
     struct str hash = hex_encode(
         cli_arena(cli), (struct str){(const char *)result->hash.bytes, sizeof result->hash.bytes});
     switch (config->mode) {

@@ -208,6 +208,7 @@ static const struct {
     {"threads", "checking threads", check_read_threads},
     {"runs", "checking runs", check_read_runs},
     {"idempotency_keys", "checking answers", read_answers},
+    {"blobs", "checking the content of files", check_read_blobs},
 };
 
 /* Known where the engine has counted already: to count is to read all of it once more. 0: not. */
@@ -245,5 +246,7 @@ enum error model_check(struct check *check, struct tx *tx, struct problem *probl
     context_enter_system(&c);
     struct check_walk w = {.check = check, .c = &c};
     enum error e = walk_all(&w);
+    if (e == OK)
+        e = check_relations(&w);
     return e == OK ? check_floor(&w) : e;
 }

@@ -28,7 +28,8 @@ MUST_CHECK enum error check_pages(struct check_walk *w, const char *stage, uint6
 MUST_CHECK enum error check_step(
     struct check_walk *w, const char *stage, uint64_t done, uint64_t total);
 
-check_page check_read_threads, check_read_runs;
+check_page check_read_threads, check_read_runs, check_read_blobs;
+MUST_CHECK enum error check_relations(struct check_walk *w);
 
 /* A query whose rows live as long as the page. */
 void check_begin(struct check_walk *w, struct query *q, const struct sql_statement *statement);

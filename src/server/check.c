@@ -1,5 +1,6 @@
 #include "server/check.h"
 
+#include "model/blobs.h"
 #include "model/check.h"
 #include "model/keys.h"
 #include "model/statements.h"
@@ -18,6 +19,8 @@ enum error server_check(
         .url = config->db_url,
         .replica_url = STR_NONE,
         .schema = config->db_schema,
+        .files_dir = config->files_dir,
+        .content_statements = &blob_content_statements,
         .statements = sql_statements,
         .n_statements = SQL_STATEMENT_COUNT,
         .free_memo = key_memo_free,

@@ -5,6 +5,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "store/content_copy.h"
+#include "store/content_place.h"
 #include "store/inspect.h"
 #include "store/sidecar.h"
 #include "store/sqlite_file.h"
@@ -15,7 +17,10 @@ struct backup {
     const char *source;  /* the database */
     const char *file;    /* what it is to become */
     const char *partial; /* what it is until then */
+    const char *blobs;   /* FILE.blobs, where content goes */
     int fd;              /* of that one, locked: there is one backup to a FILE at a time */
+    int hold_fd;
+    struct content_copier copier;
     struct progress *progress;
     struct problem *problem;
 };
@@ -159,6 +164,24 @@ static enum error leave_wal(const struct backup *b)
     return written ? OK : file_problem("cannot write", b->partial, b->problem);
 }
 
+/* What has come of an upload that is under way may be gone before it could be copied. */
+static enum error forget_uploads(struct backup *b)
+{
+    static const char prepare[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
+    sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
+    enum error e = sqlite_file_open_unlocked(b->partial, b->problem, &db);
+    if (e != OK)
+        return e;
+    int rc = sqlite3_table_column_metadata(db, NULL, "uploads", NULL, NULL, NULL, NULL, NULL, NULL);
+    if (rc != SQLITE_OK) /* it is of before */
+        return OK;
+    rc = sqlite3_exec(db, prepare, NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db, "DELETE FROM uploads", NULL, NULL, NULL);
+    return rc == SQLITE_OK ? OK
+                           : sqlite_file_problem(db, rc, "cannot write", b->partial, b->problem);
+}
+
 static enum error copy(struct backup *b)
 {
     sqlite3 *from CLEANUP(sqlite_file_close) = NULL;
@@ -179,7 +202,9 @@ static enum error copy(struct backup *b)
     int rc = sqlite3_close(to);
     if (e == OK && rc != SQLITE_OK)
         e = sqlite_file_problem(NULL, rc, "cannot write", b->partial, b->problem);
-    return e == OK ? leave_wal(b) : e;
+    if (e == OK)
+        e = leave_wal(b);
+    return e == OK ? forget_uploads(b) : e;
 }
 
 /* --- The proof ------------------------------------------------------------------------------ */
@@ -196,7 +221,17 @@ static enum error inspect(struct backup *b, struct contents *out_contents)
     e = sqlite_file_expect_whole(db, b->source, b->problem);
     if (e == OK)
         e = sqlite_file_contents(db, b->source, false, b->progress, b->problem, out_contents);
+    if (e == OK)
+        e = content_copy_all(&b->copier, db, b->partial);
     return e;
+}
+
+/* What the backup before had, and this one has not. */
+static void prune(struct backup *b)
+{
+    sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
+    if (sqlite_file_open_still(b->file, b->problem, &db) == OK)
+        content_prune(b->blobs, db);
 }
 
 static enum error make_last(struct backup *b)
@@ -249,12 +284,26 @@ static enum error create(struct backup *b, struct backup_report *report)
     enum error e = copy(b);
     if (e == OK)
         e = inspect(b, &report->contents);
+    report->files = b->copier.counts;
     if (e == OK)
         e = file_hash(b->fd, b->partial, -1, NULL, "hashing", b->progress, b->problem,
             &report->sha256, &report->size_bytes);
     if (e == OK)
         e = make_last(b);
     return e == OK ? publish(b, &report->sha256) : e;
+}
+
+static void end(struct backup *b, enum error e)
+{
+    if (e != OK && b->fd >= 0 && is_still_partial(b)) {
+        content_copy_undo(&b->copier);
+        remove_beside(b);
+        unlink(b->partial);
+    }
+    if (b->hold_fd >= 0)
+        close(b->hold_fd);
+    if (b->fd >= 0)
+        close(b->fd);
 }
 
 enum error backup_create(struct str data_dir, struct str file, bool replaces,
@@ -265,10 +314,16 @@ enum error backup_create(struct str data_dir, struct str file, bool replaces,
     struct backup b = {.source = file_beside(arena, directory, "/cairn.db"),
         .file = arena_cstr(arena, file),
         .fd = -1,
+        .hold_fd = -1,
         .progress = progress,
         .problem = problem};
     struct backup_report report = {.kept = STR_NONE};
     b.partial = file_beside(arena, b.file, ".partial");
+    b.blobs = file_beside(arena, b.file, ".blobs");
+    b.copier = (struct content_copier){.from = file_beside(arena, directory, "/blobs"),
+        .to = b.blobs,
+        .progress = progress,
+        .problem = problem};
     enum error e = check_place(&b, directory);
     if (e == OK)
         e = check_beside(&b);
@@ -277,13 +332,12 @@ enum error backup_create(struct str data_dir, struct str file, bool replaces,
     if (e == OK)
         e = open_partial(&b);
     if (e == OK)
+        e = content_hold(directory, problem, &b.hold_fd);
+    if (e == OK)
         e = create(&b, &report);
-    if (e != OK && b.fd >= 0 && is_still_partial(&b)) {
-        remove_beside(&b);
-        unlink(b.partial);
-    }
-    if (b.fd >= 0)
-        close(b.fd);
+    if (e == OK)
+        prune(&b);
+    end(&b, e);
     if (e == OK)
         *out_report = report;
     return e;

@@ -7,6 +7,10 @@
  * its hash in the words of sha256sum. Wherever the work ends, by failure, by is_cancelled or by a
  * crash, FILE is what it was or the new backup, and its hash stands in FILE.sha256.
  *
+ * The content of files goes to the directory FILE.blobs, each with the hash that its row in FILE
+ * has; nothing is removed there before FILE is the new backup, and no server removes content while
+ * a backup runs. Uploads that were under way are no part of it.
+ *
  * A restore copies FILE beside the database, checks the copy, and puts it in place by one rename.
  * Wherever it ends, the directory holds the database of before, or the new one. The one of before
  * is kept with its hash, as a backup is.
@@ -18,12 +22,14 @@
 
 #include "base/problem.h"
 #include "base/progress.h"
+#include "store/content_copy.h"
 #include "store/contents.h"
 
 struct backup_report {
     uint64_t size_bytes;
     struct sha256 sha256; /* of the file */
     struct contents contents;
+    struct content_counts files;
     struct str kept; /* restore: what the database of before is now; STR_NONE: there was none */
 };
 

@@ -1,6 +1,12 @@
 #include "store/check.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "base/memory.h"
+#include "store/content.h"
+#include "store/content_place.h"
+#include "store/engine.h"
 #include "store/inspect.h"
 #include "store/migrate.h"
 #include "store/sidecar.h"
@@ -47,6 +53,116 @@ static enum error check_version(int64_t version, const char *where, struct probl
         (long long)version, store_migration_count,
         version > (int64_t)store_migration_count ? "use a newer cairn"
                                                  : "start it once, which migrates the database");
+}
+
+/* --- Content -------------------------------------------------------------------------------- */
+
+static const char IS_MISSING[] = "it is not there", IS_SHORT[] = "it has another size",
+                  IS_CHANGED[] = "it is not what was stored: its SHA-256 differs";
+
+static enum error check_in_directory(
+    struct check *check, const struct content_name *name, const char **out_wrong)
+{
+    CLEANUP(arena_deinit) struct arena arena;
+    struct problem problem;
+    const struct content_place place = content_place_of(name->tenant_id, name->id);
+    struct stat info;
+    struct sha256 hash;
+    uint64_t size;
+    arena_init(&arena, SIZE_MAX);
+    problem_init(&problem, &arena);
+    const char *path = file_beside(&arena, file_beside(&arena, check->files, "/"), place.file);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+        *out_wrong = IS_MISSING;
+    else if ((uint64_t)info.st_size != name->size_bytes)
+        *out_wrong = IS_SHORT;
+    else if (check->deep && (file_hash(fd, path, -1, NULL, "reading the content of files",
+                                 check->progress, &problem, &hash, &size) != OK ||
+                                memcmp(&hash, &name->sha256, sizeof hash) != 0))
+        *out_wrong = IS_CHANGED;
+    if (fd >= 0)
+        close(fd);
+    return OK;
+}
+
+/* The number of chunks, and their bytes. */
+static enum error measure_chunks(
+    struct tx *tx, const struct content_name *name, int64_t out_numbers[2])
+{
+    CLEANUP(arena_deinit) struct arena arena;
+    struct query q;
+    arena_init(&arena, SIZE_MAX);
+    query_begin(&q, tx, tx->store->config.content_statements->size, &arena);
+    query_uuid(&q, "tenant_id", name->tenant_id);
+    query_uuid(&q, "blob_id", name->id);
+    while (query_next(&q)) {
+        out_numbers[0] = row_i64(&q);
+        out_numbers[1] = row_i64(&q);
+    }
+    return query_end(&q);
+}
+
+static enum error hash_chunk(
+    struct tx *tx, const struct content_name *name, int64_t n, struct sha256_state *hash)
+{
+    CLEANUP(arena_deinit) struct arena arena;
+    struct query q;
+    arena_init(&arena, SIZE_MAX);
+    query_begin(&q, tx, tx->store->config.content_statements->read, &arena);
+    query_uuid(&q, "tenant_id", name->tenant_id);
+    query_uuid(&q, "blob_id", name->id);
+    query_i64(&q, "n", n);
+    query_i64(&q, "from", 1);
+    query_i64(&q, "count", INT32_MAX - 1);
+    while (query_next(&q))
+        sha256_add(hash, row_bytes(&q));
+    return query_end(&q);
+}
+
+static enum error check_in_database(struct check *check, struct tx *tx,
+    const struct content_name *name, struct problem *problem, const char **out_wrong)
+{
+    int64_t numbers[2] = {0, 0};
+    enum error e = measure_chunks(tx, name, numbers);
+    if (e != OK)
+        return e;
+    if ((uint64_t)numbers[1] != name->size_bytes)
+        *out_wrong = numbers[0] == 0 ? IS_MISSING : IS_SHORT;
+    if (!check->deep || *out_wrong != NULL)
+        return OK;
+    struct sha256_state *state = sha256_create();
+    for (int64_t n = 0; e == OK && n < numbers[0]; n++) {
+        e = hash_chunk(tx, name, n, state);
+        if (e == OK && progress_is_cancelled(check->progress))
+            e = problem_set(problem, ERR_CANCELLED, "called off");
+    }
+    struct sha256 hash = sha256_finish(state);
+    if (e == OK && memcmp(&hash, &name->sha256, sizeof hash) != 0)
+        *out_wrong = IS_CHANGED;
+    return e;
+}
+
+enum error check_content(struct check *check, struct tx *tx, const struct content_name *name,
+    struct problem *problem, const char **out_wrong)
+{
+    return check->files != NULL ? check_in_directory(check, name, out_wrong)
+                                : check_in_database(check, tx, name, problem, out_wrong);
+}
+
+/* Content stays as long as this is open, beside whoever serves it. */
+static enum error hold_files(
+    struct check *check, const char *directory, bool is_live, struct problem *problem, int *out_fd)
+{
+    check->files =
+        file_beside(check->arena, file_beside(check->arena, directory, "/"), CONTENT_ROOT_NAME);
+    return is_live ? content_hold(directory, problem, out_fd) : OK;
+}
+
+static void close_hold(const int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
 }
 
 /* --- SQLite --------------------------------------------------------------------------------- */
@@ -100,9 +216,12 @@ static enum error check_file(const struct store_config *config, bool is_live, ch
     const char *directory = arena_cstr(problem->arena, config->data_dir);
     const char *path = file_beside(problem->arena, directory, "/cairn.db");
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
+    int hold_fd CLEANUP(close_hold) = -1;
     int64_t version = 0;
     forget(check);
-    enum error e = open_database(path, is_live, problem, &db);
+    enum error e = hold_files(check, directory, is_live, problem, &hold_fd);
+    if (e == OK)
+        e = open_database(path, is_live, problem, &db);
     if (e == ERR_INVALID) { /* so damaged that nothing can be read */
         check_found(check, "integrity", STR("database"), "%.*s", STR_ARG(problem->detail));
         return OK;
@@ -157,7 +276,13 @@ static enum error check_postgres(const struct store_config *config, check_rules 
     struct store_config reading = *config;
     reading.inspects = true;
     reading.writers = reading.readers = 1;
-    enum error e = store_open(&reading, problem, &store);
+    int hold_fd CLEANUP(close_hold) = -1;
+    enum error e = OK;
+    if (!str_is_none(config->files_dir))
+        e = hold_files(
+            check, arena_cstr(problem->arena, config->files_dir), true, problem, &hold_fd);
+    if (e == OK)
+        e = store_open(&reading, problem, &store);
     if (e != OK)
         return e;
     problem_set(problem, OK, "%s", "");

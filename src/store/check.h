@@ -11,6 +11,7 @@
 #define STORE_CHECK_H
 
 #include "base/progress.h"
+#include "store/content_copy.h"
 #include "store/contents.h"
 #include "store/store.h"
 
@@ -26,17 +27,23 @@ struct check {
     /* What the caller says. The rest starts out as 0. */
     struct arena *arena; /* holds what is found */
     bool quick;
+    bool deep; /* the content of files by its hash, not by its size alone */
     struct progress *progress;
     struct check_finding findings[CHECK_MAX_FINDINGS];
     size_t n_findings;
     size_t n_untold; /* more than there is room for */
     struct contents contents;
+    const char *files; /* the directory of content; NULL: it is in the database */
 };
 
 void check_found(struct check *check, const char *rule, struct str object, const char *fmt, ...)
     PRINTF_LIKE(4, 5);
 /* Notes how many rows a table has, where the engine did not count them. */
 void check_count(struct check *check, const char *table, uint64_t rows);
+
+/* Whether content is there and what its row says: out_wrong is a sentence, or NULL. */
+MUST_CHECK enum error check_content(struct check *check, struct tx *tx,
+    const struct content_name *name, struct problem *problem, const char **out_wrong);
 
 /* May be called several times; it starts over each time. */
 typedef enum error check_rules(struct check *check, struct tx *tx, struct problem *problem);

@@ -12,63 +12,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/content_kind.h"
+#include "store/content_place.h"
 #include "store/reserve.h"
 
-#define ROOT_NAME "blobs"
-
 enum {
-    HEX_LEN = 2 * sizeof(struct uuid),
-    FAN_LEN = 2,
     /* After this many bytes the disk is told to begin, so that the fsync at the end is short. */
     FLUSH_BYTES = 8 * 1024 * 1024,
 };
-
-struct place {
-    char tenant[HEX_LEN + 1];
-    char fan[HEX_LEN + 1 + FAN_LEN + 1];
-    char file[HEX_LEN + 1 + FAN_LEN + 1 + HEX_LEN + 1];
-};
-
-static void write_hex(char *text, const uint8_t *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        text[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
-        text[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
-    }
-    text[2 * n] = '\0';
-}
-
-static struct place place_of(struct uuid tenant_id, struct uuid id)
-{
-    struct place p;
-    char name[HEX_LEN + 1], last[FAN_LEN + 1];
-    write_hex(p.tenant, tenant_id.bytes, sizeof tenant_id.bytes);
-    write_hex(name, id.bytes, sizeof id.bytes);
-    write_hex(last, id.bytes + sizeof id.bytes - 1, 1);
-    snprintf(p.fan, sizeof p.fan, "%s/%s", p.tenant, last);
-    snprintf(p.file, sizeof p.file, "%s/%s", p.fan, name);
-    return p;
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool read_hex(const char *text, uint8_t *out_bytes, size_t n)
-{
-    if (strlen(text) != 2 * n)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        out_bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
 
 static enum error error_of(int why)
 {
@@ -93,9 +43,10 @@ static enum error sync_fd(struct content *c, int fd)
 /* Made with the first content. Under the mutex. */
 static enum error make_root(struct content *c)
 {
-    if (mkdirat(c->parent_fd, ROOT_NAME, 0700) != 0 && errno != EEXIST)
+    if (mkdirat(c->parent_fd, CONTENT_ROOT_NAME, 0700) != 0 && errno != EEXIST)
         return error_of(errno);
-    int fd = openat(c->parent_fd, ROOT_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd =
+        openat(c->parent_fd, CONTENT_ROOT_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return error_of(errno);
     enum error e = sync_fd(c, c->parent_fd);
@@ -119,8 +70,8 @@ static bool has_root(struct content *c)
 {
     pthread_mutex_lock(&c->mutex);
     if (c->root_fd < 0)
-        c->root_fd =
-            openat(c->parent_fd, ROOT_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        c->root_fd = openat(
+            c->parent_fd, CONTENT_ROOT_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool has = c->root_fd >= 0;
     pthread_mutex_unlock(&c->mutex);
     return has;
@@ -142,7 +93,7 @@ static bool make_directory(int root_fd, const char *name)
 static enum error create(struct content_writer *w)
 {
     struct content *c = w->content;
-    const struct place p = place_of(w->tenant_id, w->id);
+    const struct content_place p = content_place_of(w->tenant_id, w->id);
     enum error e = need_root(c);
     if (e == OK && is_tight(c))
         e = ERR_STORAGE_FULL;
@@ -157,7 +108,7 @@ static enum error create(struct content_writer *w)
 static enum error reopen(struct content_writer *w)
 {
     struct content *c = w->content;
-    const struct place p = place_of(w->tenant_id, w->id);
+    const struct content_place p = content_place_of(w->tenant_id, w->id);
     struct stat st;
     if (!has_root(c))
         return ERR_DAMAGED;
@@ -215,7 +166,7 @@ static enum error sync_directory(struct content *c, const char *name)
 static enum error sync_writer(struct content_writer *w)
 {
     struct content *c = w->content;
-    const struct place p = place_of(w->tenant_id, w->id);
+    const struct content_place p = content_place_of(w->tenant_id, w->id);
     enum error e = sync_fd(c, w->fd);
     if (e == OK)
         e = sync_directory(c, p.fan);
@@ -234,10 +185,21 @@ static void end(struct content_writer *w)
 /* It need not last: what comes back after a power loss is a leftover. */
 static enum error erase(struct content *c, struct uuid tenant_id, struct uuid id)
 {
-    const struct place p = place_of(tenant_id, id);
+    const struct content_place p = content_place_of(tenant_id, id);
     if (!has_root(c) || unlinkat(c->root_fd, p.file, 0) == 0 || errno == ENOENT)
         return OK;
     return error_of(errno);
+}
+
+/* Behind the commit that took its row. While somebody has the hold it stays, and is swept later. */
+static enum error remove_content(struct content *c, struct uuid tenant_id, struct uuid id)
+{
+    int fd = content_take_unheld(c->parent_fd);
+    if (fd < 0)
+        return OK;
+    enum error e = erase(c, tenant_id, id);
+    close(fd);
+    return e;
 }
 
 /* --- Reading -------------------------------------------------------------------------------- */
@@ -245,7 +207,7 @@ static enum error erase(struct content *c, struct uuid tenant_id, struct uuid id
 static enum error open_reader(struct content_reader *r)
 {
     struct content *c = r->content;
-    const struct place p = place_of(r->tenant_id, r->id);
+    const struct content_place p = content_place_of(r->tenant_id, r->id);
     struct stat st;
     if (!has_root(c))
         return ERR_DAMAGED;
@@ -293,9 +255,9 @@ int content_dir_spool(struct content *c)
     if (unnamed >= 0)
         return unnamed;
 #endif
-    char own[HEX_LEN + 1];
+    char own[CONTENT_HEX_LEN + 1];
     struct uuid id = uuid_v7();
-    write_hex(own, id.bytes, sizeof id.bytes);
+    content_name_write(own, id.bytes, sizeof id.bytes);
     int fd = openat(c->root_fd, own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd >= 0)
         unlinkat(c->root_fd, own, 0);
@@ -335,7 +297,7 @@ static enum error sweep_fan(struct content *c, struct content_broom *broom, stru
     struct uuid id;
     enum error e = OK;
     while (e == OK && d != NULL && (entry = readdir(d)) != NULL && !content_is_closing(c))
-        if (read_hex(entry->d_name, id.bytes, sizeof id.bytes) &&
+        if (content_name_read(entry->d_name, id.bytes, sizeof id.bytes) &&
             is_old(c, dirfd(d), entry->d_name, id))
             e = content_sweep_one(c, broom, tenant_id, id);
     if (d != NULL)
@@ -347,7 +309,7 @@ static enum error sweep_tenant(struct content *c, struct content_broom *broom, c
 {
     struct uuid tenant_id;
     uint8_t fan;
-    if (!read_hex(name, tenant_id.bytes, sizeof tenant_id.bytes))
+    if (!content_name_read(name, tenant_id.bytes, sizeof tenant_id.bytes))
         return OK;
     DIR *d = open_directory(c->root_fd, name);
     if (d == NULL && errno == ENOTDIR && is_old(c, c->root_fd, name, tenant_id))
@@ -355,17 +317,20 @@ static enum error sweep_tenant(struct content *c, struct content_broom *broom, c
     struct dirent *entry;
     enum error e = OK;
     while (e == OK && d != NULL && (entry = readdir(d)) != NULL)
-        if (read_hex(entry->d_name, &fan, 1))
+        if (content_name_read(entry->d_name, &fan, 1))
             e = sweep_fan(c, broom, tenant_id, dirfd(d), entry->d_name);
     if (d != NULL)
         closedir(d);
     return e;
 }
 
+/* Not while somebody has the hold: then nothing would be removed. */
 static enum error sweep(struct content *c, struct content_broom *broom)
 {
-    if (!has_root(c))
+    int unheld_fd = has_root(c) ? content_take_unheld(c->parent_fd) : -1;
+    if (unheld_fd < 0)
         return OK;
+    close(unheld_fd);
     DIR *d = open_directory(c->root_fd, ".");
     struct dirent *entry;
     enum error e = OK;
@@ -383,7 +348,7 @@ const struct content_kind content_dir = {
     .sync = sync_writer,
     .end = end,
     .erase = erase,
-    .remove = erase,
+    .remove = remove_content,
     .open = open_reader,
     .read = read_some,
     .close = close_reader,

@@ -6,8 +6,9 @@
  */
 #include "base/clock.h"
 #include "store/content_kind.h"
+#include "store/content_place.h"
 
-enum { CHUNK_BYTES = 512 * 1024, ARENA_BYTES = 4 * CHUNK_BYTES, LIST_MAX = 256 };
+enum { CHUNK_BYTES = CONTENT_CHUNK_BYTES, ARENA_BYTES = 4 * CHUNK_BYTES, LIST_MAX = 256 };
 #define KEPT_US (INT64_C(3600000000))
 
 /* One statement on the chunks of one content, in a transaction. */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "store/backup.h"
+#include "store/content_place.h"
 #include "store/migrate.h"
 #include "store/sidecar.h"
 #include "store/sqlite.h"
@@ -27,6 +28,8 @@ struct restoring {
     const char *kept; /* the second name that it got; NULL: none yet */
     bool is_placed;   /* the new database is there */
     bool moved_parts; /* what belongs to a damaged one has gone there */
+    struct content_copier files;
+    struct stat owner; /* of the directory */
     struct progress *progress;
     struct problem *problem;
 };
@@ -103,9 +106,9 @@ static enum error check_version(const struct restoring *r, int64_t version)
         r->file, (long long)version, store_migration_count);
 }
 
-/* Looks at `path`: the file, or our copy of it. */
-static enum error inspect(
-    const struct restoring *r, const char *path, struct contents *out_contents)
+/* Looks at `path`: the file, or our copy of it. The content that it names is copied then, or only
+ * compared. */
+static enum error inspect(struct restoring *r, const char *path, struct backup_report *report)
 {
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
     int64_t version = 0;
@@ -122,7 +125,10 @@ static enum error inspect(
     if (e == OK)
         e = sqlite_file_expect_whole(db, r->file, r->problem);
     if (e == OK)
-        e = sqlite_file_contents(db, r->file, false, r->progress, r->problem, out_contents);
+        e = sqlite_file_contents(db, r->file, false, r->progress, r->problem, &report->contents);
+    if (e == OK)
+        e = content_copy_all(&r->files, db, r->file);
+    report->files = r->files.counts;
     return e;
 }
 
@@ -193,6 +199,16 @@ static enum error try_directory(const struct restoring *r)
 
 /* --- The copy ------------------------------------------------------------------------------- */
 
+/* What is added to the directory of files is no matter of the database that is there. */
+static enum error place_files(struct restoring *r, struct backup_report *report)
+{
+    if (fstat(r->directory_fd, &r->owner) != 0)
+        return file_problem("cannot look at", r->directory, r->problem);
+    r->files.to = file_beside(r->problem->arena, r->directory, "/" CONTENT_ROOT_NAME);
+    r->files.owner = geteuid() == 0 ? &r->owner : NULL;
+    return inspect(r, r->copy, report);
+}
+
 static enum error copy_file(
     struct restoring *r, const struct sidecar *expected, struct backup_report *report)
 {
@@ -208,7 +224,7 @@ static enum error copy_file(
     if (e == OK && fsync(fd) != 0)
         e = file_problem("cannot write", r->copy, r->problem);
     close(fd);
-    return e == OK ? inspect(r, r->copy, &report->contents) : e;
+    return e == OK ? place_files(r, report) : e;
 }
 
 /* --- The database of before ----------------------------------------------------------------- */
@@ -283,6 +299,7 @@ static void drop_second_name(const struct restoring *r, const char *kept)
         return;
     unlink(file_beside(r->problem->arena, kept, ".sha256.partial"));
     unlink(file_beside(r->problem->arena, kept, ".sha256"));
+    content_prune(file_beside(r->problem->arena, kept, ".blobs"), NULL);
     unlink(kept);
 }
 
@@ -367,6 +384,9 @@ static enum error keep_old(struct restoring *r)
         e = file_problem("cannot keep the old database as", kept, r->problem);
     if (e == OK && whole)
         e = write_hash(r, &sidecar);
+    if (e == OK && has_database)
+        e = content_link_all(r->files.to, file_beside(r->problem->arena, kept, ".blobs"),
+            r->files.owner, r->problem);
     if (e != OK)
         return e;
     unlink(part(r, "-wal"));
@@ -414,6 +434,8 @@ static void begin(struct restoring *r, const struct restore *restore, struct pro
         .problem = problem};
     r->database = file_beside(arena, r->directory, "/cairn.db");
     r->copy = file_beside(arena, r->database, ".restoring");
+    r->files = (struct content_copier){
+        .from = file_beside(arena, r->file, ".blobs"), .progress = progress, .problem = problem};
 }
 
 /* A directory that was made for nothing goes again. */
@@ -424,6 +446,8 @@ static void end(struct restoring *r, enum error e)
         close(r->old_fd);
     if (e != OK)
         undo_keep(r);
+    if (e != OK && r->has_lock && !r->is_placed)
+        content_copy_undo(&r->files);
     if (e != OK && r->has_lock)
         unlinkat(r->directory_fd, "cairn.db.restoring", 0);
     if (e != OK && r->has_lock && r->made_directory) {
@@ -456,7 +480,7 @@ enum error restore_try(const struct restore *restore, struct progress *progress,
     if (e == OK)
         e = check_hash(&r, &expected, &report.sha256);
     if (e == OK)
-        e = inspect(&r, r.file, &report.contents);
+        e = inspect(&r, r.file, &report);
     end(&r, e);
     if (e == OK)
         *out_report = report;

@@ -443,6 +443,8 @@ static enum error copy_all(struct transfer *t)
         e = copy_table(t, i);
     if (e == OK)
         e = transfer_ask_numbers(t->to, t->to->ops->sql.set_last_id, &last_id, PG_INT8, &unused, 1);
+    if (e == OK)
+        e = transfer_move_files(t);
     return e == OK ? t->to->ops->settle(t->to, &t->plan) : e;
 }
 
@@ -460,6 +462,8 @@ static enum error look(struct transfer *t)
         e = identify_source(t, &t->source);
     if (e == OK)
         e = count_writes(t->from, &t->n_writes);
+    if (e == OK)
+        e = transfer_count_files(t);
     if (e == OK && t->is_marked && t->config->mode != TRANSFER_VERIFY)
         e = check_mark(t);
     t->result.must_be_created = !exists;

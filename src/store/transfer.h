@@ -6,6 +6,7 @@
  *   transfer_plan.c       what is moved, found in the catalogues of both sides
  *   transfer_sqlite.c     one side on SQLite
  *   transfer_postgres.c   one side on PostgreSQL
+ *   transfer_files.c      the content of files
  *   transfer_mark.c       what keeps a server away meanwhile
  *
  * Nobody may serve either side. The source is read in one snapshot and not changed; at the end it
@@ -24,6 +25,7 @@
 #include "base/hash.h"
 #include "base/problem.h"
 #include "base/progress.h"
+#include "store/content_copy.h"
 #include "store/query.h"
 
 struct transfer_place {
@@ -31,6 +33,7 @@ struct transfer_place {
     struct str data_dir; /* SQLite */
     struct str url;      /* PostgreSQL: what libpq understands */
     struct str schema;
+    struct str files_dir; /* PostgreSQL: where content is; STR_NONE: in the database */
 };
 
 enum transfer_mode {
@@ -59,6 +62,7 @@ struct transfer_result {
     uint64_t rows;
     uint64_t moved;
     int64_t last_event_id;
+    struct content_counts files;
     bool is_resumed;      /* an earlier run had begun */
     bool must_be_created; /* dry run: the target is not there yet */
     struct sha256 hash;   /* of all; not in a dry run */

@@ -18,6 +18,7 @@ static const struct {
     {"message_words_content", MADE_ANEW},
     {"message_words_data", MADE_ANEW},
     {"message_words_idx", MADE_ANEW},
+    {"uploads", "what had arrived of an upload under way is not content yet: it is begun anew"},
     {"schema_versions", "each database tells which migrations it has seen itself"},
 };
 

@@ -33,6 +33,14 @@ MUST_CHECK enum error transfer_next_row(struct side *side, const struct transfer
 void transfer_report(struct transfer *t, const char *doing, const struct transfer_table *table);
 enum error transfer_cancelled(struct transfer *t);
 
+/* --- transfer_files.c ----------------------------------------------------------------------- */
+
+MUST_CHECK enum error transfer_count_files(struct transfer *t);
+/* After the rows. */
+MUST_CHECK enum error transfer_move_files(struct transfer *t);
+/* Reads all of the target's; the first that is not whole is an error. */
+MUST_CHECK enum error transfer_verify_files(struct transfer *t);
+
 /* --- transfer_verify.c ---------------------------------------------------------------------- */
 
 void transfer_hash_u64(struct sha256_state *hash, uint64_t number);

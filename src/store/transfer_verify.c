@@ -199,5 +199,5 @@ enum error transfer_verify(struct transfer *t)
         return problem_set(t->problem, ERR_CONFLICT,
             "the verification failed, the target differs in: %.*s", STR_ARG(t->faults));
     t->result.hash = hash_all(&t->result);
-    return OK;
+    return transfer_verify_files(t);
 }

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { RunWorker, Starter } from './lib/actors.mjs';
 import { atEnd } from './lib/ending.mjs';
 import { expectSeqs } from './lib/followers.mjs';
+import { addContent, isThere, pathOf } from './lib/content.mjs';
 import { sqliteRows } from './lib/sql.mjs';
 import { claim, eventually, expectStatus, onPostgres, onSqlite, pause, readAll, runCairn,
   startServer, token, twoTenants, uuid } from './lib/server.mjs';
@@ -345,7 +346,7 @@ test('a full disk ends a backup and a restore with a clear word and nothing left
   async (t) => {
     const place = newPlace(t);
     const small = join(place, 'small');
-    if (!mountSmall(t, small, '256k'))
+    if (!mountSmall(t, small, '512k'))
       return t.skip('no right to mount a small file system');
     const server = await startServer(t);
     await fillSome(server.open);
@@ -424,6 +425,12 @@ test('what is not a whole backup of ours is refused, and nothing is changed', FI
   assert.deepEqual(readdirSync(place), ['copy.db']);
 });
 
+/** Those of the migrations after the first, children before their parents. */
+const LATER_TABLES = ['message_words', 'message_debug', 'message_versions', 'messages',
+  'share_redemptions', 'shares', 'participants', 'file_versions', 'files', 'file_ends', 'uploads',
+  'blob_doubts', 'blobs',
+  'state_versions', 'state_documents', 'agent_storage', 'agents'];
+
 test('a backup of a newer version is refused, one of an older version is migrated', FILES,
   async (t) => {
     const place = newPlace(t);
@@ -435,7 +442,10 @@ test('a backup of a newer version is refused, one of an older version is migrate
     await refuse(/has schema version 9999, this cairn .* knows up to \d+: use a newer cairn/,
       'restore', file, '--data', join(place, 'data'), '--sha256', hashOf(file));
     assert.ok(!existsSync(join(place, 'data')));
-    // As the schema was before the last migration.
+    // As the schema was after the first migration.
+    for (const table of LATER_TABLES)
+      sqliteRows(file, `DROP TABLE ${table}`, []);
+    sqliteRows(file, 'ALTER TABLE api_keys DROP COLUMN principal', []);
     sqliteRows(file, 'ALTER TABLE events DROP COLUMN marks', []);
     sqliteRows(file, 'ALTER TABLE event_garbage DROP COLUMN added_at', []);
     sqliteRows(file, 'DELETE FROM schema_versions WHERE version > 1', []);
@@ -525,6 +535,36 @@ test('what root restores is the owner\'s of the directory, and nothing else beco
     await refuse(/copy\.db\.partial is there and is not a plain file of ours/, 'backup', file,
       '--data', server.dataDir, '--yes');
     assert.equal(hashOf(file), (await succeed(...args, '--dry-run')).sha256);
+  });
+
+// --- Files ------------------------------------------------------------------------------------
+
+test('a backup has the content of files beside it, and a check finds what is missing', FILES,
+  async (t) => {
+    const place = newPlace(t);
+    const server = await startServer(t);
+    await server.stop();
+    const one = addContent(server.dataDir, Buffer.from('one'));
+    const two = addContent(server.dataDir, Buffer.alloc(300_000, 'two'));
+    const file = join(place, 'copy.db');
+    assert.deepEqual((await backup(server, file)).files, { count: 2, size_bytes: 300_003 });
+    assert.ok(readFileSync(pathOf(place, one).replace('/blobs/', '/copy.db.blobs/'))
+      .equals(one.bytes));
+    const data = join(place, 'data');
+    const report = await succeed('restore', file, '--data', data);
+    assert.deepEqual(report.files, { count: 2, size_bytes: 300_003 });
+    assert.ok(isThere(data, one) && isThere(data, two));
+    assert.equal((await check(data, '--deep')).ok, true);
+
+    writeFileSync(pathOf(data, one), 'eno');
+    assert.equal((await check(data)).ok, true); // by its size alone
+    truncateSync(pathOf(data, two), 5);
+    const end = await runCairn(['check', '--deep', '--data', data]);
+    assert.equal(end.code, 1);
+    assert.match(end.stdout, /^content\tcontent \S+\tit is not what was stored: its SHA-256/m);
+    assert.match(end.stdout, /^content\tcontent \S+\tit has another size$/m);
+    await refuse(/is not what was stored/, 'backup', join(place, 'other.db'), '--data', data);
+    assert.ok(!existsSync(join(place, 'other.db.blobs')));
   });
 
 // --- Check ------------------------------------------------------------------------------------

@@ -484,7 +484,13 @@ test('a PostgreSQL that keeps what it says is in order, with its replica', CLUST
 test('a PostgreSQL that may lose what it says, or is away, is told', CLUSTER, async (t) => {
   const cluster = await startCluster(t, { settings: { fsync: 'off' } });
   const server = await startServer(t, { db: cluster.url() });
-  expectFinding(await doctor(lookAt(server)), 'durability', 'fail', /fsync is off/, /fsync = on/);
+  const files = join(server.dataDir, 'files');
+  expectFinding(await doctor([...lookAt(server), '--files-dir', files]), 'files', 'fail',
+    /is not a directory/, /mount or make/);
+  mkdirSync(files, { mode: 0o700, recursive: true });
+  const found = await doctor([...lookAt(server), '--files-dir', files]);
+  expectFinding(found, 'files', 'ok', /mode 0700/);
+  expectFinding(found, 'durability', 'fail', /fsync is off/, /fsync = on/);
   await server.stop();
   await cluster.stop();
   expectFinding(await doctor(lookAt(server)), 'database', 'fail', /cannot connect/, /--db/);

@@ -2,7 +2,7 @@
 // with an old key, cursor, idempotency key or fencing token can tell.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -13,6 +13,7 @@ import { atEnd } from './lib/ending.mjs';
 import { openSession, psql, startCluster } from './lib/postgres.mjs';
 import { startPgbouncer } from './lib/middlemen.mjs';
 import { startProxy } from './lib/proxy.mjs';
+import { addContent, isThere, pathOf } from './lib/content.mjs';
 import { postgresRows, sqliteRows } from './lib/sql.mjs';
 
 const HERE = onPostgres('it goes to PostgreSQL and back');
@@ -317,6 +318,52 @@ test('there and back without a word between gives the same checksum', HERE, asyn
   const e = directory(t);
   assert.equal((await move(c, e)).sha256, there.sha256);
 });
+
+/** Nothing, little, and what takes several chunks of PostgreSQL. */
+const someContent = (dataDir) => [0, 5, 1_200_000].map((size) =>
+  addContent(dataDir, Buffer.from(Array.from({ length: size }, (_, i) => (i * 7 + size) % 251))));
+
+test('the content of files goes along, in directories and in PostgreSQL', HERE, async (t) => {
+  const a = directory(t), b = await database(t), c = directory(t), d = await database(t);
+  const server = await a.serve();
+  await server.stop();
+  const contents = someContent(a.dataDir);
+  const files = { count: 3, size_bytes: 1_200_005 };
+  assert.deepEqual((await move(a, b, '--dry-run')).files, files);
+  assert.deepEqual((await move(a, b)).files, files);
+  assert.deepEqual(b.rows(`SELECT n, octet_length(bytes) AS size FROM blob_chunks
+    WHERE octet_length(bytes) > 5 ORDER BY n`).map((row) => row.size), [524288, 524288, 151424]);
+  const end = await runCairn(['check', '--deep', '--db', b.url, '--json']);
+  assert.equal(end.code, 0, end.stdout + end.stderr);
+  await move(b, c);
+  assert.ok(contents.every((content) => isThere(c.dataDir, content)));
+
+  const shared = join(c.dataDir, 'shared'), elsewhere = directory(t);
+  mkdirSync(shared);
+  await move(b, d, '--to-files-dir', shared);
+  assert.equal(d.rows('SELECT count(*) AS n FROM blob_chunks')[0].n, 0);
+  assert.ok(contents.every((content) => isThere(shared, content)));
+  await expectRefused(d, elsewhere, /is not there, or is not whole: .* by --from-files-dir/);
+  await move(d, elsewhere, '--from-files-dir', shared);
+  assert.ok(contents.every((content) => isThere(elsewhere.dataDir, content)));
+});
+
+test('content that is damaged on either side is found, and the next run goes on', HERE,
+  async (t) => {
+    const a = directory(t), b = await database(t);
+    const server = await a.serve();
+    await server.stop();
+    const [, , large] = someContent(a.dataDir);
+    truncateSync(pathOf(a.dataDir, large), 1000);
+    await expectRefused(a, b, /the source: the content \S+ of a file is not there, or is not/);
+    await b.refuses(/cairn migrate/);
+    writeFileSync(pathOf(a.dataDir, large), large.bytes);
+    const moved = await move(a, b);
+    assert.equal(moved.resumed, true);
+    assert.equal(moved.files.count, 3);
+    b.rows(`UPDATE blob_chunks SET bytes = 'other' WHERE octet_length(bytes) = ?`, '5');
+    await expectRefused(a, b, /the target: the content \S+ of a file is not/, '--verify-only');
+  });
 
 test('it says what it did, for people and for programs', HERE, async (t) => {
   const a = directory(t), b = directory(t);

@@ -6,6 +6,7 @@ static struct check *check_with(struct fixture *f, bool quick)
     struct check *check = ARENA_NEW(f->arena, struct check);
     check->arena = f->arena;
     check->quick = quick;
+    check->files = on_postgres() ? NULL : "/nowhere";
     struct context *c = begin_reading(f);
     EXPECT_EQ(model_check(check, c->tx, &f->problem), OK);
     commit(f);
@@ -208,6 +209,67 @@ TEST(a_changed_audit_log_is_found_also_of_a_tenant_that_is_gone)
     EXPECT_EQ(check_with(&f, false)->n_findings, 0);
     expect_found(&f, "UPDATE audit_log SET actor = 'nobody' WHERE action = 'test.happened'",
         "audit-chain", "tenant ", "record 1 is missing");
+    fixture_end(&f);
+}
+
+/* --- What belongs together -------------------------------------------------------------------- */
+
+/* 32 bytes, in the words of the engine. */
+static const char *some_hash(void)
+{
+    return on_postgres() ? "decode(repeat('5a', 32), 'hex')" : "zeroblob(32)";
+}
+
+static const char *inserts(struct fixture *f, const char *what, const char *values)
+{
+    return arena_cstr(
+        f->arena, arena_printf(f->arena,
+                      "INSERT INTO %s SELECT %s FROM threads WHERE pruned_seq = 20", what, values));
+}
+
+#define OF_FILE                                                                                   \
+    "files (tenant_id, id, thread_id, name, last_version, current_version, metadata, created_at," \
+    " updated_at)"
+#define OF_STATE                                                                               \
+    "state_documents (tenant_id, id, kind, agent_id, thread_id, name, created_at, updated_at," \
+    " version)"
+#define OF_SHARE                                                                               \
+    "shares (tenant_id, id, thread_id, kind, permission, token_hash, redemptions, created_at," \
+    " updated_at)"
+#define OF_BLOB "blobs (tenant_id, sha256, id, size_bytes, created_at)"
+
+TEST(files_states_and_shares_whose_parts_are_missing_are_found)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    fill(&f);
+    sql_exec(&f, inserts(&f, OF_FILE, "tenant_id, id, id, 'a', 1, 1, '{}', 1, 1"));
+    sql_exec(&f, inserts(&f, OF_STATE, "tenant_id, id, 'state', id, id, 'a', 1, 1, 3"));
+    struct str share =
+        arena_printf(f.arena, "tenant_id, id, id, 'participate', 'read', %s, 2, 1, 1", some_hash());
+    sql_exec(&f, inserts(&f, OF_SHARE, arena_cstr(f.arena, share)));
+    struct check *check = check_with(&f, true);
+    EXPECT_EQ(check->n_findings, 3);
+    EXPECT_STR(check->findings[0].rule, STR("file-versions"));
+    EXPECT_PART(check->findings[0].detail, "version 1, which is the current one, is not there");
+    EXPECT_STR(check->findings[1].rule, STR("state-versions"));
+    EXPECT_PART(check->findings[1].detail, "version 3 must be there");
+    EXPECT_STR(check->findings[2].rule, STR("share-redemptions"));
+    EXPECT_PART(check->findings[2].detail, "it counts 2 redemptions");
+    fixture_end(&f);
+}
+
+TEST(content_that_is_not_there_is_found)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    fill(&f);
+    struct str blob = arena_printf(f.arena, "tenant_id, %s, id, 5, 1", some_hash());
+    sql_exec(&f, inserts(&f, OF_BLOB, arena_cstr(f.arena, blob)));
+    struct check *check = check_with(&f, false);
+    EXPECT_EQ(check->n_findings, 1);
+    EXPECT_STR(check->findings[0].rule, STR("content"));
+    EXPECT_STR(check->findings[0].detail, STR("it is not there"));
     fixture_end(&f);
 }
 
