@@ -61,6 +61,10 @@
     X(tenant_list)        \
     X(audit_list)         \
     X(audit_verify)       \
+    X(export_thread)      \
+    X(export_agent)       \
+    X(export_tenant)      \
+    X(import)             \
     X(backup)             \
     X(restore)            \
     X(check)              \

@@ -90,6 +90,11 @@ void remote_set_deadline(struct remote *r, int64_t deadline_us)
     http_client_set_deadline(r->client, deadline_us);
 }
 
+void remote_be_patient(struct remote *r)
+{
+    http_client_set_answer_timeout(r->client, 3600 * 1000);
+}
+
 static int64_t left_ms(const struct remote *r)
 {
     int64_t left_us = r->deadline_us - clock_steady_us();

@@ -52,6 +52,8 @@ enum client_result remote_begin(
 struct http_client *remote_client(struct remote *r);
 /* Nothing is sent, waited for or tried again past this moment of clock_steady_us(). */
 void remote_set_deadline(struct remote *r, int64_t deadline_us);
+/* The server may work on what is asked next for an hour before it answers. */
+void remote_be_patient(struct remote *r);
 /* Waits, and returns early, with false, at Ctrl-C. */
 bool remote_pause(struct remote *r, uint32_t ms);
 

@@ -133,6 +133,11 @@ void http_client_set_deadline(struct http_client *c, int64_t deadline_us)
     c->deadline_us = deadline_us;
 }
 
+void http_client_set_answer_timeout(struct http_client *c, uint32_t timeout_ms)
+{
+    c->config.answer_timeout_ms = timeout_ms;
+}
+
 /* What OpenSSL waits for; 0: it has failed. */
 static short tls_wants(struct http_client *c, int returned)
 {

@@ -58,6 +58,9 @@ void http_client_destroy(struct http_client *c); /* accepts NULL */
  * at first: none. The lookup of a name alone may outlast it. */
 void http_client_set_deadline(struct http_client *c, int64_t deadline_us);
 
+/* Another answer_timeout_ms from here on: for what the server works on for long. */
+void http_client_set_answer_timeout(struct http_client *c, uint32_t timeout_ms);
+
 /* One whole exchange. Head and body lie in the arena. */
 MUST_CHECK enum client_result http_client_ask(struct http_client *c,
     const struct client_request *request, struct arena *arena, struct http_answer *out_answer,

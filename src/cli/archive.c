@@ -1,0 +1,274 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "cli/remote.h"
+
+static int run_export(struct cli *cli);
+static int run_import(struct cli *cli);
+
+static const struct cli_option export_options[] = {
+    {.name = "output",
+        .letter = 'o',
+        .argument = "FILE",
+        .help = "where it goes; - is stdout",
+        .fallback = "-"},
+    {.name = "yes", .letter = 'y', .help = "replace FILE when it is there"},
+};
+
+#define EXPORT_DETAILS                                                                             \
+    "The archive is a tar file of JSON lines and contents, as things are at one moment; the same " \
+    "things give the same bytes. docs/archives.md describes it. It is not compressed: pipe it "    \
+    "through zstd. FILE gets its name when it is complete."
+
+const struct command command_export_thread = {
+    .noun = "export",
+    .verb = "thread",
+    .arguments = "THREAD",
+    .summary = "write a thread with its runs, events, messages, files and states to a file",
+    .details = EXPORT_DETAILS,
+    .options = export_options,
+    .n_options = COUNT_OF(export_options),
+    .flags = COMMAND_REMOTE,
+    .run = run_export,
+};
+
+const struct command command_export_agent = {
+    .noun = "export",
+    .verb = "agent",
+    .arguments = "AGENT",
+    .summary = "write an agent with its configuration, states and storage to a file",
+    .details = EXPORT_DETAILS,
+    .options = export_options,
+    .n_options = COUNT_OF(export_options),
+    .flags = COMMAND_REMOTE,
+    .run = run_export,
+};
+
+const struct command command_export_tenant = {
+    .noun = "export",
+    .verb = "tenant",
+    .summary = "write all threads and agents of the tenant to a file",
+    .details = EXPORT_DETAILS,
+    .options = export_options,
+    .n_options = COUNT_OF(export_options),
+    .flags = COMMAND_REMOTE,
+    .run = run_export,
+};
+
+static const char *const id_modes[] = {"keep", "remap", NULL};
+static const struct cli_option import_options[] = {
+    {.name = "ids",
+        .argument = "MODE",
+        .help = "keep the ids, or give new ones",
+        .choices = id_modes,
+        .fallback = "keep"},
+    {.name = "dry-run", .letter = 'n', .help = "verify it and look for conflicts only"},
+};
+
+static const struct cli_column import_columns[] = {
+    {"WHAT", "/what", COLUMN_TEXT},
+    {"IDS", "/ids", COLUMN_TEXT},
+    {"THREADS", "/counts/threads", COLUMN_NUMBER},
+    {"RUNS", "/counts/runs", COLUMN_NUMBER},
+    {"EVENTS", "/counts/events", COLUMN_NUMBER},
+    {"MESSAGES", "/counts/messages", COLUMN_NUMBER},
+    {"PARTICIPANTS", "/counts/participants", COLUMN_NUMBER},
+    {"FILES", "/counts/files", COLUMN_NUMBER},
+    {"AGENTS", "/counts/agents", COLUMN_NUMBER},
+    {"STATES", "/counts/states", COLUMN_NUMBER},
+    {"CONTENT", "/counts/bytes", COLUMN_BYTES},
+};
+
+const struct command command_import = {
+    .noun = "import",
+    .arguments = "FILE",
+    .summary = "read an archive that an export wrote; - is stdin",
+    .details =
+        "The server verifies the whole archive first, then adds all of it or nothing. With --ids "
+        "keep an id that is there already is a conflict; with --ids remap everything gets new "
+        "ids, and --json tells which.",
+    .options = import_options,
+    .n_options = COUNT_OF(import_options),
+    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
+    .run = run_import,
+};
+
+/* --- Export --------------------------------------------------------------------------------- */
+
+/* Where an archive goes: a file that gets its name at the end, or stdout. */
+struct target {
+    struct cli *cli;
+    const char *file;    /* NULL: stdout */
+    const char *partial; /* until then */
+    int fd;
+};
+
+static int target_open(struct target *t)
+{
+    struct str file = cli_value(t->cli, "output");
+    struct arena *arena = cli_arena(t->cli);
+    if (str_is_none(file) || str_eq(file, STR("-"))) {
+        t->fd = STDOUT_FILENO;
+        return isatty(STDOUT_FILENO)
+                   ? cli_usage(t->cli, "an archive is no text: name a file by --output")
+                   : EXIT_SUCCESS;
+    }
+    t->file = arena_cstr(arena, file);
+    if (access(t->file, F_OK) == 0 && !cli_flag(t->cli, "yes"))
+        return cli_fail(t->cli, "%s is there already: --yes replaces it", t->file);
+    t->partial = arena_cstr(arena, arena_printf(arena, "%s.partial", t->file));
+    t->fd = open(t->partial, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return t->fd >= 0 ? EXIT_SUCCESS
+                      : cli_fail(t->cli, "cannot write %s: %s", t->partial, strerror(errno));
+}
+
+static int target_write(struct target *t, struct str bytes)
+{
+    while (bytes.len > 0) {
+        ssize_t n = write(t->fd, bytes.ptr, bytes.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return cli_fail(t->cli, "cannot write %s: %s", t->file == NULL ? "stdout" : t->partial,
+                strerror(errno));
+        bytes = str_slice(bytes, (size_t)n, bytes.len);
+    }
+    return EXIT_SUCCESS;
+}
+
+static int target_end(struct target *t, int code)
+{
+    if (t->file == NULL)
+        return code;
+    bool synced = code != EXIT_SUCCESS || fsync(t->fd) == 0;
+    close(t->fd);
+    if (code == EXIT_SUCCESS && synced && rename(t->partial, t->file) == 0)
+        return EXIT_SUCCESS;
+    if (code == EXIT_SUCCESS)
+        code = cli_fail(t->cli, "cannot write %s: %s", t->file, strerror(errno));
+    unlink(t->partial);
+    return code;
+}
+
+static struct str export_path(struct cli *cli)
+{
+    struct arena *arena = cli_arena(cli);
+    struct str id = cli_argument(cli, 0);
+    const char *verb = cli_command(cli)->verb;
+    if (str_is_none(id))
+        return STR("/v1/export");
+    return arena_printf(arena, "/v1/%ss/%.*s/export", verb, STR_ARG(remote_encode(arena, id)));
+}
+
+static int copy_answer(struct target *t, struct remote *r, const struct remote_answer *answer)
+{
+    enum { PATIENCE_MS = 60 * 1000 };
+    struct progress *progress = cli_progress(t->cli);
+    uint64_t done = 0, total = answer->head.content_length;
+    int code = EXIT_SUCCESS;
+    while (code == EXIT_SUCCESS) {
+        struct str run;
+        enum client_result result = http_client_read(remote_client(r), PATIENCE_MS, &run);
+        if (result != CLIENT_OK)
+            return remote_judge(r, result == CLIENT_TIMED_OUT ? CLIENT_LOST : result, answer);
+        if (run.len == 0)
+            break;
+        code = target_write(t, run);
+        done += run.len;
+        progress_report(progress, "receiving", done, total);
+    }
+    return code;
+}
+
+static int run_export(struct cli *cli)
+{
+    struct remote *r CLEANUP(remote_closep) = NULL;
+    struct target target = {.cli = cli, .fd = -1};
+    struct remote_answer answer;
+    int code = target_open(&target);
+    if (code != EXIT_SUCCESS)
+        return code;
+    code = remote_open(cli, &r);
+    if (code == EXIT_SUCCESS) {
+        const struct remote_request request = {
+            .method = "GET", .path = export_path(cli), .body = STR_NONE};
+        remote_be_patient(r);
+        enum client_result result = remote_begin(r, &request, &answer);
+        code = result != CLIENT_OK || answer.head.status >= 400 ? remote_judge(r, result, &answer)
+                                                                : copy_answer(&target, r, &answer);
+    }
+    return target_end(&target, code);
+}
+
+/* --- Import --------------------------------------------------------------------------------- */
+
+struct sent {
+    struct client_source source;
+    struct cli *cli;
+    int fd;
+    uint64_t done;
+};
+
+static bool read_more(struct client_source *source, char *place, size_t room, size_t *out_size)
+{
+    struct sent *s = CONTAINER_OF(source, struct sent, source);
+    ssize_t n;
+    do {
+        n = read(s->fd, place, room);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return false;
+    s->done += (uint64_t)n;
+    *out_size = (size_t)n;
+    bool is_all = n == 0 || (source->has_size && s->done == source->size_bytes);
+    progress_report(cli_progress(s->cli), is_all ? "verifying and adding" : "sending", s->done,
+        source->has_size ? source->size_bytes : 0);
+    return true;
+}
+
+static int sent_open(struct sent *s)
+{
+    struct str file = cli_argument(s->cli, 0);
+    struct stat info;
+    s->fd = STDIN_FILENO;
+    if (!str_eq(file, STR("-")))
+        s->fd = open(arena_cstr(cli_arena(s->cli), file), O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0 || fstat(s->fd, &info) != 0)
+        return cli_fail(s->cli, "cannot read %.*s: %s", STR_ARG(file), strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return cli_fail(s->cli, "cannot read %.*s: it is a directory", STR_ARG(file));
+    s->source.has_size = S_ISREG(info.st_mode) && s->fd != STDIN_FILENO;
+    s->source.size_bytes = (uint64_t)info.st_size;
+    return EXIT_SUCCESS;
+}
+
+static int run_import(struct cli *cli)
+{
+    struct remote *r CLEANUP(remote_closep) = NULL;
+    struct sent sent = {.source = {.read = read_more}, .cli = cli};
+    struct remote_answer answer;
+    const struct http_header type = {STR("Content-Type"), STR("application/x-tar")};
+    struct str ids = cli_value(cli, "ids");
+    int code = sent_open(&sent);
+    if (code == EXIT_SUCCESS)
+        code = remote_open(cli, &r);
+    if (code == EXIT_SUCCESS) {
+        const struct remote_request request = {.method = "POST",
+            .path = arena_printf(cli_arena(cli), "/v1/imports?ids=%.*s&dry_run=%s",
+                STR_ARG(str_is_none(ids) ? STR("keep") : ids),
+                cli_flag(cli, "dry-run") ? "true" : "false"),
+            .body = STR_NONE,
+            .source = &sent.source,
+            .headers = &type,
+            .n_headers = 1};
+        remote_be_patient(r);
+        code = remote_ask_once(r, &request, &answer);
+    }
+    if (sent.fd > STDERR_FILENO)
+        close(sent.fd);
+    if (code == EXIT_SUCCESS && answer.has_json)
+        cli_print_object(cli, import_columns, COUNT_OF(import_columns), answer.json);
+    return code;
+}
