@@ -388,3 +388,11 @@ SELECT id FROM state_documents WHERE tenant_id = :tenant_id AND (id = :id OR (ag
 
 -- name: archive_has_agent
 SELECT id FROM agents WHERE tenant_id = :tenant_id AND id = :id;
+
+-- A thread of this id was deleted here: its last event, and what was not removed yet, would stand in
+-- the way of the events that come.
+-- name: archive_clear_events
+DELETE FROM events WHERE tenant_id = :tenant_id AND thread_id = :id;
+
+-- name: archive_clear_garbage
+DELETE FROM event_garbage WHERE tenant_id = :tenant_id AND thread_id = :id;

@@ -250,6 +250,25 @@ static enum error add_row(struct archive_walk *w, const struct archive_value *ro
     return e;
 }
 
+/* What is left of a thread of the same id. Ids of events that go so are not given again. */
+static enum error clear_log(struct import *im, struct uuid thread_id)
+{
+    static const struct sql_statement *const statements[] = {
+        &SQL_ARCHIVE_CLEAR_EVENTS, &SQL_ARCHIVE_CLEAR_GARBAGE};
+    int64_t next = 0;
+    bool has_next = false;
+    enum error e = event_take_id(im->c, &has_next, &next);
+    if (e == OK && has_next)
+        e = event_raise_floor(im->c, next);
+    for (size_t i = 0; e == OK && i < COUNT_OF(statements); i++) {
+        struct query q;
+        context_query(im->c, &q, statements[i]);
+        query_uuid(&q, "id", thread_id);
+        e = query_run(&q);
+    }
+    return e;
+}
+
 /* What follows from a row that was added. */
 static enum error follow(struct archive_walk *w, const struct archive_value *row)
 {
@@ -259,7 +278,9 @@ static enum error follow(struct archive_walk *w, const struct archive_value *row
     struct uuid id = row[archive_field(w->member, "id")].id;
     event_forget_thread(im->c, id);
     struct arena_mark mark = arena_mark(im->c->arena);
-    enum error e = thread_index_metadata(im->c, id, row[archive_field(w->member, "metadata")].text);
+    enum error e = im->ids == ARCHIVE_IDS_KEEP ? clear_log(im, id) : OK;
+    if (e == OK)
+        e = thread_index_metadata(im->c, id, row[archive_field(w->member, "metadata")].text);
     if (e == OK)
         arena_rewind(im->c->arena, mark);
     return e;

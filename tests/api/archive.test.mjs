@@ -161,6 +161,20 @@ test('a tenant moves to another with everything in it', async (t) => {
   await expectSound(server);
 });
 
+test('a thread that was deleted comes back from its archive', async (t) => {
+  const server = await startServer(t);
+  const { alice } = await twoTenants(server);
+  const { thread } = await furnish(alice);
+  const archive = await exportThread(alice, thread);
+  const { length } = await readAll(alice, `/v1/threads/${thread}/events`);
+  expectStatus(await alice.del(`/v1/threads/${thread}`), 204);
+  expectStatus(await send(alice, archive), 201);
+  assert.ok((await exportThread(alice, thread)).equals(archive));
+  const next = await alice.post(`/v1/threads/${thread}/events`, { kind: 'progress' });
+  assert.equal(expectStatus(next, 201).seq, length + 1);
+  await expectSound(server);
+});
+
 test('an agent goes with its configuration and states, and without threads', async (t) => {
   const server = await startServer(t);
   const { alice, bob } = await twoTenants(server);

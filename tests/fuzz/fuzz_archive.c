@@ -229,6 +229,9 @@ static void judge(struct arena *arena, struct str query, struct str archive)
     FUZZ_CHECK(status == 200 || status == 201 || (status >= 400 && status < 500));
     if (status == 201) {
         int again = import(arena, STR("ids=remap&dry_run=true"), export_all(arena), &unused);
+        if (again >= 300 && again != 409)
+            fprintf(stderr, "export is refused: %.*s\n",
+                STR_ARG(json_text_of(arena, unused, "detail")));
         FUZZ_CHECK(again == 200 || again == 409);
         delete_all(arena, made, "thread");
         delete_all(arena, made, "agent");
