@@ -13,7 +13,7 @@
 -- types: filenames json, responds_to uuid, addressed_to uuid, command json, has_debug bool
 -- types: deleted_at int, debug json, last_version int, current_version int, sha256 bytes
 -- types: created_by text, source_thread_id uuid, source_name text, source_version int
--- types: restored_from int, data json, json_schema json, ui_schema json
+-- types: restored_from int, revision int, data json, json_schema json, ui_schema json
 
 -- What is exported, in the order of the fields in archive_tables.c: of one thread or one agent
 -- (:from), or of the tenant, behind the last row of the page before. Text goes by its bytes.
@@ -178,7 +178,7 @@ SELECT {{message_version_fields}} {{message_version_tables}}
 WHERE m.tenant_id = :tenant_id AND m.thread_id = :from AND {{message_version_next}};
 
 -- define file_fields: f.thread_id, f.id, f.name, f.last_version, f.current_version, f.metadata,
---   | f.created_at, f.updated_at
+--   | f.revision, f.created_at, f.updated_at
 -- define file_next: f.id > :after_1 ORDER BY f.id LIMIT :limit
 
 -- name: archive_files_of_tenant
@@ -187,6 +187,17 @@ SELECT {{file_fields}} FROM files AS f WHERE f.tenant_id = :tenant_id AND {{file
 -- name: archive_files_of_thread
 SELECT {{file_fields}} FROM files AS f
 WHERE f.tenant_id = :tenant_id AND f.thread_id = :from AND {{file_next}};
+
+-- define file_end_next: (f.thread_id, f.name {{bytewise}}) > (:after_1, :after_text)
+--   | ORDER BY f.thread_id, f.name {{bytewise}} LIMIT :limit
+
+-- name: archive_file_ends_of_tenant
+SELECT f.thread_id, f.name, f.last_version FROM file_ends AS f
+WHERE f.tenant_id = :tenant_id AND {{file_end_next}};
+
+-- name: archive_file_ends_of_thread
+SELECT f.thread_id, f.name, f.last_version FROM file_ends AS f
+WHERE f.tenant_id = :tenant_id AND f.thread_id = :from AND {{file_end_next}};
 
 -- define file_version_fields: v.file_id, v.version, v.sha256, v.size_bytes, v.content_type,
 --   | v.created_by, v.created_at, v.source_thread_id, v.source_name, v.source_version,
@@ -337,9 +348,13 @@ VALUES (:tenant_id, :message_id, :version, :content, :content_type, :metadata, :
 
 -- name: archive_add_file
 INSERT INTO files (tenant_id, thread_id, id, name, last_version, current_version, metadata,
-    created_at, updated_at)
-VALUES (:tenant_id, :thread_id, :id, :name, :last_version, :current_version, :metadata,
+    revision, created_at, updated_at)
+VALUES (:tenant_id, :thread_id, :id, :name, :last_version, :current_version, :metadata, :revision,
     :created_at, :updated_at);
+
+-- name: archive_add_file_end
+INSERT INTO file_ends (tenant_id, thread_id, name, last_version)
+VALUES (:tenant_id, :thread_id, :name, :last_version);
 
 -- name: archive_add_file_version
 INSERT INTO file_versions (tenant_id, file_id, version, sha256, size_bytes, content_type,

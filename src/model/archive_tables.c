@@ -219,8 +219,19 @@ static const struct archive_field files[] = {
     {.name = "last_version", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
     {.name = "current_version", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
     METADATA,
+    {.name = "revision", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
     CREATED,
     UPDATED,
+};
+
+static const struct archive_field file_ends[] = {
+    OF_THREAD,
+    {.name = "name",
+        .kind = KIND_TEXT,
+        .flags = KEY | ORDERED,
+        .min = 1,
+        .max = FILE_NAME_MAX_BYTES},
+    {.name = "last_version", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
 };
 
 static const struct archive_field file_versions[] = {
@@ -303,6 +314,9 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
     [MEMBER_FILES] = {"files.jsonl", "file", {"files"}, FIELDS(files), FEW,
         {&SQL_ARCHIVE_FILES_OF_THREAD, NULL, &SQL_ARCHIVE_FILES_OF_TENANT}, {&SQL_ARCHIVE_ADD_FILE},
         &SQL_ARCHIVE_TAKEN_FILE, .has_name = true},
+    [MEMBER_FILE_ENDS] = {"file_ends.jsonl", "end of a file", {"file_ends"}, FIELDS(file_ends),
+        MANY, {&SQL_ARCHIVE_FILE_ENDS_OF_THREAD, NULL, &SQL_ARCHIVE_FILE_ENDS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_FILE_END}},
     [MEMBER_FILE_VERSIONS] = {"file_versions.jsonl", "version of a file", {"file_versions"},
         FIELDS(file_versions), MANY,
         {&SQL_ARCHIVE_FILE_VERSIONS_OF_THREAD, NULL, &SQL_ARCHIVE_FILE_VERSIONS_OF_TENANT},
@@ -334,8 +348,6 @@ const struct archive_omission archive_omissions[] = {
     {"event_garbage", NULL, "what is pruned is not exported"},
     {"events", "id", "event ids are given anew, in the same order"},
     {"events", "marks", "it tells other nodes what to do when the event happens"},
-    {"file_ends", NULL, "files that are gone are not exported"},
-    {"files", "revision", "it counts the changes that were made in one place"},
     {"idempotency_keys", NULL, "they answer requests that were made to one tenant"},
     {"message_words", NULL, WORDS},
     {"message_words_", NULL, WORDS},

@@ -52,6 +52,16 @@ async function furnish(client, agentName = `agent ${uuid()}`) {
   ])
     for (const n of [1, 2])
       assert.ok((await client.put(place, { data: { n } }, unseen)).status < 300, place);
+  for (const name of ['a.txt', 'gone.txt'])
+    for (const raw of ['one', 'two']) {
+      const put = await client.put(`${path}/files/${name}`, undefined, { raw, type: 'text/plain' });
+      assert.ok(put.status < 300, put.text);
+    }
+  expectStatus(await client.del(`${path}/files/${'gone.txt'}`), 204);
+  const message = { content: 'see a.txt', filenames: ['a.txt'], metadata: { debug: { n: 1 } } };
+  const sent = expectStatus(await client.post(`${path}/messages`, message), 201);
+  const edit = { content: 'see a.txt, please' };
+  assert.ok((await client.patch(`${path}/messages/${sent.id}`, edit)).status < 300);
   for (let n = 0; n < 20; n++)
     expectStatus(await client.post(`${path}/events`, { kind: 'progress', text: `${n}` }), 201);
   return { thread: thread.id, agent: agent.id };
@@ -101,10 +111,16 @@ test('a thread goes out and comes in again', async (t) => {
       await readAll(alice, `/v1/threads/${thread}/events`),
       await readAll(bob, `/v1/threads/${mine.to}/events`),
     ];
-    const told = (events) => events.map((e) => [e.seq, e.kind, e.text]);
-    assert.deepEqual(told(after), told(before));
+    const plain = (events) => events.map((e) => [e.seq, e.kind, e.text]);
+    assert.deepEqual(plain(after), plain(before));
     const participants = expectStatus(await bob.get(`/v1/threads/${mine.to}/participants`), 200);
     assert.ok(participants.data.some((p) => p.principal === `agent:${theirs.to}`));
+    const file = await bob.get(`/v1/threads/${mine.to}/files/${'a.txt'}`);
+    assert.deepEqual([file.status, file.text], [200, 'two']);
+    const messages = expectStatus(await bob.get(`/v1/threads/${mine.to}/messages`), 200).data;
+    assert.deepEqual(messages.map((m) => [m.content, m.version]), [['see a.txt, please', 2]]);
+    const told = after.find((e) => e.kind === 'message.created');
+    assert.equal(told.payload.message_id, messages[0].id);
     const next = expectStatus(
       await bob.post(`/v1/threads/${mine.to}/events`, { kind: 'progress' }),
       201,
@@ -295,7 +311,7 @@ test('archives that were tampered with are refused, and change nothing', async (
       /content that no file has/,
     ],
     'content under another hash': [
-      () => joined(`blobs/${'0'.repeat(64)}`, Buffer.from('x')),
+      () => joined(`blobs/${'f'.repeat(64)}`, Buffer.from('x')),
       /does not have the hash/,
     ],
     'a hash that does not fit': [
