@@ -404,7 +404,7 @@ SELECT id FROM state_documents WHERE tenant_id = :tenant_id AND (id = :id OR (ag
 -- name: archive_has_agent
 SELECT id FROM agents WHERE tenant_id = :tenant_id AND id = :id;
 
--- A thread of this id was deleted here: its last event, and what was not removed yet, would stand in
+-- A thread of this id was deleted here: its last event, and what was not removed yet, would be in
 -- the way of the events that come.
 -- name: archive_clear_events
 DELETE FROM events WHERE tenant_id = :tenant_id AND thread_id = :id;

@@ -31,7 +31,8 @@ const ISSUED = `serve; thread list; thread get; thread create; thread delete; ru
   message delete; message history; message search; participant list;
   participant add; participant update; participant remove; share create; share list; share revoke;
   share redeem; key create; key list; key revoke; tenant create;
-  tenant list; audit list; audit verify; backup; restore; check; migrate; doctor; api; completion;
+  tenant list; audit list; audit verify; export thread; export agent;
+  export tenant; import; backup; restore; check; migrate; doctor; api; completion;
   help`.split(/;\s+/);
 
 test('the help names every command, and every command has help', async (t) => {
