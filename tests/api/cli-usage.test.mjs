@@ -28,14 +28,13 @@ async function everyCommand(cli) {
 const ISSUED = `serve; thread list; thread get; thread create; thread delete; run list; run get;
   run start; run input; run pause; run resume; run cancel; run tail; run wait; run claim;
   event list; event append; event tail; message list; message get; message send; message edit;
-  message delete; message history; message search; participant list;
-  participant add; participant update; participant remove; share create; share list; share revoke;
-  share redeem; agent list; agent get; agent create; agent update; agent delete; agent config;
-  agent configure; state list; state get; state set; state history; state focus; state delete;
-  storage list; storage get; storage set; storage delete; key create; key list; key revoke; tenant create;
-  tenant list; audit list; audit verify; export thread; export agent;
-  export tenant; import; backup; restore; check; migrate; doctor; api; completion;
-  help`.split(/;\s+/);
+  message delete; message history; message search; participant list; participant add;
+  participant update; participant remove; share create; share list; share revoke; share redeem;
+  agent list; agent get; agent create; agent update; agent delete; agent config; agent configure;
+  state list; state get; state set; state history; state focus; state delete; storage list;
+  storage get; storage set; storage delete; key create; key list; key revoke; tenant create;
+  tenant list; audit list; audit verify; export thread; export agent; export tenant; import;
+  backup; restore; check; migrate; doctor; api; completion; help`.split(/;\s+/);
 
 test('the help names every command, and every command has help', async (t) => {
   const cli = newCli(t);
