@@ -76,6 +76,11 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
       await newThread(alice)];
     const runs = [await start(alice, busy.id), await start(alice, busy.id)];
     const held = await claim(alice, { worker: 'w', thread_id: busy.id });
+    const party = await newThread(alice);
+    const share = expectStatus(
+      await alice.post(`/v1/threads/${party.id}/shares`, { kind: 'participate' }), 201);
+    const guest = expectStatus(await alice.post(
+      `/v1/threads/${party.id}/participants`, { principal: 'user:guest' }), 201);
     const [ws, sse] = [followWs(alice, `/v1/threads/${thread.id}/events/ws`),
       followSse(alice, '/v1/events/stream')];
     await Promise.all([ws.opened, sse.opened]);
@@ -116,6 +121,9 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
     expectStatus(await alice.del(`/v1/threads/${doomed.id}`), 204);
     expectProblem(await alice.get(`/v1/threads/${doomed.id}`), 404, 'not_found');
     expectStatus(await alice.del(`/v1/keys/${key.keyId}`), 200);
+    expectStatus(await alice.del(`/v1/threads/${party.id}/shares/${share.id}`), 200);
+    expectStatus(await alice.del(`/v1/threads/${party.id}/participants/${guest.id}`), 200);
+    expectFull(await alice.post(`/v1/threads/${party.id}/shares`, { kind: 'copy' }));
     expectProblem(await key.get('/v1/whoami'), 401, 'unauthenticated');
     expectStatus(await operator.del(`/v1/tenants/${bob.tenantId}`), 204);
     expectStatus(

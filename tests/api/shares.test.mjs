@@ -221,6 +221,10 @@ test('a copy has what the thread had, and belongs to whoever redeemed the share'
   await say('answer', { responds_to: question.id, metadata: { debug: { x: 1 } } });
   expectStatus(await admin.put(`/v1/threads/${source.id}/states/plan`, { data: { step: 1 } },
     { headers: { 'If-Match': '*' } }), 201);
+  const file = `/v1/threads/${source.id}/files/notes.txt`;
+  for (const raw of ['one', 'two'])
+    expectStatus(await admin.put(file, undefined, { raw, type: 'text/plain' }),
+      raw === 'one' ? 201 : 200);
   const made = await share(admin, source.id, { kind: 'copy' });
   const first = expectStatus(await redeem(admin, made.token, 'bob'), 200);
   assert.notEqual(first.thread_id, source.id);
@@ -246,6 +250,11 @@ test('a copy has what the thread had, and belongs to whoever redeemed the share'
   const state = expectStatus(
     await admin.get(`/v1/threads/${first.thread_id}/states/plan`, as('bob')), 200);
   assert.deepEqual([state.data, state.version], [{ step: 1 }, 1]);
+  const notes = `/v1/threads/${first.thread_id}/files/notes.txt`;
+  const copied = await admin.get(notes, as('bob'));
+  assert.deepEqual([copied.status, copied.text], [200, 'two']);
+  expectStatus(await admin.del(file), 204);
+  assert.equal((await admin.get(notes, as('bob'))).text, 'two');
   const people = expectStatus(
     await admin.get(`/v1/threads/${first.thread_id}/participants`, as('bob')), 200).data;
   assert.deepEqual(people.map((p) => [p.principal, p.permission]), [['user:bob', 'read_write']]);

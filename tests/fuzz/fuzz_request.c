@@ -10,8 +10,8 @@
  * It comes from the admin of a tenant of its own; with '!' in front of the method from an operator,
  * with '~' from who may only read, with '?' from nobody. {t} is the newest thread's id, {T} that of
  * the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's id, {c} the
- * newest cursor, {e} ETag, {f} fence, {m} message, {a} agent. SWEEP does what is otherwise done
- * every second, DAY lets a day go by before.
+ * newest cursor, {e} ETag, {f} fence, {m} message, {a} agent, {p} participant, {h} share, {x} its
+ * token. SWEEP does what is otherwise done every second, DAY lets a day go by before.
  *
  * What must hold: judge.h of every answer; who only reads, and what is refused, changes nothing;
  * the same again with the same Idempotency-Key is answered the same and changes nothing; a stream
@@ -46,9 +46,12 @@ enum slot {
     FENCE,
     MESSAGE,
     AGENT,
+    PARTICIPANT,
+    SHARE,
+    TOKEN,
     SLOTS
 };
-static const char slot_letters[] = "tTrRksncefma";
+static const char slot_letters[] = "tTrRksncefmaphx";
 
 struct world {
     struct arena arena; /* of one input */
@@ -311,6 +314,11 @@ static void learn(struct world *w, const struct route *route, const cairn_answer
         keep(w, RUN, RUN_2, id);
     if (route->answer == &schema_message)
         keep(w, MESSAGE, MESSAGE, id);
+    if (route->answer == &schema_participant)
+        keep(w, PARTICIPANT, PARTICIPANT, id);
+    if (route->answer == &schema_share_created)
+        keep(w, SHARE, SHARE, id);
+    keep(w, TOKEN, TOKEN, json_text_of(&w->arena, body, "token"));
     if (route->answer == &schema_key_created)
         keep(w, KEY, KEY, id);
     if (route->answer == &schema_agent)
@@ -359,7 +367,8 @@ static void check_replay(struct world *w, const struct asked *asked, const cairn
 {
     cairn_answer *again = call(asked);
     const char *replayed = cairn_answer_header(again, "Idempotency-Replayed");
-    bool has_secret = strstr(cairn_answer_body(first, NULL), "\"secret\"") != NULL;
+    const char *body = cairn_answer_body(first, NULL);
+    bool has_secret = strstr(body, "\"secret\"") != NULL || strstr(body, "\"token\"") != NULL;
     FUZZ_CHECK(cairn_answer_status(again) == cairn_answer_status(first));
     FUZZ_CHECK(replayed != NULL && strcmp(replayed, "true") == 0);
     FUZZ_CHECK(
