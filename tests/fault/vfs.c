@@ -1,5 +1,6 @@
 #include "vfs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -72,9 +73,11 @@ static bool ends_with(const char *path, const char *ending)
 }
 
 /* The index of the log is memory that has a name: no power loss leaves anything of it. */
+#define MEMORY_ENDING "-shm"
+
 static bool is_memory(const char *path)
 {
-    return ends_with(path, "-shm");
+    return ends_with(path, MEMORY_ENDING);
 }
 
 static bool is_database(const char *path)
@@ -189,9 +192,11 @@ static int open_file(const char *path, int flags, mode_t mode)
     if (fails(VFS_OTHER | (flags & O_CREAT ? VFS_SPACE : 0)))
         return unlock(-1);
     bool is_new = (flags & O_CREAT) != 0 && !exists(path);
+    /* A file that never gets a name is gone after a power loss, whatever is written to it. */
+    bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     if (fd >= 0)
-        watch(fd, below, is_new);
+        watch(fd, is_nameless ? "nameless" MEMORY_ENDING : below, is_new);
     return unlock(fd);
 }
 
@@ -443,6 +448,33 @@ WRAPPED(int, unlinkat, int directory, const char *name, int flags)
     assert(flags == 0);
     return path_at(directory, name, path) ? unlink_file(path)
                                           : (int)syscall(SYS_unlinkat, directory, name, flags);
+}
+
+WRAPPED(int, mkdirat, int directory, const char *name, mode_t mode)
+{
+    char path[DISK_PATH_MAX];
+    return path_at(directory, name, path) ? make_directory(path, mode)
+                                          : (int)syscall(SYS_mkdirat, directory, name, mode);
+}
+
+WRAPPED(int, fstatat64, int directory, const char *name, struct stat *out, int flags)
+{
+    char path[DISK_PATH_MAX];
+    if (path_at(directory, name, path) && !may(VFS_OTHER, -1, path))
+        return -1;
+    return (int)syscall(SYS_newfstatat, directory, name, out, flags);
+}
+
+int __real_closedir(DIR *directory);
+
+/* It closes a descriptor that was opened here. */
+WRAPPED(int, closedir, DIR *directory)
+{
+    lock();
+    struct watched *w = watched(dirfd(directory));
+    if (w != NULL)
+        w->is_open = false;
+    return unlock(__real_closedir(directory));
 }
 
 WRAPPED(int, close, int fd)
