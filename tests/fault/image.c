@@ -1,9 +1,10 @@
 #include "image.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum { SECTOR = 512, FILES_MAX = 4096, NAMES_MAX = 128, ROOM = 4096 };
+enum { SECTOR = 512, FILES_MAX = 4096, NAMES_MAX = 512, ROOM = 4096 };
 
 const char *const image_policy_words[IMAGE_POLICY_COUNT] = {
 #define IMAGE_WORDS(name, words) words,
@@ -344,19 +345,33 @@ static void write_name(struct image *image, const struct names *names, size_t i,
     free(out.bytes);
 }
 
+/* Those whose own directory is there; whether it made any. What is lost takes with it what is in
+ * it. */
+static bool write_directories(const struct names *names, const char *root)
+{
+    char path[2 * DISK_PATH_MAX];
+    bool any = false;
+    for (size_t i = 0; i < names->n; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, names->items[i].path);
+        if (names->items[i].file != DISK_DIRECTORY)
+            continue;
+        if (mkdir(path, 0700) == 0)
+            any = true;
+        else if (errno != EEXIST && errno != ENOENT)
+            abort();
+    }
+    return any;
+}
+
 void image_write(struct image *image, enum image_policy policy, uint64_t seed, const char *root)
 {
     struct names names = image->names;
-    char path[2 * DISK_PATH_MAX];
     image->random = seed * 1000003 + image->position;
     for (size_t i = 0; i < image->pending_names.n; i++)
         if (is_kept(image, policy, true))
             apply_name(image, &image->log->ops[image->pending_names.ops[i]], &names);
-    for (size_t i = 0; i < names.n; i++) {
-        snprintf(path, sizeof path, "%s/%s", root, names.items[i].path);
-        if (names.items[i].file == DISK_DIRECTORY && mkdir(path, 0700) != 0)
-            abort();
-    }
+    while (write_directories(&names, root))
+        ;
     for (size_t i = 0; i < names.n; i++)
         if (names.items[i].file != DISK_DIRECTORY)
             write_name(image, &names, i, policy, root);

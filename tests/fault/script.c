@@ -8,7 +8,7 @@
 #include "store/sqlite.h"
 #include "verify.h"
 
-enum { VARIABLES_MAX = 32 };
+enum { VARIABLES_MAX = 64 };
 
 struct variable {
     struct str name, value;

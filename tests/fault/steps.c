@@ -123,6 +123,25 @@ const struct step steps[] = {
         .read = "/v1/agents/$agent/storage/cache",
         .shows = "/kept=true"},
 
+    /* Content: what was acknowledged is read whole, by its hash, whatever is lost. */
+    {.method = "PUT",
+        .target = THREAD "/files/a.json",
+        .body = "{\"content\":1}",
+        .save = "version=/version",
+        .read = THREAD "/files/a.json?version=$version",
+        .shows = "/content=1"},
+    {.method = "PUT",
+        .target = THREAD "/files/a.json",
+        .body = "{\"content\":2}",
+        .save = "version=/version",
+        .read = THREAD "/files/a.json?version=$version",
+        .shows = "/content=2"},
+    {.method = "PUT",
+        .target = THREAD "/files/same.json",
+        .body = "{\"content\":2}",
+        .read = THREAD "/files/same.json",
+        .shows = "/content=2"},
+
     /* Events, one and many. */
     {.method = "POST",
         .target = THREAD "/events",

@@ -80,9 +80,11 @@ static bool is_memory(const char *path)
     return ends_with(path, MEMORY_ENDING);
 }
 
+/* And content, without which a row of the database is worth nothing. */
 static bool is_database(const char *path)
 {
-    return strcmp(path, "data/cairn.db") == 0 || strcmp(path, "data/cairn.db-wal") == 0;
+    return strcmp(path, "data/cairn.db") == 0 || strcmp(path, "data/cairn.db-wal") == 0 ||
+           strncmp(path, "data/blobs", sizeof "data/blobs" - 1) == 0;
 }
 
 /* --- Failing -------------------------------------------------------------------------------- */

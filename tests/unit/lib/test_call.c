@@ -327,3 +327,75 @@ TEST(after_a_close_calls_and_subscriptions_are_answered_503)
     f.c = NULL;
     fixture_end(&f);
 }
+
+/* --- Bytes ---------------------------------------------------------------------------------- */
+
+/* The path of a file in a new thread, in the fixture's memory. */
+static const char *new_file(struct fixture *f, char *out, size_t size)
+{
+    cairn_answer *a = cairn_call(f->c, "POST", "/v1/threads", NULL, NULL, 0);
+    EXPECT_EQ(cairn_answer_status(a), 201);
+    const char *id = strstr(cairn_answer_body(a, NULL), "\"id\":\"") + 6;
+    snprintf(out, size, "/v1/threads/%.36s/files/a.bin", id);
+    cairn_answer_free(a);
+    return out;
+}
+
+TEST(bytes_come_from_memory_and_go_to_it)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    char path[120];
+    size_t len = 3 << 20, got_len;
+    char *body = malloc(len);
+    for (size_t i = 0; i < len; i++)
+        body[i] = (char)(i * 31 + (i >> 9));
+    new_file(&f, path, sizeof path);
+    cairn_answer *a = cairn_call(f.c, "PUT", path, NULL, body, len);
+    EXPECT_EQ(cairn_answer_status(a), 201);
+    cairn_answer_free(a);
+    a = cairn_call(f.c, "GET", path, NULL, NULL, 0);
+    EXPECT_EQ(cairn_answer_status(a), 200);
+    const char *got = cairn_answer_body(a, &got_len);
+    EXPECT(got_len == len && memcmp(got, body, len) == 0);
+    cairn_answer_free(a);
+    const char *range[] = {"Range: bytes=1000-1009", NULL};
+    a = cairn_call(f.c, "GET", path, range, NULL, 0);
+    EXPECT_EQ(cairn_answer_status(a), 206);
+    got = cairn_answer_body(a, &got_len);
+    EXPECT(got_len == 10 && memcmp(got, body + 1000, 10) == 0);
+    EXPECT_STR(str_of(cairn_answer_header(a, "Content-Range")), STR("bytes 1000-1009/3145728"));
+    cairn_answer_free(a);
+    const char *wrong[] = {
+        "Content-Digest: sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:", NULL};
+    a = cairn_call(f.c, "PUT", path, wrong, "x", 1);
+    EXPECT_EQ(cairn_answer_status(a), 422);
+    cairn_answer_free(a);
+    free(body);
+    fixture_end(&f);
+}
+
+TEST(content_that_is_larger_than_an_answer_is_had_in_parts)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    char path[120];
+    size_t len = (64 << 20) + 1, got_len;
+    char *body = calloc(1, len);
+    new_file(&f, path, sizeof path);
+    cairn_answer *a = cairn_call(f.c, "PUT", path, NULL, body, len);
+    EXPECT_EQ(cairn_answer_status(a), 201);
+    cairn_answer_free(a);
+    a = cairn_call(f.c, "GET", path, NULL, NULL, 0);
+    EXPECT_EQ(cairn_answer_status(a), 422);
+    EXPECT_PART(str_of(cairn_answer_body(a, NULL)), "ask for a part of it with Range");
+    cairn_answer_free(a);
+    const char *range[] = {"Range: bytes=-5", NULL};
+    a = cairn_call(f.c, "GET", path, range, NULL, 0);
+    EXPECT_EQ(cairn_answer_status(a), 206);
+    cairn_answer_body(a, &got_len);
+    EXPECT_EQ(got_len, 5);
+    cairn_answer_free(a);
+    free(body);
+    fixture_end(&f);
+}
