@@ -1,7 +1,8 @@
 // The bytes of files on their way in and out: any size, any client, every way to fail.
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { mkdtempSync, openSync, readSync, writeSync, closeSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, readdirSync, rmSync, writeSync } from
+  'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -93,7 +94,8 @@ test('a range, a condition and both are answered as RFC 9110 says', async (t) =>
     expectProblem(got, 416, 'range_not_satisfiable');
     assert.equal(got.headers.get('Content-Range'), 'bytes */600000');
   }
-  for (const range of ['bytes=9-5', 'bytes=a-b', 'lines=1-2', 'bytes=1-2,5-6', 'bytes=-', 'bytes=1'])
+  for (const range of ['bytes=9-5', 'bytes=a-b', 'lines=1-2', 'bytes=1-2,5-6', 'bytes=-',
+    'bytes=1'])
     assert.equal((await part({ Range: range })).bytes.length, 600_000, range);
   for (const name of [etag, `"x", ${etag}`, `W/${etag}`, '*']) {
     const got = await part({ 'If-None-Match': name });
@@ -147,7 +149,8 @@ test('a digest is verified, and bytes that do not have it change nothing', async
   for (const name of ['Content-Digest', 'Repr-Digest']) {
     const wrong = await upload(server, path, bytes, { headers: { [name]: digestOf('other') } });
     assert.match(expectProblem(wrong, 422, 'invalid_input').detail, /SHA-256 of the body/);
-    for (const value of ['sha-256=:short:', 'sha-256=x', 'sha-256=', `sha-256=:${'-'.repeat(43)}=:`])
+    for (const value of ['sha-256=:short:', 'sha-256=x', 'sha-256=',
+      `sha-256=:${'-'.repeat(43)}=:`])
       assert.equal((await upload(server, path, bytes, { headers: { [name]: value } })).status, 422,
         value);
   }

@@ -23,6 +23,7 @@ enum disk_op_kind {
     DISK_UNNAME,
     DISK_RENAME,
     DISK_SYNC_DIRECTORY,
+    DISK_SYNC_ALL,
 };
 
 struct disk_op {

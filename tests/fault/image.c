@@ -201,6 +201,16 @@ static void sync_directory(struct image *image, const char *directory)
     pending->n = left;
 }
 
+static void sync_all(struct image *image)
+{
+    struct list *pending = &image->pending_names;
+    for (size_t i = 0; i < FILES_MAX; i++)
+        sync_file(image, &image->files[i], true);
+    for (size_t i = 0; i < pending->n; i++)
+        apply_name(image, &image->log->ops[pending->ops[i]], &image->names);
+    pending->n = 0;
+}
+
 /* --- Life ----------------------------------------------------------------------------------- */
 
 struct image *image_create(const struct disk_log *log, bool ignores_syncs)
@@ -247,6 +257,10 @@ bool image_advance(struct image *image)
     case DISK_SYNC_DIRECTORY:
         if (!image->ignores_syncs)
             sync_directory(image, image->log->bytes + op->at);
+        break;
+    case DISK_SYNC_ALL:
+        if (!image->ignores_syncs)
+            sync_all(image);
         break;
     default:
         list_add(&image->pending_names, at);

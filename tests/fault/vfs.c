@@ -514,6 +514,18 @@ WRAPPED(int, fsync, int fd)
     return sync_file(fd);
 }
 
+WRAPPED(int, syncfs, int fd)
+{
+    lock();
+    const struct watched *w = watched(fd);
+    if (w == NULL)
+        return unlock((int)syscall(SYS_syncfs, fd));
+    bool failed = fails(VFS_SYNC);
+    if (!failed)
+        record_path(DISK_SYNC_ALL, DISK_DIRECTORY, w->path, NULL);
+    return unlock(failed ? -1 : 0);
+}
+
 WRAPPED(int, unlink, const char *path)
 {
     return unlink_file(path);
