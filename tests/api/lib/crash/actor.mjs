@@ -47,11 +47,11 @@ export class Actor {
   }
 
   /** One sending; null when the server died before it answered. */
-  async #send(method, path, body, headers) {
+  async #send(method, path, body, headers, raw) {
     for (;;) {
       await this.scene.back;
       const { kills } = this.scene;
-      const answer = await this.client.request(method, path, { body, headers }).catch((error) => {
+      const answer = await this.client.request(method, path, { body, raw, headers }).catch((error) => {
         if (this.scene.kills === kills && !this.scene.mayBreak(error))
           throw error; // nobody killed it
         return pause(5, null);
@@ -93,6 +93,17 @@ export class Actor {
       this.scene.unknown++;
     else
       this.#acknowledge(method, path, answer);
+    return answer;
+  }
+
+  /** Bytes of an upload, from this offset on; null as of `change`. */
+  async append(path, offset, text) {
+    const headers = { 'Upload-Offset': String(offset) };
+    const answer = await this.#send('PATCH', path, undefined, headers, text);
+    if (answer === null)
+      this.scene.unknown++;
+    else
+      this.#acknowledge('PATCH', path, answer);
     return answer;
   }
 

@@ -2,6 +2,7 @@
 // route that writes and that none of them writes through.
 import { Auditor } from './audit.mjs';
 import { Appender } from './events.mjs';
+import { Archivist } from './files.mjs';
 import { Locksmith } from './keys.mjs';
 import { Listener } from './listeners.mjs';
 import { Memoria } from './memoria.mjs';
@@ -19,6 +20,7 @@ export const ACTORS = [
   Appender,
   Librarian,
   Correspondent,
+  Archivist,
   Pruner,
   Mover,
   Worker,
