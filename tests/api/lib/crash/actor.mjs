@@ -51,7 +51,8 @@ export class Actor {
     for (;;) {
       await this.scene.back;
       const { kills } = this.scene;
-      const answer = await this.client.request(method, path, { body, raw, headers }).catch((error) => {
+      const sent = this.client.request(method, path, { body, raw, headers });
+      const answer = await sent.catch((error) => {
         if (this.scene.kills === kills && !this.scene.mayBreak(error))
           throw error; // nobody killed it
         return pause(5, null);

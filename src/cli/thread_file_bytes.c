@@ -1,0 +1,337 @@
+/* The bytes of files: sent and received piece by piece, however large. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "cli/request.h"
+#include "cli/state.h"
+#include "cli/text.h"
+
+enum { SILENCE_MS = 75000, PIECE_BYTES = 64 * 1024 };
+
+static const struct cli_column columns[] = {
+    {"NAME", "/name", COLUMN_ID},
+    {"VERSION", "/version", COLUMN_NUMBER},
+    {"SIZE", "/size_bytes", COLUMN_BYTES},
+    {"TYPE", "/content_type", COLUMN_TEXT},
+    {"SHA-256", "/sha256", COLUMN_ID},
+};
+
+/* --- put -------------------------------------------------------------------------------------- */
+
+static int run_put(struct cli *cli);
+static const struct cli_option put_options[] = {
+    {.name = "type",
+        .argument = "TYPE",
+        .help = "the media type",
+        .fallback = "guessed by the name and the first bytes"},
+    {.name = "if-version",
+        .argument = "N",
+        .help = "only if this is the file's version: nobody is overwritten unseen"},
+    {.name = "new", .help = "only if there is no such file"},
+};
+const struct command command_file_put = {.noun = "file",
+    .verb = "put",
+    .arguments = "THREAD FILE [NAME]",
+    .summary = "upload a file, or the next version of one",
+    .details = "FILE may be - for stdin; then NAME says what it is called. Any size is sent with "
+               "little memory.",
+    .options = put_options,
+    .n_options = COUNT_OF(put_options),
+    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
+    .run = run_put};
+
+struct sent_file {
+    struct client_source source;
+    int fd;
+    uint64_t done;
+    struct progress *progress;
+};
+
+static bool read_piece(struct client_source *source, char *place, size_t room, size_t *out_size)
+{
+    struct sent_file *f = CONTAINER_OF(source, struct sent_file, source);
+    ssize_t got;
+    do
+        got = read(f->fd, place, room);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return false;
+    *out_size = (size_t)got;
+    f->done += (size_t)got;
+    progress_report(f->progress, "sending", f->done, source->has_size ? source->size_bytes : 0);
+    return true;
+}
+
+static int open_sent(struct cli *cli, struct str path, struct sent_file *out)
+{
+    struct stat st;
+    *out = (struct sent_file){.source.read = read_piece, .progress = cli_progress(cli)};
+    if (!str_eq(path, STR("-")))
+        out->fd = open(arena_cstr(cli_arena(cli), path), O_RDONLY | O_CLOEXEC);
+    if (out->fd < 0 || fstat(out->fd, &st) != 0)
+        return cli_fail(cli, "cannot read %.*s: %s", STR_ARG(path), strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return cli_fail(cli, "cannot read %.*s: it is a directory", STR_ARG(path));
+    out->source.has_size = S_ISREG(st.st_mode) && !str_eq(path, STR("-"));
+    out->source.size_bytes = out->source.has_size ? (uint64_t)st.st_size : 0;
+    return EXIT_SUCCESS;
+}
+
+/* What is behind the last slash. */
+static struct str base_name(struct str path)
+{
+    size_t at = path.len;
+    while (at > 0 && path.ptr[at - 1] != '/')
+        at--;
+    return str_slice(path, at, path.len);
+}
+
+static int put_headers(struct cli *cli, struct http_header *headers, size_t *out_count)
+{
+    struct str type = cli_value(cli, "type"), version = cli_value(cli, "if-version");
+    uint64_t number;
+    size_t n = 0;
+    if (!str_is_none(version) && !str_to_u64(version, &number))
+        return cli_usage(cli, "--if-version must be a whole number");
+    if (!str_is_none(version) && cli_flag(cli, "new"))
+        return cli_usage(cli, "--if-version and --new exclude each other");
+    for (size_t i = 0; i < type.len; i++)
+        if (type.ptr[i] < ' ' || type.ptr[i] > '~')
+            return cli_usage(cli, "--type must be plain characters");
+    if (str_is_none(type))
+        type = STR("application/octet-stream");
+    headers[n++] = (struct http_header){STR("Content-Type"), type};
+    if (!str_is_none(version))
+        headers[n++] = (struct http_header){
+            STR("If-Match"), arena_printf(cli_arena(cli), "\"%.*s\"", STR_ARG(version))};
+    if (cli_flag(cli, "new"))
+        headers[n++] = (struct http_header){STR("If-None-Match"), STR("*")};
+    *out_count = n;
+    return EXIT_SUCCESS;
+}
+
+static struct str path_of(struct cli *cli, struct str name)
+{
+    struct arena *arena = cli_arena(cli);
+    return arena_printf(arena, "/v1/threads/%.*s/files/%.*s",
+        STR_ARG(remote_encode(arena, cli_argument(cli, 0))), STR_ARG(remote_encode(arena, name)));
+}
+
+static int run_put(struct cli *cli)
+{
+    struct remote *r CLEANUP(remote_closep) = NULL;
+    struct str from = cli_argument(cli, 1), name = cli_argument(cli, 2);
+    struct http_header headers[4];
+    struct remote_request request = {.method = "PUT", .body = STR_NONE, .headers = headers};
+    struct remote_answer answer;
+    struct sent_file file;
+    bool is_stdin = str_eq(from, STR("-"));
+    if (is_stdin && str_is_none(name))
+        return cli_usage(cli, "what comes from stdin needs a NAME");
+    name = str_is_none(name) ? base_name(from) : name;
+    if (name.len == 0 || cli_argument(cli, 0).len == 0)
+        return cli_usage(cli, "an argument is empty");
+    int code = put_headers(cli, headers, &request.n_headers);
+    if (code == EXIT_SUCCESS)
+        code = open_sent(cli, from, &file);
+    if (code == EXIT_SUCCESS)
+        code = remote_open(cli, &r);
+    if (code != EXIT_SUCCESS)
+        return code;
+    request.path = path_of(cli, name);
+    request.source = &file.source;
+    code = remote_ask_once(r, &request, &answer);
+    if (!is_stdin)
+        close(file.fd);
+    cli_clear_bar(cli);
+    if (code == EXIT_SUCCESS && answer.has_json)
+        cli_print_object(cli, columns, COUNT_OF(columns), answer.json);
+    return code;
+}
+
+/* --- get -------------------------------------------------------------------------------------- */
+
+static int run_get(struct cli *cli);
+static const struct cli_option get_options[] = {
+    {.name = "version", .argument = "N", .help = "which one", .fallback = "the newest"},
+    {.name = "yes", .letter = 'y', .help = "replace FILE when it is there"},
+};
+const struct command command_file_get = {.noun = "file",
+    .verb = "get",
+    .arguments = "THREAD NAME [FILE]",
+    .summary = "download a file",
+    .details = "Without FILE, or with -, the bytes go to stdout. FILE gets its name only when all "
+               "bytes are there and have their SHA-256.",
+    .options = get_options,
+    .n_options = COUNT_OF(get_options),
+    .flags = COMMAND_REMOTE,
+    .run = run_get};
+
+/* Where the bytes go: FILE.part, which becomes FILE, or stdout. */
+struct received_file {
+    const char *name; /* NULL: stdout */
+    const char *part;
+    int fd;
+};
+
+static int open_received(struct cli *cli, struct received_file *out)
+{
+    struct str name = cli_argument(cli, 2);
+    *out = (struct received_file){.fd = STDOUT_FILENO};
+    if (str_is_none(name) || str_eq(name, STR("-")))
+        return EXIT_SUCCESS;
+    out->name = arena_cstr(cli_arena(cli), name);
+    out->part = arena_cstr(cli_arena(cli), arena_printf(cli_arena(cli), "%s.part", out->name));
+    if (access(out->name, F_OK) == 0 && !cli_flag(cli, "yes"))
+        return cli_fail(cli, "%s is there already; --yes replaces it", out->name);
+    out->fd = open(out->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (out->fd < 0)
+        return cli_fail(cli, "cannot write %s: %s", out->part, strerror(errno));
+    return EXIT_SUCCESS;
+}
+
+static bool write_all(int fd, struct str bytes)
+{
+    while (bytes.len > 0) {
+        ssize_t done = write(fd, bytes.ptr, bytes.len);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return false;
+        bytes = str_slice(bytes, (size_t)done, bytes.len);
+    }
+    return true;
+}
+
+/* sha-256=:BASE64: */
+static bool has_digest(struct cli *cli, const struct http_answer *head, struct sha256 hash)
+{
+    struct str told = http_answer_header(head, STR("Repr-Digest"));
+    struct str text =
+        base64_encode(cli_arena(cli), (struct str){(const char *)hash.bytes, sizeof hash.bytes});
+    struct str own = arena_printf(cli_arena(cli), "sha-256=:%.*s:", STR_ARG(text));
+    return str_is_none(told) || str_eq(told, own);
+}
+
+static int receive(struct cli *cli, struct remote *r, const struct http_answer *head, int fd)
+{
+    struct progress *progress = cli_progress(cli);
+    struct remote_answer none = {.has_json = false};
+    struct sha256_state *hash = sha256_create();
+    uint64_t done = 0, total = head->has_length ? head->content_length : 0;
+    struct str run = STR("");
+    enum client_result result;
+    bool written = true;
+    do {
+        result = http_client_read(remote_client(r), SILENCE_MS, &run);
+        if (result != CLIENT_OK || run.len == 0)
+            break;
+        sha256_add(hash, run);
+        written = write_all(fd, run);
+        done += run.len;
+        progress_report(progress, "receiving", done, total);
+    } while (written);
+    int failure = errno;
+    struct sha256 digest = sha256_finish(hash);
+    cli_clear_bar(cli);
+    if (!written)
+        return cli_fail(cli, "the output could not be written: %s", strerror(failure));
+    if (result == CLIENT_TIMED_OUT)
+        return cli_fail(cli, "the server stopped in the middle of its answer");
+    if (result != CLIENT_OK)
+        return remote_judge(r, result, &none);
+    return has_digest(cli, head, digest)
+               ? EXIT_SUCCESS
+               : cli_fail(cli, "what came does not have the SHA-256 that the server tells");
+}
+
+static int keep(struct cli *cli, const struct received_file *f, int code)
+{
+    if (f->name == NULL)
+        return code;
+    if (code == EXIT_SUCCESS && fsync(f->fd) != 0)
+        code = cli_fail(cli, "cannot write %s: %s", f->part, strerror(errno));
+    close(f->fd);
+    if (code == EXIT_SUCCESS && rename(f->part, f->name) != 0)
+        code = cli_fail(cli, "cannot write %s: %s", f->name, strerror(errno));
+    if (code != EXIT_SUCCESS)
+        unlink(f->part);
+    return code;
+}
+
+static int run_get(struct cli *cli)
+{
+    struct remote *r CLEANUP(remote_closep) = NULL;
+    struct str version = cli_value(cli, "version");
+    struct remote_request request = {.method = "GET", .body = STR_NONE};
+    struct remote_answer answer;
+    struct received_file file;
+    request.path = path_of(cli, cli_argument(cli, 1));
+    if (!str_is_none(version))
+        request.path = request_with(cli, request.path, STR("version"), version);
+    int code = remote_open(cli, &r);
+    if (code != EXIT_SUCCESS)
+        return code;
+    code = remote_judge(r, remote_begin(r, &request, &answer), &answer);
+    if (code == EXIT_SUCCESS)
+        code = open_received(cli, &file);
+    if (code != EXIT_SUCCESS)
+        return code;
+    return keep(cli, &file, receive(cli, r, &answer.head, file.fd));
+}
+
+/* --- diff ------------------------------------------------------------------------------------- */
+
+static int run_diff(struct cli *cli);
+static const struct cli_option diff_options[] = {
+    {.name = "from",
+        .argument = "N",
+        .help = "the old version",
+        .fallback = "the one before the new one"},
+    {.name = "to", .argument = "N", .help = "the new version", .fallback = "the newest"},
+};
+const struct command command_file_diff = {.noun = "file",
+    .verb = "diff",
+    .arguments = "THREAD NAME",
+    .summary = "compare two versions of a text, line by line",
+    .options = diff_options,
+    .n_options = COUNT_OF(diff_options),
+    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
+    .run = run_diff};
+
+static int run_diff(struct cli *cli)
+{
+    struct remote *r CLEANUP(remote_closep) = NULL;
+    struct remote_request request = {.method = "GET", .body = STR_NONE};
+    struct remote_answer answer;
+    bool as_text = cli->format == FORMAT_TABLE;
+    static const char *const ends[] = {"from", "to"};
+    request.path =
+        arena_printf(cli_arena(cli), "%.*s/diff", STR_ARG(path_of(cli, cli_argument(cli, 1))));
+    for (size_t i = 0; i < COUNT_OF(ends); i++)
+        if (!str_is_none(cli_value(cli, ends[i])))
+            request.path =
+                request_with(cli, request.path, str_of(ends[i]), cli_value(cli, ends[i]));
+    if (as_text)
+        request.path = request_with(cli, request.path, STR("format"), STR("text"));
+    int code = remote_open(cli, &r);
+    if (code == EXIT_SUCCESS)
+        code = remote_ask(r, &request, &answer);
+    if (code != EXIT_SUCCESS)
+        return code;
+    if (!as_text) {
+        cli_print_json(cli, answer.json);
+        return EXIT_SUCCESS;
+    }
+    struct str rest = answer.body, line;
+    while (str_next_part(&rest, '\n', &line)) {
+        if (line.len == 0 && rest.len == 0)
+            break;
+        line = cli->terminal ? text_clean(cli_arena(cli), line) : line;
+        fwrite(line.ptr, 1, line.len, stdout);
+        putchar('\n');
+    }
+    return EXIT_SUCCESS;
+}
