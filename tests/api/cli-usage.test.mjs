@@ -28,7 +28,9 @@ async function everyCommand(cli) {
 const ISSUED = `serve; thread list; thread get; thread create; thread delete; run list; run get;
   run start; run input; run pause; run resume; run cancel; run tail; run wait; run claim;
   event list; event append; event tail; message list; message get; message send; message edit;
-  message delete; message history; message search; participant list; participant add;
+  message delete; message history; message search; file list; file info; file put; file get;
+  file versions; file diff; file restore; file copy; file delete; file delete-version;
+  participant list; participant add;
   participant update; participant remove; share create; share list; share revoke; share redeem;
   agent list; agent get; agent create; agent update; agent delete; agent config; agent configure;
   state list; state get; state set; state history; state focus; state delete; storage list;
