@@ -224,10 +224,21 @@ test('Cairn-Consistency is strong or eventual, and documented where it counts', 
   const { paths } = expectStatus(await open.get('/openapi.json'), 200);
   const told = Object.entries(paths).filter(([, item]) =>
     item.get?.parameters?.some((p) => p.in === 'header' && p.name === 'Cairn-Consistency'));
+  const states = (owner) => ['', '/{name}', '/{name}/versions', '/{name}/versions/{version}']
+    .map((rest) => `${owner}/states${rest}`);
   assert.deepEqual(told.map(([path]) => path).sort(), [
+    ...['', '/{agent_id}', '/{agent_id}/config', '/{agent_id}/config/versions',
+      '/{agent_id}/config/versions/{version}', '/{agent_id}/storage', '/{agent_id}/storage/{key}']
+      .map((rest) => `/v1/agents${rest}`),
+    ...['/v1/agents/{agent_id}', '/v1/threads/{thread_id}',
+      '/v1/threads/{thread_id}/agents/{agent_id}'].flatMap(states),
+    '/v1/messages/search',
+    ...['files', 'files/{name}/info', 'files/{name}/versions', 'messages', 'messages/search',
+      'messages/{message_id}', 'messages/{message_id}/debug', 'messages/{message_id}/versions']
+      .map((rest) => `/v1/threads/{thread_id}/${rest}`),
     '/v1/audit', '/v1/audit/verify', '/v1/runs', '/v1/runs/{run_id}', '/v1/tenants',
     '/v1/tenants/{tenant_id}', '/v1/threads', '/v1/threads/{thread_id}',
-    '/v1/threads/{thread_id}/runs']);
+    '/v1/threads/{thread_id}/runs'].sort());
 });
 
 test('a header that may come once is refused when it comes twice', async (t) => {

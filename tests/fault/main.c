@@ -57,6 +57,13 @@ static const struct plan good_disk = {.is_recorded = true};
 
 /* --- The script itself ---------------------------------------------------------------------- */
 
+/* A name in a path may be anything: it is data. An id has to be one that was saved. */
+static bool is_name(struct str segment)
+{
+    return segment.len > 2 && segment.ptr[0] == '{' &&
+           route_param_kind(str_slice(segment, 1, segment.len - 1)) == ROUTE_PARAM_TEXT;
+}
+
 /* "/v1/threads/{thread_id}" and "/v1/threads/$thread". */
 static bool is_same_path(const char *route, const char *target)
 {
@@ -68,7 +75,7 @@ static bool is_same_path(const char *route, const char *target)
         if (!more_a || !more_b)
             return more_a == more_b;
         bool is_parameter = x.len > 0 && x.ptr[0] == '{' && y.len > 0 && y.ptr[0] == '$';
-        if (!is_parameter && !str_eq(x, y))
+        if (!is_parameter && !is_name(x) && !str_eq(x, y))
             return false;
     }
 }

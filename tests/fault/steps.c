@@ -5,6 +5,33 @@
 #define LONG_LEASE "\"worker\":\"w\",\"lease_ms\":3600000"
 #define FENCE "Cairn-Fencing-Token: $fence"
 
+/* Whoever owns it: a document that stays, and one that goes. Each later step names a document by
+ * what the step that made it has saved: where that one was refused, they are left out. */
+#define STATE_STEPS(owner, document)                                                            \
+    {.method = "PUT",                                                                           \
+        .target = owner "/states/" document,                                                    \
+        .header = "If-None-Match: *",                                                           \
+        .body = "{\"data\":{\"n\":1},\"json_schema\":{\"type\":\"object\"}}",                   \
+        .save = document "=/name",                                                              \
+        .read = owner "/states/" document "/versions/1",                                        \
+        .shows = "/data /json_schema"},                                                         \
+        {.method = "PATCH",                                                                     \
+            .target = owner "/states/$" document,                                               \
+            .header = "If-Match: *",                                                            \
+            .body = "{\"data\":{\"n\":2}}",                                                     \
+            .read = owner "/states/" document,                                                  \
+            .shows = "/data /version"},                                                         \
+        {.method = "POST", .target = owner "/states/$" document "/focus"},                      \
+        {.method = "PUT",                                                                       \
+            .target = owner "/states/gone-" document,                                           \
+            .header = "If-Match: *",                                                            \
+            .body = "{\"data\":[]}",                                                            \
+            .save = "gone_" document "=/name"},                                                 \
+    {                                                                                           \
+        .method = "DELETE", .target = owner "/states/$gone_" document, .header = "If-Match: *", \
+        .read = owner "/states/gone-" document, .read_status = 404                              \
+    }
+
 /* Facts name what no other step changes behind their back: not a thread's version, not last_seq. */
 const struct step steps[] = {
     {.kind = STEP_OPEN},
@@ -87,41 +114,46 @@ const struct step steps[] = {
         .body = "{\"name\":\"editor\"}",
         .read = "/v1/agents/$agent",
         .shows = "/id /name /metadata"},
-    {.method = "PUT",
-        .target = "/v1/agents/$agent/states/plan",
-        .header = "If-None-Match: *",
-        .body = "{\"data\":{\"n\":1},\"json_schema\":{\"type\":\"object\"}}",
-        .read = "/v1/agents/$agent/states/plan/versions/1",
-        .shows = "/data /json_schema"},
-    {.method = "PATCH",
-        .target = "/v1/agents/$agent/states/plan",
-        .header = "If-Match: \"1\"",
-        .body = "{\"data\":{\"n\":2}}",
-        .read = "/v1/agents/$agent/states/plan",
-        .shows = "/data /version"},
-    {.method = "PUT",
-        .target = THREAD "/states/notes",
-        .header = "If-Match: *",
-        .body = "{\"data\":{\"n\":1}}",
-        .read = THREAD "/states/notes",
-        .shows = "/data /version"},
-    {.method = "DELETE",
-        .target = THREAD "/states/notes",
-        .header = "If-Match: \"1\"",
-        .read = THREAD "/states/notes",
-        .read_status = 404},
+    STATE_STEPS("/v1/agents/$agent", "plan"),
+    STATE_STEPS(THREAD, "notes"),
+    STATE_STEPS(THREAD "/agents/$agent", "mood"),
     {.method = "PUT",
         .target = "/v1/agents/$agent/config",
         .header = "If-None-Match: *",
         .body = "{\"data\":{\"model\":\"m\"}}",
+        .save = "configured=/agent_id",
+        .read = "/v1/agents/$agent/config",
+        .shows = "/data /version"},
+    {.method = "PATCH",
+        .target = "/v1/agents/$configured/config",
+        .header = "If-Match: *",
+        .body = "{\"data\":{\"top_p\":1}}",
         .read = "/v1/agents/$agent/config",
         .shows = "/data /version"},
     {.method = "PUT",
-        .target = "/v1/agents/$agent/storage/cache",
-        .header = "Content-Type: application/json",
+        .target = "/v1/agents/$agent/storage/kept",
         .body = "{\"kept\":true}",
-        .read = "/v1/agents/$agent/storage/cache",
+        .read = "/v1/agents/$agent/storage/kept",
         .shows = "/kept=true"},
+    {.method = "PUT",
+        .target = "/v1/agents/$agent/storage/short-lived",
+        .header = "Content-Type: text/plain",
+        .body = "bytes",
+        .save = "stored=/key"},
+    {.method = "DELETE",
+        .target = "/v1/agents/$agent/storage/$stored",
+        .read = "/v1/agents/$agent/storage/$stored",
+        .read_status = 404},
+    {.method = "POST",
+        .target = "/v1/agents",
+        .body = "{\"name\":\"gone soon\"}",
+        .save = "agent2=/id",
+        .read = "/v1/agents/$agent2",
+        .shows = "/id /name"},
+    {.method = "DELETE",
+        .target = "/v1/agents/$agent2",
+        .read = "/v1/agents/$agent2",
+        .read_status = 404},
 
     /* Content: what was acknowledged is read whole, by its hash, whatever is lost. */
     {.method = "PUT",
@@ -197,7 +229,7 @@ const struct step steps[] = {
     {.method = "POST",
         .target = THREAD "/participants",
         .body = "{\"principal\":\"user:alice\",\"permission\":\"read\"}",
-        .save = "alice=/id",
+        .save = "alice=/id alice_is=/principal",
         .read = THREAD "/participants/$alice",
         .shows = "/principal /permission /active /name",
         .is_again = "participant-1"},
@@ -213,13 +245,13 @@ const struct step steps[] = {
         .shows = "/permission /status /version /active"},
     {.method = "POST",
         .target = THREAD "/participants/me/heartbeat",
-        .header = "Cairn-Principal: user:alice",
+        .header = "Cairn-Principal: $alice_is",
         .body = "{\"ttl_s\":0}",
         .read = THREAD "/participants/$alice",
         .shows = "/permission /status /version /active /online"},
     {.method = "PATCH",
         .target = THREAD "/participants/me",
-        .header = "Cairn-Principal: user:alice",
+        .header = "Cairn-Principal: $alice_is",
         .body = "{\"name\":\"Alice\"}",
         .read = THREAD "/participants/$alice",
         .shows = "/permission /status /version /active /name"},
@@ -244,7 +276,7 @@ const struct step steps[] = {
         .touches = THREAD "/participants*"},
     {.method = "DELETE",
         .target = THREAD "/participants/me",
-        .header = "Cairn-Principal: user:alice",
+        .header = "Cairn-Principal: $alice_is",
         .read = THREAD "/participants/$alice",
         .shows = "/id /active /version /permission"},
     {.method = "DELETE",
