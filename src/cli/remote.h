@@ -13,8 +13,8 @@ struct remote;
 
 struct remote_request {
     const char *method;
-    struct str path; /* "/v1/threads?limit=5", encoded, without the URL's own path */
-    struct str body; /* JSON; STR_NONE: none */
+    struct str path;              /* "/v1/threads?limit=5", encoded, without the URL's own path */
+    struct str body;              /* JSON; STR_NONE: none */
     struct client_source *source; /* instead of it: bytes, which are sent once; NULL */
     const struct http_header *headers; /* more of them */
     size_t n_headers;

@@ -379,8 +379,7 @@ static struct str head_of(
     if (r->source != NULL && !r->source->has_size)
         buf_append(&head, STR("Transfer-Encoding: chunked\r\n"));
     else if (r->source != NULL)
-        buf_printf(
-            &head, "Content-Length: %llu\r\n", (unsigned long long)r->source->size_bytes);
+        buf_printf(&head, "Content-Length: %llu\r\n", (unsigned long long)r->source->size_bytes);
     else if (!str_is_none(r->body))
         buf_printf(&head, "Content-Length: %zu\r\n", r->body.len);
     buf_append(&head, STR("\r\n"));

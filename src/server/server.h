@@ -15,7 +15,7 @@ struct server_config {
     struct str db_url; /* PostgreSQL: postgres://… or postgresql://…; it may hold a password */
     struct str db_replica_url;
     struct str db_schema;
-    struct str files_dir; /* of content, with a db_url; STR_NONE: in the database */
+    struct str files_dir;      /* of content, with a db_url; STR_NONE: in the database */
     uint64_t upload_max_bytes; /* of the body of an upload */
     unsigned db_writers;
     unsigned loops;

@@ -47,6 +47,19 @@ static const struct {
     {"check_keys", "cairn check"},
     {"check_answers", "cairn check"},
     {"check_audited", "cairn check"},
+    {"check_file_versions", "cairn check"},
+    {"check_file_heads", "cairn check"},
+    {"check_state_heads", "cairn check"},
+    {"check_state_versions", "cairn check"},
+    {"check_message_seqs", "cairn check"},
+    {"check_message_versions", "cairn check"},
+    {"check_message_senders", "cairn check"},
+    {"check_participants", "cairn check"},
+    {"check_share_counts", "cairn check"},
+    {"check_shares", "cairn check"},
+    {"check_storage", "cairn check"},
+    {"check_documents", "cairn check"},
+    {"check_blobs", "cairn check"},
 };
 
 static bool may_cross(const char *name)
