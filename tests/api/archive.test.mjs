@@ -8,6 +8,7 @@ import {
   expectProblem,
   expectSound,
   expectStatus,
+  onPostgres,
   readAll,
   startServer,
   twoTenants,
@@ -175,6 +176,22 @@ test('a tenant moves to another with everything in it', async (t) => {
   await server.restart();
   assert.ok((await exportTenant(bob)).equals(archive));
   await expectSound(server);
+});
+
+test('from SQLite to PostgreSQL and back nothing is lost', onPostgres('both'), async (t) => {
+  const [lite, post] = [
+    (await startServer(t, { engine: 'sqlite' })).open,
+    (await startServer(t)).open,
+  ];
+  await furnish(lite);
+  await furnish(lite);
+  const archive = await exportTenant(lite);
+  expectStatus(await send(post, archive, '?ids=remap'), 201);
+  const second = await exportTenant(post);
+  assert.equal(withoutIds(second), withoutIds(archive));
+  const back = (await startServer(t, { engine: 'sqlite' })).open;
+  expectStatus(await send(back, second), 201);
+  assert.ok((await exportTenant(back)).equals(second));
 });
 
 test('a thread that was deleted comes back from its archive', async (t) => {

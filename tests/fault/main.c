@@ -68,6 +68,7 @@ static bool is_name(struct str segment)
 static bool is_same_path(const char *route, const char *target)
 {
     struct str a = str_of(route), b = str_of(target), x, y;
+    b = str_slice(b, 0, str_find(b, '?'));
     bool more_a = true, more_b = true;
     for (;;) {
         more_a = str_next_part(&a, '/', &x);

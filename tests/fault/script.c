@@ -238,13 +238,28 @@ static void end_call(struct script *s, const struct step *step, const char *targ
     }
 }
 
+/* False: there is none to be had, which is as good as a refusal of the step. */
+static bool fetch_body(struct script *s, const struct step *step, struct str *out_body)
+{
+    const char *from;
+    if (step->body_from == NULL)
+        return true;
+    if (!expand(s, step->body_from, &from) || s->c == NULL)
+        return false;
+    struct reply r = ask(&s->arena, s->c, secret_of(s, step), NULL, "GET", from, STR(""));
+    *out_body = r.body;
+    return r.status == 200;
+}
+
 static void run_call(struct script *s, const struct step *step)
 {
     const char *target, *body, *header;
+    struct str fetched = STR("");
     bool complete = expand(s, step->target, &target);
     complete = expand(s, step->body, &body) && complete;
     complete = expand(s, step->header, &header) && complete;
     complete = complete && (step->as == NULL || !str_is_none(variable(s, str_of(step->as))));
+    complete = complete && fetch_body(s, step, &fetched);
     if (!complete || s->c == NULL) {
         atomic_fetch_add(&s->verdict->n_skipped, 1);
         return;
@@ -259,7 +274,7 @@ static void run_call(struct script *s, const struct step *step)
     note_begin(s, step);
     bool sync_had_failed = atomic_load(&s->disk->database_sync_failed);
     struct reply r = ask(&s->arena, s->c, secret_of(s, step), header, step->method, target,
-        str_of(body == NULL ? "" : body));
+        body == NULL ? fetched : str_of(body));
     end_call(s, step, target, body, &r, sync_had_failed);
 }
 

@@ -30,6 +30,7 @@ enum step_kind {
 struct step {
     enum step_kind kind;
     const char *method, *target, *body, *header;
+    const char *body_from;              /* what a GET of this answers is the body; NULL */
     const char *save;                   /* "thread=/id fence=/fence" */
     const char *read, *shows;           /* NULL: nothing can be read of it */
     const char *also_read, *also_shows; /* a second one */

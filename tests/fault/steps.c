@@ -475,6 +475,17 @@ const struct step steps[] = {
         .save = "thread3=/id",
         .read = "/v1/threads/$thread3",
         .shows = "/title /event_max_age_s"},
+
+    /* An archive comes in whole. */
+    {.method = "POST",
+        .target = "/v1/imports?ids=remap",
+        .body_from = "/v1/threads/$thread3/export",
+        .header = "Content-Type: application/x-tar",
+        .save = "imported=/objects/0/to",
+        .read = "/v1/threads/$imported",
+        .shows = "/objects/0/to>/id /counts/events>/last_seq",
+        .also_read = "/v1/audit?limit=1&action=archive.imported&object_id=$imported",
+        .also_shows = "/data/0/action=\"archive.imported\""},
     {.kind = STEP_CHECK},
     {.kind = STEP_BACKUP},
     {.method = "POST",

@@ -345,7 +345,8 @@ export class Client {
   }
 
   async request(method, path, { body, raw, type = 'application/json', headers = {}, signal } = {}) {
-    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const isPlain = body === undefined || Buffer.isBuffer(body);
+    const payload = raw ?? (isPlain ? body : JSON.stringify(body));
     const answer = await this.#fetch(this.server.url + path, {
       method,
       body: payload,

@@ -1,5 +1,6 @@
 // Who works while the server is killed: one line a resource. crash.test.mjs fails while there is a
 // route that writes and that none of them writes through.
+import { Courier } from './archives.mjs';
 import { Auditor } from './audit.mjs';
 import { Appender } from './events.mjs';
 import { Archivist } from './files.mjs';
@@ -28,6 +29,7 @@ export const ACTORS = [
   Host,
   Locksmith,
   Archivist,
+  Courier,
   Landlord,
   Auditor, // last: it looks for what the others were promised
 ];

@@ -63,7 +63,7 @@ export class Scene {
 
   acknowledge(resource, method, path) {
     this.byResource.set(resource, (this.byResource.get(resource) ?? 0) + 1);
-    const name = `${method} ${path}`;
+    const name = `${method} ${path.split('?')[0]}`;
     // /v1/runs/claim names itself; a path with an id in it fits one route.
     const route = this.byRoute.has(name) ? name
       : [...this.byRoute.keys()].find((known) => fits(known, name));
