@@ -18,7 +18,8 @@ export class Courier extends Actor {
       await client.post('/v1/threads', { metadata: { courier: this.#mark } }), 201).id;
     const path = `/v1/threads/${thread}`;
     await client.post(`${path}/participants`, { principal: 'user:courier' });
-    await client.put(`${path}/files/letter.txt`, undefined, { raw: this.#mark, type: 'text/plain' });
+    await client.put(`${path}/files/letter.txt`, undefined,
+      { raw: this.#mark, type: 'text/plain' });
     for (let n = 0; n < EVENTS; n++)
       await client.post(`${path}/events`, { kind: 'progress', text: `${n}` });
     const { last_seq: last } = expectStatus(await client.get(path), 200);
