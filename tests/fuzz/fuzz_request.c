@@ -11,7 +11,7 @@
  * with '~' from who may only read, with '?' from nobody. {t} is the newest thread's id, {T} that of
  * the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's id, {c} the
  * newest cursor, {e} ETag, {f} fence, {m} message, {a} agent, {p} participant, {h} share, {x} its
- * token. SWEEP does what is otherwise done every second, DAY lets a day go by before.
+ * token, {u} upload. SWEEP does what is otherwise done every second, DAY lets a day go by before.
  *
  * What must hold: judge.h of every answer; who only reads, and what is refused, changes nothing;
  * the same again with the same Idempotency-Key is answered the same and changes nothing; a stream
@@ -49,9 +49,10 @@ enum slot {
     PARTICIPANT,
     SHARE,
     TOKEN,
+    UPLOAD,
     SLOTS
 };
-static const char slot_letters[] = "tTrRksncefmaphx";
+static const char slot_letters[] = "tTrRksncefmaphxu";
 
 struct world {
     struct arena arena; /* of one input */
@@ -318,6 +319,8 @@ static void learn(struct world *w, const struct route *route, const cairn_answer
         keep(w, PARTICIPANT, PARTICIPANT, id);
     if (route->answer == &schema_share_created)
         keep(w, SHARE, SHARE, id);
+    if (route->answer == &schema_upload)
+        keep(w, UPLOAD, UPLOAD, id);
     keep(w, TOKEN, TOKEN, json_text_of(&w->arena, body, "token"));
     if (route->answer == &schema_key_created)
         keep(w, KEY, KEY, id);
