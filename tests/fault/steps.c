@@ -567,7 +567,11 @@ const struct step steps[] = {
         .read = "/v1/threads/$thread4",
         .shows = "/title"},
     {.kind = STEP_CLOSE},
-    {.kind = STEP_RESTORE, .read = "/v1/threads/$thread4", .read_status = 404},
+    /* Uploads under way are no part of a backup. */
+    {.kind = STEP_RESTORE,
+        .read = "/v1/threads/$thread4",
+        .read_status = 404,
+        .touches = THREAD "/uploads*"},
     {.kind = STEP_OPEN},
     {.method = "POST",
         .target = "/v1/threads/$thread3/events",
