@@ -8,12 +8,12 @@
 
 void download_init(struct download *d)
 {
-    *d = (struct download){.spool_fd = -1};
+    *d = (struct download){0};
 }
 
 void download_drop(struct download *d)
 {
-    if (d->spool_fd >= 0)
+    if (d->has_spool)
         close(d->spool_fd);
     if (d->drop_fill != NULL)
         d->drop_fill(d->fill_data);
@@ -221,6 +221,7 @@ enum error call_answer_spool(
     struct call *call, int fd, uint64_t size_bytes, const struct download_facts *facts)
 {
     download_drop(&call->download);
+    call->download.has_spool = true;
     call->download.spool_fd = fd;
     call->download.size_bytes = size_bytes;
     return answer_bytes(call, facts);
@@ -255,13 +256,13 @@ bool download_is_over(const struct download_reader *r)
 static enum error open_reader(struct download_reader *r)
 {
     struct download *d = &r->what;
-    if (d->spool_fd < 0)
+    if (!d->has_spool)
         return content_open(r->store, d->tenant_id, d->id, d->size_bytes, &r->content);
     enum error e = d->fill != NULL ? d->fill(d->fill_data, r->store, d->tenant_id) : OK;
     if (e != OK)
         return e;
     r->content = content_open_spool(r->store, d->spool_fd, d->size_bytes);
-    d->spool_fd = -1;
+    d->has_spool = false;
     return OK;
 }
 

@@ -16,7 +16,8 @@ struct download {
     bool is_wanted;
     struct uuid tenant_id;
     struct uuid id;
-    int spool_fd; /* instead of content; -1 */
+    bool has_spool; /* instead of content */
+    int spool_fd;
     uint64_t size_bytes;
     bool has_sha256;
     struct sha256 sha256;

@@ -104,7 +104,8 @@ static void judge_page(const struct route *route, struct json page)
 
 static void judge_success(struct arena *arena, const struct route *route, const cairn_answer *a)
 {
-    if (route->answer == NULL)
+    const char *type = cairn_answer_header(a, "Content-Type");
+    if (route->answer == NULL || (type != NULL && strncmp(type, "text/x-diff", 11) == 0))
         return;
     struct json body = answer_json(arena, a), count;
     bool many = route->answer_to_many != NULL && json_get(body, STR("count"), &count);
@@ -118,6 +119,7 @@ static bool is_success(const struct route *route, int status)
 {
     return status == route->status || (status == 304 && (route->flags & ROUTE_ETAG)) ||
            (status == 204 && (route->flags & ROUTE_MAYBE_NOTHING)) ||
+           (status == 206 && (route->flags & ROUTE_BYTES)) ||
            (status == 201 && (route->flags & ROUTE_MAY_CREATE));
 }
 

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -88,6 +89,22 @@ TEST(what_is_no_request_of_http_is_none_here_either)
 }
 
 /* As the end of the head it would take away what comes behind it: a condition, or a key. */
+TEST(a_request_that_is_refused_closes_no_descriptor_of_the_host)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    int spare = open("/dev/null", O_RDONLY | O_CLOEXEC); /* becomes 0 where that is free */
+    if (spare > 0 && fcntl(0, F_GETFD) < 0)
+        EXPECT_EQ(dup2(spare, 0), 0);
+    cairn_answer *a = cairn_call(f.c, "GET", "/v1/threads\r\n", NULL, NULL, 0);
+    EXPECT_EQ(cairn_answer_status(a), 400);
+    cairn_answer_free(a);
+    EXPECT(fcntl(0, F_GETFD) >= 0);
+    if (spare > 0)
+        close(spare);
+    fixture_end(&f);
+}
+
 TEST(an_empty_header_does_not_hide_those_behind_it)
 {
     struct fixture f;
