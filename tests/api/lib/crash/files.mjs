@@ -8,7 +8,7 @@ const hashOf = (content) =>
   createHash('sha256').update(JSON.stringify(content)).digest('hex');
 
 /** Uploads files whole and in pieces, changes, restores, copies and deletes them. */
-export class Archivist extends Actor {
+export class FileClerk extends Actor {
   static resource = 'files';
   static tenant = 'pruned';
   #files = new Map(); // name → what is known of it, as it was answered last

@@ -3,7 +3,7 @@
 import { Courier } from './archives.mjs';
 import { Auditor } from './audit.mjs';
 import { Appender } from './events.mjs';
-import { Archivist } from './files.mjs';
+import { FileClerk } from './files.mjs';
 import { Locksmith } from './keys.mjs';
 import { Listener } from './listeners.mjs';
 import { Memoria } from './memoria.mjs';
@@ -21,7 +21,7 @@ export const ACTORS = [
   Appender,
   Librarian,
   Correspondent,
-  Archivist,
+  FileClerk,
   Pruner,
   Mover,
   Worker,

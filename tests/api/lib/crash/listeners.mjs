@@ -33,7 +33,8 @@ export class Listener extends Actor {
     this.#cursor = events.at(-1)?.id ?? this.#cursor;
     for (const { id, seq, thread_id: thread } of events) {
       assert.ok(id > this.#last.id, 'ids do not rise');
-      assert.equal(seq, (this.#last.seqs.get(thread) ?? 0) + 1, 'one is missing from the stream');
+      const before = this.#last.seqs.get(thread) ?? (seq > 1 ? await this.#begin(thread) : 0);
+      assert.equal(seq, before + 1, 'one is missing from the stream');
       this.#last.id = id;
       this.#last.seqs.set(thread, seq);
     }
@@ -45,6 +46,11 @@ export class Listener extends Actor {
     if (whole)
       for (const [thread, seq] of this.#last.seqs)
         assert.equal((await this.get(`/v1/threads/${thread}`)).last_seq, seq);
+  }
+
+  /** The log of a copy begins where the messages that were copied end. */
+  async #begin(thread) {
+    return (await this.get(`/v1/threads/${thread}`)).pruned_seq;
   }
 
   get reconnects() {
