@@ -56,9 +56,9 @@ export class Archivist extends Actor {
     const data = { note: uuid(), size: 'x'.repeat(pick([10, 5000])) };
     const isStored = path.includes('/storage/');
     const match = before ? { 'If-Match': `"${before.version}"` } : { 'If-None-Match': '*' };
-    if (before && chance(0.15) && !path.endsWith('/config'))
+    if (before && chance(0.3) && !path.endsWith('/config'))
       return this.#erase(things, path, before, match);
-    if (before && !isStored && chance(0.2) && !path.endsWith('/config'))
+    if (before && !isStored && chance(0.3) && !path.endsWith('/config'))
       expectStatus(await this.post(`${path}/focus`), 204);
     const patches = before && !isStored && chance(0.4);
     const body = isStored ? data : { data };
