@@ -81,6 +81,11 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
       await alice.post(`/v1/threads/${party.id}/shares`, { kind: 'participate' }), 201);
     const guest = expectStatus(await alice.post(
       `/v1/threads/${party.id}/participants`, { principal: 'user:guest' }), 201);
+    const files = `/v1/threads/${party.id}/files`;
+    for (const [name, status] of [['a', 201], ['a', 200], ['b', 201]])
+      expectStatus(await alice.put(`${files}/${name}`, { name }), status);
+    const upload = expectStatus(await alice.post(
+      `/v1/threads/${party.id}/uploads`, { name: 'c', size_bytes: 9 }), 201);
     const [ws, sse] = [followWs(alice, `/v1/threads/${thread.id}/events/ws`),
       followSse(alice, '/v1/events/stream')];
     await Promise.all([ws.opened, sse.opened]);
@@ -124,6 +129,10 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
     expectStatus(await alice.del(`/v1/threads/${party.id}/shares/${share.id}`), 200);
     expectStatus(await alice.del(`/v1/threads/${party.id}/participants/${guest.id}`), 200);
     expectFull(await alice.post(`/v1/threads/${party.id}/shares`, { kind: 'copy' }));
+    expectFull(await alice.put(`${files}/d`, {}));
+    expectStatus(await alice.del(`${files}/a/versions/1`), 204);
+    expectStatus(await alice.del(`${files}/b`), 204);
+    expectStatus(await alice.del(`/v1/threads/${party.id}/uploads/${upload.id}`), 204);
     expectProblem(await key.get('/v1/whoami'), 401, 'unauthenticated');
     expectStatus(await operator.del(`/v1/tenants/${bob.tenantId}`), 204);
     expectStatus(
