@@ -59,26 +59,13 @@ const struct schema query_storage = {"StorageQuery", storage_query_fields,
 
 /* --- The value ------------------------------------------------------------------------------ */
 
-/* It is sent back as it came, in a header: printable, and a type with a subtype. */
-static enum error check_type(struct call *call, struct str type)
-{
-    size_t slash = str_find(type, '/');
-    bool good = slash > 0 && slash + 1 < type.len && type.len <= STORAGE_TYPE_MAX_BYTES;
-    for (size_t i = 0; good && i < type.len; i++)
-        good = type.ptr[i] >= ' ' && type.ptr[i] <= '~';
-    return good ? OK
-                : problem_fault(&call->problem, STR("Content-Type"),
-                      "must be type/subtype of at most %d printable ASCII characters",
-                      STORAGE_TYPE_MAX_BYTES);
-}
-
-static enum error read_value(struct call *call, struct storage_item *out)
+static enum error read_value(struct call *call, struct context *c, struct storage_item *out)
 {
     struct str type = http_header(call->request, STR("Content-Type"));
     out->content_type = str_is_none(type) ? STR("application/octet-stream") : type;
     if (!call->is_json) {
         out->bytes = call->body;
-        return check_type(call, out->content_type);
+        return storage_check_type(c, out->content_type, STR("Content-Type"));
     }
     out->content_type = STR("application/json");
     out->value = json_compact(call->arena, json_root(&call->doc));
@@ -89,7 +76,7 @@ enum error handle_storage_put(struct call *call, struct context *c)
 {
     struct storage_row row = {.item = {.key = call->texts[1]}};
     bool is_new;
-    enum error e = read_value(call, &row.item);
+    enum error e = read_value(call, c, &row.item);
     if (e == OK)
         e = storage_put(c, call->params[0], &row.item, &is_new);
     if (e != OK)

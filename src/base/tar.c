@@ -129,18 +129,19 @@ const char *tar_read(const char block[TAR_BLOCK_BYTES], struct tar_header *out_h
     struct str name = {block, strnlen(block, TAR_NAME_MAX_BYTES + 1)};
     uint64_t size;
     if (memcmp(block + AT_MAGIC, "ustar\00000", 8) != 0)
-        return "it has no header of a POSIX ustar archive";
+        return "has no header of a POSIX ustar archive";
     if (!has_checksum(block))
-        return "the checksum of its header does not fit";
+        return "has a checksum that does not fit its header";
     if (block[AT_TYPE] != '0')
-        return "it must be a plain file: no link, directory, device or extension";
+        return "must be a plain file: no link, directory, device or extension";
     if (!tar_is_name(name))
-        return "its name must be a relative path of letters, digits, '_', '-' and '.'";
+        return "must have a relative path as its name, of letters, digits, '_', '-' and '.'";
     if (!get_size(block + AT_SIZE, &size))
-        return "its size is not written as one";
+        return "has a size that is not written as one";
     tar_write(name, size, canonical);
     if (memcmp(canonical, block, TAR_BLOCK_BYTES) != 0)
-        return "its header has an owner, a time, a mode or a prefix";
+        return "has an owner, a time, a mode or a prefix that Cairn does not write: was it packed "
+               "by another program?";
     *out_header = (struct tar_header){.size_bytes = size};
     memcpy(out_header->name, name.ptr, name.len);
     return NULL;

@@ -31,7 +31,7 @@ struct tar_header {
 bool tar_is_name(struct str name);
 
 void tar_write(struct str name, uint64_t size_bytes, char out_block[TAR_BLOCK_BYTES]);
-/* NULL: it is one; else the rule that the block breaks. */
+/* NULL: it is one; else what is wrong with it, to follow a name: "has no header of …". */
 MUST_CHECK const char *tar_read(const char block[TAR_BLOCK_BYTES], struct tar_header *out_header);
 /* Whether the block is of zeros alone. */
 bool tar_is_zero(const char block[TAR_BLOCK_BYTES]);

@@ -25,9 +25,9 @@
 enum { ARCHIVE_VERSION = 1 };
 
 enum {
-    ARCHIVE_MAX_OBJECTS = 4 * 1000 * 1000, /* with an id, in an archive that is imported */
+    /* Of one that is imported. They go in by one transaction, which other writers wait for. */
+    ARCHIVE_MAX_ROWS = 1000 * 1000,
     ARCHIVE_MAX_BLOBS = 1000 * 1000,
-    ARCHIVE_MAX_ROWS = 100 * 1000 * 1000,
 };
 #define ARCHIVE_MAX_BYTES ((uint64_t)1 << 40)
 

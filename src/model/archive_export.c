@@ -184,28 +184,20 @@ static void settle(struct place *p)
     p->has_moved = false;
 }
 
-static bool takes(const struct query *q, const char *param)
-{
-    for (unsigned i = 0; i < q->statement->n_params; i++)
-        if (strcmp(q->statement->params[i], param) == 0)
-            return true;
-    return false;
-}
-
 static void bind_place(struct query *q, const struct archive_subject *subject,
     const struct place *p, int64_t page_rows)
 {
-    if (takes(q, "from"))
+    if (statement_takes(q->statement, "from"))
         query_uuid(q, "from", subject->id);
-    if (takes(q, "after_1"))
+    if (statement_takes(q->statement, "after_1"))
         query_uuid(q, "after_1", p->ids[0]);
-    if (takes(q, "after_2"))
+    if (statement_takes(q->statement, "after_2"))
         query_uuid(q, "after_2", p->ids[1]);
-    if (takes(q, "after_n"))
+    if (statement_takes(q->statement, "after_n"))
         query_i64(q, "after_n", p->numbers[0]);
-    if (takes(q, "after_m"))
+    if (statement_takes(q->statement, "after_m"))
         query_i64(q, "after_m", p->numbers[1]);
-    if (takes(q, "after_text"))
+    if (statement_takes(q->statement, "after_text"))
         query_text(q, "after_text", buf_str(&p->text));
     query_i64(q, "limit", page_rows);
 }
@@ -297,7 +289,7 @@ static enum error list_blobs(
         if (x->n_blobs > 0)
             after = (struct str){(char *)x->blobs[x->n_blobs - 1].sha256.bytes, SHA256_LEN};
         context_query(c, &q, statements[subject->what]);
-        if (takes(&q, "from"))
+        if (statement_takes(q.statement, "from"))
             query_uuid(&q, "from", subject->id);
         query_bytes(&q, "after_bytes", after);
         query_i64(&q, "limit", PAGE);

@@ -70,12 +70,18 @@ struct archive_content {
     struct uuid id; /* under which it was staged */
 };
 
+/* A file's, with its thread: the beginning of their hash. */
+struct archive_name {
+    uint8_t bytes[16];
+};
+
 /* What the rules about events and runs need to know of a thread. */
 struct archive_thread {
     int64_t last_seq;
     int64_t pruned_seq;
     int64_t next_seq;
     uint32_t n_unfinished;
+    uint32_t n_participants;
 };
 
 struct archive {
@@ -92,7 +98,9 @@ struct archive {
     size_t n_contents;
     size_t cap_contents;
     uint64_t content_bytes;
-    size_t n_objects;
+    struct archive_name *names; /* of files, also of those that are gone */
+    size_t n_names;
+    size_t cap_names;
 };
 
 /* ERR_INVALID at this place. */
@@ -117,6 +125,20 @@ struct archive_walk {
     void *data;
 };
 MUST_CHECK enum error archive_walk(struct archive_walk *w, enum archive_member_id member);
+
+/* --- Rules that the API has too -------------------------------------------------------------- */
+
+/* Of a row by itself. */
+MUST_CHECK enum error archive_judge_alone(struct archive_walk *w, struct archive_value *row);
+/* Of the row of a file, or of its end; remembers the name. */
+MUST_CHECK enum error archive_judge_name(
+    struct archive_walk *w, const struct archive_value *row, uint32_t thread);
+/* Once all names are known, and before archive_judge_filenames. */
+MUST_CHECK enum error archive_sort_names_of_files(struct archive *a, struct problem *problem);
+/* Of a message, or a version of one. */
+MUST_CHECK enum error archive_judge_filenames(
+    struct archive_walk *w, const struct archive_value *row, uint32_t thread);
+
 struct archive_content *archive_find_content(const struct archive *a, struct str sha256);
 
 #endif

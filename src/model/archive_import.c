@@ -20,14 +20,6 @@ struct import {
 
 /* --- Ids ------------------------------------------------------------------------------------ */
 
-static uint64_t made_ms(struct uuid id)
-{
-    uint64_t ms = 0;
-    for (size_t i = 0; i < 6; i++)
-        ms = ms << 8 | id.bytes[i];
-    return ms;
-}
-
 /* Lists are in the order of ids: one from the future would stay first for good. */
 static enum error check_kept(struct import *im, enum archive_sort sort)
 {
@@ -37,7 +29,7 @@ static enum error check_kept(struct import *im, enum archive_sort sort)
     if (ids->count == 0)
         return OK;
     struct uuid greatest = ids->entries[ids->sorted[ids->count - 1]].from;
-    if (made_ms(greatest) <= last_ms) {
+    if (uuid_v7_ms(greatest) <= last_ms) {
         uuid_v7_resume(greatest);
         return OK;
     }

@@ -263,6 +263,20 @@ struct archive_content *archive_find_content(const struct archive *a, struct str
 
 /* --- manifest.json -------------------------------------------------------------------------- */
 
+static struct str text_in(struct json object, const char *name)
+{
+    struct json v;
+    return json_get(object, str_of(name), &v) ? json_raw(v) : STR("no");
+}
+
+static enum error blame_member(struct indexer *x, struct json found)
+{
+    return archive_broken(x->problem, STR("manifest.json"),
+        "does not fit: the archive has %.*s with %.*s bytes, %.*s rows and the SHA-256 %.*s",
+        STR_ARG(text_in(found, "name")), STR_ARG(text_in(found, "size_bytes")),
+        STR_ARG(text_in(found, "rows")), STR_ARG(text_in(found, "sha256")));
+}
+
 /* Which of its members is not the one that belongs there, for whoever has to find out. */
 static enum error blame(struct indexer *x, struct str text, struct str canonical)
 {
@@ -278,10 +292,11 @@ static enum error blame(struct indexer *x, struct str text, struct str canonical
         json_get(json_root(&theirs), STR("members"), &yours) && json_type(yours) == JSON_ARRAY)
         for (size_t i = 0; json_at(mine, i, &a); i++)
             if (!json_at(yours, i, &b) || !json_equal(a, b))
-                return archive_broken(x->problem, STR("manifest.json"),
-                    "does not fit: the archive has %.*s", STR_ARG(json_raw(a)));
-    return archive_broken(
-        x->problem, STR("manifest.json"), "does not fit the contents: %.*s", STR_ARG(canonical));
+                return blame_member(x, a);
+    return archive_broken(x->problem, STR("manifest.json"),
+        "does not fit: the archive has %zu contents in blobs/, of %llu bytes, and the manifest "
+        "tells of others",
+        x->archive->n_contents, (unsigned long long)x->archive->content_bytes);
 }
 
 static enum error read_manifest(struct indexer *x)
@@ -374,7 +389,8 @@ static enum error place_fault(struct archive_walk *w, enum error e)
         return e;
     struct str what = p->detail;
     if (str_is_none(what) && p->n_faults > 0)
-        what = p->faults[0].detail;
+        what = arena_printf(
+            p->arena, "%.*s %.*s", STR_ARG(p->faults[0].pointer), STR_ARG(p->faults[0].detail));
     p->n_faults = 0;
     return archive_broken(p,
         arena_printf(p->arena, "%s line %lld", w->member->name, (long long)w->line), "%.*s",
@@ -416,14 +432,17 @@ enum error archive_walk(struct archive_walk *w, enum archive_member_id member)
 
 static enum error read_rows(struct indexer *x)
 {
+    int64_t n_rows = 0;
     enum error e = OK;
     for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++) {
         struct archive_place *place = &x->archive->members[i];
         e = expect_member(x, archive_members[i].name);
         if (e == OK)
             e = pass_member(x, place);
-        if (e == OK && place->rows > ARCHIVE_MAX_ROWS)
-            e = archive_broken(x->problem, str_of(archive_members[i].name), "has more than %d rows",
+        n_rows += place->rows;
+        if (e == OK && n_rows > ARCHIVE_MAX_ROWS)
+            e = archive_broken(x->problem, STR("the archive"),
+                "has more than %d rows: import its threads and agents one by one",
                 ARCHIVE_MAX_ROWS);
         if (e == OK)
             manifest_note(

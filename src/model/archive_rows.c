@@ -327,18 +327,10 @@ static void bind_value(
     }
 }
 
-static bool has_param(const struct sql_statement *statement, const char *name)
-{
-    for (unsigned i = 0; i < statement->n_params; i++)
-        if (strcmp(statement->params[i], name) == 0)
-            return true;
-    return false;
-}
-
 void archive_bind_row(
     const struct archive_member *m, const struct archive_value *row, struct query *q)
 {
     for (size_t i = 0; i < m->n_fields; i++)
-        if (!(m->fields[i].flags & HIDDEN) && has_param(q->statement, m->fields[i].name))
+        if (!(m->fields[i].flags & HIDDEN) && statement_takes(q->statement, m->fields[i].name))
             bind_value(q, &m->fields[i], &row[i]);
 }

@@ -1,29 +1,29 @@
 #include "model/archive_tables.h"
 
+#include "model/agents.h"
 #include "model/events.h"
 #include "model/files.h"
+#include "model/messages.h"
 #include "model/participants.h"
 #include "model/runs.h"
 #include "model/statements.h"
+#include "model/states.h"
+#include "model/storage.h"
 
 const char *const archive_sort_names[SORT_COUNT] = {
     "", "agent", "thread", "participant", "run", "message", "file", "state document"};
 
 static const char *const sender_roles[] = {"user", "assistant", "service", NULL};
-static const char *const message_types[] = {
-    "chat", "command", "command-response", "log", "note", "notice", NULL};
 static const char *const state_kinds[] = {"state", "config", NULL};
 static const char *const paused_froms[] = {"waiting_for_input", NULL};
 
 enum {
-    NAME_MAX_BYTES = 512,
     SMALL_JSON_MAX_BYTES = 1024 * 1024,
     VERSION_MAX = INT32_MAX,
     SEQ_BITS = 53,
 };
 #define SEQ_MAX ((int64_t)1 << SEQ_BITS)
 #define SIZE_MAX_BYTES ((int64_t)1 << 50)
-#define DOCUMENT_MAX_BYTES (8 * 1024 * 1024)
 
 #define VERSION                                                           \
     {                                                                     \
@@ -37,9 +37,9 @@ enum {
     {                                           \
         .name = "updated_at", .kind = KIND_TIME \
     }
-#define METADATA                                                             \
-    {                                                                        \
-        .name = "metadata", .kind = KIND_OBJECT, .max = SMALL_JSON_MAX_BYTES \
+#define METADATA(max_bytes)                                         \
+    {                                                               \
+        .name = "metadata", .kind = KIND_OBJECT, .max = (max_bytes) \
     }
 #define OF_THREAD                                                                                 \
     {                                                                                             \
@@ -60,9 +60,9 @@ enum {
 
 static const struct archive_field agents[] = {
     OWN_ID(SORT_AGENT),
-    {.name = "name", .kind = KIND_TEXT, .min = 1, .max = NAME_MAX_BYTES},
-    {.name = "description", .kind = KIND_TEXT, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
-    METADATA,
+    {.name = "name", .kind = KIND_TEXT, .min = 1, .max = AGENT_NAME_MAX_BYTES},
+    {.name = "description", .kind = KIND_TEXT, .flags = MAYBE, .max = AGENT_DESCRIPTION_MAX_BYTES},
+    METADATA(AGENT_METADATA_MAX_BYTES),
     CREATED,
     UPDATED,
     VERSION,
@@ -70,11 +70,15 @@ static const struct archive_field agents[] = {
 
 static const struct archive_field agent_storage[] = {
     {.name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = KEY | ORDERED | OWNER},
-    {.name = "key", .kind = KIND_TEXT, .flags = KEY | ORDERED, .min = 1, .max = NAME_MAX_BYTES},
-    {.name = "content_type", .kind = KIND_TEXT, .min = 1, .max = NAME_MAX_BYTES},
-    {.name = "value", .kind = KIND_JSON, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
-    {.name = "bytes", .kind = KIND_BYTES, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
-    {.name = "size_bytes", .kind = KIND_INT, .max = DOCUMENT_MAX_BYTES},
+    {.name = "key",
+        .kind = KIND_TEXT,
+        .flags = KEY | ORDERED,
+        .min = 1,
+        .max = STORAGE_KEY_MAX_BYTES},
+    {.name = "content_type", .kind = KIND_TEXT, .min = 1, .max = STORAGE_TYPE_MAX_BYTES},
+    {.name = "value", .kind = KIND_JSON, .flags = MAYBE, .max = STORAGE_VALUE_MAX_BYTES},
+    {.name = "bytes", .kind = KIND_BYTES, .flags = MAYBE, .max = STORAGE_VALUE_MAX_BYTES},
+    {.name = "size_bytes", .kind = KIND_INT, .max = STORAGE_VALUE_MAX_BYTES},
     CREATED,
     UPDATED,
     VERSION,
@@ -90,7 +94,11 @@ static const struct archive_field threads[] = {
     {.name = "most_recent_run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = MAYBE},
     {.name = "run_policy", .kind = KIND_TEXT, .choices = thread_run_policies},
     {.name = "prune_on_completion", .kind = KIND_BOOL},
-    {.name = "event_max_age_s", .kind = KIND_INT, .flags = MAYBE, .min = 1, .max = SEQ_MAX >> 20},
+    {.name = "event_max_age_s",
+        .kind = KIND_INT,
+        .flags = MAYBE,
+        .min = 1,
+        .max = THREAD_EVENT_AGE_MAX_S},
     {.name = "last_seq", .kind = KIND_INT, .max = SEQ_MAX},
     {.name = "pruned_seq", .kind = KIND_INT, .max = SEQ_MAX},
     CREATED,
@@ -106,12 +114,12 @@ static const struct archive_field participants[] = {
     OWN_ID(SORT_PARTICIPANT),
     {.name = "role", .kind = KIND_TEXT, .choices = participant_roles},
     {.name = "principal", .kind = KIND_PRINCIPAL, .min = 1, .max = PRINCIPAL_MAX_BYTES},
-    {.name = "name", .kind = KIND_TEXT, .max = NAME_MAX_BYTES},
-    {.name = "image", .kind = KIND_TEXT, .flags = MAYBE, .max = SMALL_JSON_MAX_BYTES},
-    {.name = "status", .kind = KIND_TEXT, .flags = MAYBE, .max = SMALL_JSON_MAX_BYTES},
+    {.name = "name", .kind = KIND_TEXT, .max = PARTICIPANT_NAME_MAX_BYTES},
+    {.name = "image", .kind = KIND_TEXT, .flags = MAYBE, .max = PARTICIPANT_IMAGE_MAX_BYTES},
+    {.name = "status", .kind = KIND_TEXT, .flags = MAYBE, .max = PARTICIPANT_STATUS_MAX_BYTES},
     {.name = "permission", .kind = KIND_TEXT, .choices = participant_permissions},
     {.name = "active", .kind = KIND_BOOL},
-    METADATA,
+    METADATA(PARTICIPANT_METADATA_MAX_BYTES),
     CREATED,
     UPDATED,
     VERSION,
@@ -133,11 +141,11 @@ static const struct archive_field runs[] = {
     CREATED,
     UPDATED,
     VERSION,
-    METADATA,
-    {.name = "error", .kind = KIND_JSON, .flags = MAYBE, .max = SMALL_JSON_MAX_BYTES},
+    METADATA(THREAD_METADATA_MAX_BYTES),
+    {.name = "error", .kind = KIND_OBJECT, .flags = MAYBE, .max = THREAD_METADATA_MAX_BYTES},
     {.name = "user_input", .kind = KIND_TEXT, .flags = MAYBE, .max = RUN_INPUT_MAX_BYTES},
     {.name = "input", .kind = KIND_JSON, .flags = MAYBE, .max = RUN_DOCUMENT_MAX_BYTES},
-    {.name = "state", .kind = KIND_JSON, .max = RUN_DOCUMENT_MAX_BYTES},
+    {.name = "state", .kind = KIND_OBJECT, .max = RUN_DOCUMENT_MAX_BYTES},
     {.name = "final_output", .kind = KIND_JSON, .flags = MAYBE, .max = RUN_DOCUMENT_MAX_BYTES},
 };
 
@@ -168,9 +176,9 @@ static const struct archive_field messages[] = {
     {.name = "sender_id", .kind = KIND_ID, .sort = SORT_PARTICIPANT, .flags = MAYBE},
     {.name = "sender_role", .kind = KIND_TEXT, .choices = sender_roles},
     {.name = "type", .kind = KIND_TEXT, .choices = message_types},
-    {.name = "content", .kind = KIND_TEXT, .max = DOCUMENT_MAX_BYTES},
-    {.name = "content_type", .kind = KIND_TEXT, .max = NAME_MAX_BYTES},
-    METADATA,
+    {.name = "content", .kind = KIND_TEXT, .max = MESSAGE_CONTENT_MAX_BYTES},
+    {.name = "content_type", .kind = KIND_TEXT, .min = 1, .max = MESSAGE_CONTENT_TYPE_MAX_BYTES},
+    METADATA(MESSAGE_METADATA_MAX_BYTES),
     {.name = "filenames", .kind = KIND_ARRAY, .max = SMALL_JSON_MAX_BYTES},
     {.name = "run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = MAYBE},
     {.name = "responds_to", .kind = KIND_ID, .sort = SORT_MESSAGE, .flags = MAYBE},
@@ -196,7 +204,7 @@ static const struct archive_field message_debug[] = {
     HIDDEN_THREAD,
     HIDDEN_SEQ,
     OF_MESSAGE,
-    {.name = "debug", .kind = KIND_JSON, .max = DOCUMENT_MAX_BYTES},
+    {.name = "debug", .kind = KIND_OBJECT, .max = MESSAGE_DEBUG_MAX_BYTES},
 };
 
 static const struct archive_field message_versions[] = {
@@ -204,11 +212,11 @@ static const struct archive_field message_versions[] = {
     HIDDEN_SEQ,
     OF_MESSAGE,
     {.name = "version", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX},
-    {.name = "content", .kind = KIND_TEXT, .max = DOCUMENT_MAX_BYTES},
-    {.name = "content_type", .kind = KIND_TEXT, .max = NAME_MAX_BYTES},
-    METADATA,
+    {.name = "content", .kind = KIND_TEXT, .max = MESSAGE_CONTENT_MAX_BYTES},
+    {.name = "content_type", .kind = KIND_TEXT, .min = 1, .max = MESSAGE_CONTENT_TYPE_MAX_BYTES},
+    METADATA(MESSAGE_METADATA_MAX_BYTES),
     {.name = "filenames", .kind = KIND_ARRAY, .max = SMALL_JSON_MAX_BYTES},
-    {.name = "debug", .kind = KIND_JSON, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
+    {.name = "debug", .kind = KIND_OBJECT, .flags = MAYBE, .max = MESSAGE_DEBUG_MAX_BYTES},
     CREATED,
 };
 
@@ -218,7 +226,7 @@ static const struct archive_field files[] = {
     {.name = "name", .kind = KIND_TEXT, .min = 1, .max = FILE_NAME_MAX_BYTES},
     {.name = "last_version", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
     {.name = "current_version", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
-    METADATA,
+    METADATA(FILE_METADATA_MAX_BYTES),
     {.name = "revision", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
     CREATED,
     UPDATED,
@@ -239,7 +247,7 @@ static const struct archive_field file_versions[] = {
     {.name = "version", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX},
     {.name = "sha256", .kind = KIND_HASH},
     {.name = "size_bytes", .kind = KIND_INT, .max = SIZE_MAX_BYTES},
-    {.name = "content_type", .kind = KIND_TEXT, .min = 1, .max = NAME_MAX_BYTES},
+    {.name = "content_type", .kind = KIND_TEXT, .min = 1, .max = FILE_TYPE_MAX_BYTES},
     BY,
     CREATED,
     {.name = "source_thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = MAYBE | LOOSE},
@@ -253,7 +261,7 @@ static const struct archive_field states[] = {
     {.name = "kind", .kind = KIND_TEXT, .choices = state_kinds},
     {.name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = OR_NIL},
     {.name = "thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = OR_NIL},
-    {.name = "name", .kind = KIND_TEXT, .max = NAME_MAX_BYTES},
+    {.name = "name", .kind = KIND_TEXT, .min = 1, .max = STATE_NAME_MAX_BYTES},
     CREATED,
     UPDATED,
     {.name = "deleted_at", .kind = KIND_TIME, .flags = MAYBE},
@@ -263,10 +271,10 @@ static const struct archive_field states[] = {
 static const struct archive_field state_versions[] = {
     {.name = "state_id", .kind = KIND_ID, .sort = SORT_STATE, .flags = KEY | ORDERED | OWNER},
     {.name = "version", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX},
-    {.name = "description", .kind = KIND_TEXT, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
-    {.name = "data", .kind = KIND_JSON, .max = DOCUMENT_MAX_BYTES},
-    {.name = "json_schema", .kind = KIND_JSON, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
-    {.name = "ui_schema", .kind = KIND_JSON, .flags = MAYBE, .max = DOCUMENT_MAX_BYTES},
+    {.name = "description", .kind = KIND_TEXT, .flags = MAYBE, .max = STATE_DESCRIPTION_MAX_BYTES},
+    {.name = "data", .kind = KIND_DOCUMENT, .max = STATE_DATA_MAX_BYTES},
+    {.name = "json_schema", .kind = KIND_OBJECT, .flags = MAYBE, .max = STATE_SCHEMA_MAX_BYTES},
+    {.name = "ui_schema", .kind = KIND_OBJECT, .flags = MAYBE, .max = STATE_SCHEMA_MAX_BYTES},
     BY,
     CREATED,
 };

@@ -20,6 +20,7 @@ void archive_destroy(struct archive *a)
         ids_deinit(&a->ids[i]);
     mem_free(a->threads);
     mem_free(a->contents);
+    mem_free(a->names);
     mem_free(a);
 }
 
@@ -173,9 +174,6 @@ static enum error add_own(struct archive_walk *w, const struct archive_value *ro
             continue;
         if ((row[i].id.bytes[6] & 0xf0) != 0x70)
             return broken(w, "\"id\" must be a UUID of version 7");
-        if (++a->n_objects > ARCHIVE_MAX_OBJECTS)
-            return problem_set(w->problem, ERR_INVALID, "the archive has more than %d objects",
-                ARCHIVE_MAX_OBJECTS);
         j->own = ids_add(&a->ids[f->sort], row[i].id);
         j->own->owner = f->sort == SORT_THREAD ? (uint32_t)a->ids[f->sort].count - 1 : j->thread;
     }
@@ -227,9 +225,10 @@ static enum error judge_thread(
 static enum error judge_participant(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
-    return principal_is_valid(field(w, row, "principal")->text)
+    return ++w->archive->threads[j->thread].n_participants <= PARTICIPANTS_MAX
                ? OK
-               : broken(w, "\"principal\" must be user:NAME or agent:UUID");
+               : problem_set(w->problem, ERR_INVALID, "the thread has more than %d participants",
+                     PARTICIPANTS_MAX);
 }
 
 static enum error judge_run(
@@ -301,9 +300,15 @@ static enum error judge_file(
     int64_t current = field(w, row, "current_version")->number;
     j->own->fact = (uint32_t)current;
     j->own->is_open = true;
-    return current <= field(w, row, "last_version")->number
-               ? OK
-               : broken(w, "\"current_version\" is greater than \"last_version\"");
+    if (current > field(w, row, "last_version")->number)
+        return broken(w, "\"current_version\" is greater than \"last_version\"");
+    return archive_judge_name(w, row, j->thread);
+}
+
+static enum error judge_file_end(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    return archive_judge_name(w, row, j->thread);
 }
 
 static enum error judge_file_version(
@@ -365,6 +370,7 @@ static judge *const JUDGES[MEMBER_COUNT] = {
     [MEMBER_MESSAGE_DEBUG] = judge_debug,
     [MEMBER_MESSAGE_VERSIONS] = judge_message_version,
     [MEMBER_FILES] = judge_file,
+    [MEMBER_FILE_ENDS] = judge_file_end,
     [MEMBER_FILE_VERSIONS] = judge_file_version,
     [MEMBER_STATES] = judge_state,
     [MEMBER_STATE_VERSIONS] = judge_state_version,
@@ -380,6 +386,8 @@ static enum error judge_row(struct archive_walk *w, struct archive_value *row)
         e = check_order(w, j, row);
     if (e == OK)
         e = add_own(w, row, j);
+    if (e == OK)
+        e = archive_judge_alone(w, row);
     return e == OK && own_rules != NULL ? own_rules(w, row, j) : e;
 }
 
@@ -395,6 +403,8 @@ static enum error judge_ahead(struct archive_walk *w, struct archive_value *row)
     if (is_thread)
         j->thread = ids_number(threads, ids_find(threads, field(w, row, "id")->id));
     enum error e = check_references(w, row, j, true);
+    if (e == OK && !is_thread && !is_run)
+        e = archive_judge_filenames(w, row, j->thread);
     if (e != OK || !is_run)
         return e;
     const struct archive_value *parent = field(w, row, "parent_run_id");
@@ -435,10 +445,11 @@ static enum error verify_member(
 
 static enum error verify_ahead(struct archive *a, struct problem *problem)
 {
-    static const enum archive_member_id members[] = {MEMBER_THREADS, MEMBER_RUNS, MEMBER_MESSAGES};
+    static const enum archive_member_id members[] = {
+        MEMBER_THREADS, MEMBER_RUNS, MEMBER_MESSAGES, MEMBER_MESSAGE_VERSIONS};
     struct judged j = {0};
     struct archive_walk w = {.archive = a, .problem = problem, .take = judge_ahead, .data = &j};
-    enum error e = OK;
+    enum error e = archive_sort_names_of_files(a, problem);
     for (size_t i = 0; e == OK && i < COUNT_OF(members); i++)
         e = archive_walk(&w, members[i]);
     return e;

@@ -58,13 +58,14 @@ static enum error check_run(struct context *c, const struct message *m, struct s
     return must_be(c, e, under(c, at, "run_id"), "must be a run of this thread");
 }
 
-enum error message_check_filenames(struct context *c, const struct message *m, struct str at)
+enum error message_check_names(struct context *c, struct str filenames, struct str at,
+    enum error (*exists)(void *data, struct str name, bool *out_exists), void *data)
 {
     struct json_doc doc;
     struct json_error unused;
     struct json name;
     size_t i = 0;
-    if (!json_parse(c->arena, m->filenames, &doc, &unused))
+    if (!json_parse(c->arena, filenames, &doc, &unused))
         return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
     if (json_count(json_root(&doc)) > MESSAGE_FILENAMES_MAX)
         return problem_fault(c->problem, under(c, at, "filenames"), "must have at most %d items",
@@ -72,19 +73,35 @@ enum error message_check_filenames(struct context *c, const struct message *m, s
     struct json_iter it = json_iter(json_root(&doc));
     for (; json_next(&it, NULL, &name); i++) {
         struct str pointer = arena_printf(c->arena, "%.*s/filenames/%zu", STR_ARG(at), i);
-        bool exists = false;
+        bool found = false;
         if (json_type(name) != JSON_STRING)
             return problem_fault(
                 c->problem, pointer, "must be a string, not %s", json_type_name(json_type(name)));
         struct str text = json_string(c->arena, name);
-        enum error e =
-            text.len > FILE_NAME_MAX_BYTES ? OK : file_exists(c, m->thread_id, text, &exists);
+        enum error e = text.len > FILE_NAME_MAX_BYTES ? OK : exists(data, text, &found);
         if (e != OK)
             return e;
-        if (!exists)
+        if (!found)
             return problem_fault(c->problem, pointer, "must be the name of a file of this thread");
     }
     return OK;
+}
+
+struct place_of_files {
+    struct context *c;
+    struct uuid thread_id;
+};
+
+static enum error is_stored(void *data, struct str name, bool *out_exists)
+{
+    const struct place_of_files *place = data;
+    return file_exists(place->c, place->thread_id, name, out_exists);
+}
+
+enum error message_check_filenames(struct context *c, const struct message *m, struct str at)
+{
+    struct place_of_files place = {c, m->thread_id};
+    return message_check_names(c, m->filenames, at, is_stored, &place);
 }
 
 static enum error check_responds_to(struct context *c, const struct message *m, struct str at)

@@ -13,6 +13,9 @@ void message_join_debug(struct context *c, struct message *message);
 void message_fill_in(struct message *message);
 /* Checks a new message, and fills in what follows from it; faults are under the pointer `at`. */
 MUST_CHECK enum error message_check(struct context *c, struct message *message, struct str at);
+/* Of a list of files, of which `exists` says whether the thread has one. */
+MUST_CHECK enum error message_check_names(struct context *c, struct str filenames, struct str at,
+    enum error (*exists)(void *data, struct str name, bool *out_exists), void *data);
 MUST_CHECK enum error message_check_filenames(
     struct context *c, const struct message *message, struct str at);
 /* Parts `debug` from the metadata and checks the members that mean something. */

@@ -31,6 +31,19 @@ static enum error check_key(struct context *c, struct str key)
     return problem_fault(c->problem, STR("key"), "must have 1 to %d bytes", STORAGE_KEY_MAX_BYTES);
 }
 
+/* It is sent back as it came, in a header: printable, and a type with a subtype. */
+enum error storage_check_type(struct context *c, struct str type, struct str pointer)
+{
+    size_t slash = str_find(type, '/');
+    bool good = slash > 0 && slash + 1 < type.len && type.len <= STORAGE_TYPE_MAX_BYTES;
+    for (size_t i = 0; good && i < type.len; i++)
+        good = type.ptr[i] >= ' ' && type.ptr[i] <= '~';
+    return good ? OK
+                : problem_fault(c->problem, pointer,
+                      "must be type/subtype of at most %d printable ASCII characters",
+                      STORAGE_TYPE_MAX_BYTES);
+}
+
 /* Of one that is not there the version is 0. */
 static enum error find(struct context *c, const struct sql_statement *statement,
     struct uuid agent_id, struct str key, struct storage_item *out_item)

@@ -25,6 +25,9 @@ struct storage_item {
     int64_t version; /* 0: it is not there */
 };
 
+/* A fault at `pointer` unless bytes may have this type. */
+MUST_CHECK enum error storage_check_type(struct context *c, struct str type, struct str pointer);
+
 MUST_CHECK enum error storage_get(
     struct context *c, struct uuid agent_id, struct str key, struct storage_item *out_item);
 /* Writes content_type and either value or bytes under the key; fills in the rest of `item`.

@@ -40,15 +40,6 @@ static enum error list(struct context *c, const struct part *part, struct uuid s
                : e;
 }
 
-/* Statements take those parameters that they name. */
-static bool takes(const struct sql_statement *statement, const char *param)
-{
-    for (unsigned i = 0; i < statement->n_params; i++)
-        if (strcmp(statement->params[i], param) == 0)
-            return true;
-    return false;
-}
-
 /* What a copied message has instead of an event's id: one that no event has. */
 struct event_number {
     bool has_id;
@@ -59,7 +50,7 @@ static enum error take_number(
     struct context *c, const struct part *part, struct event_number *out_number)
 {
     *out_number = (struct event_number){0};
-    if (!takes(part->copy[0], "event_id"))
+    if (!statement_takes(part->copy[0], "event_id"))
         return OK;
     enum error e = event_take_id(c, &out_number->has_id, &out_number->id);
     return e == OK && out_number->has_id ? event_raise_floor(c, out_number->id) : e;
@@ -73,15 +64,15 @@ static enum error copy_row(struct context *c, const struct sql_statement *statem
     context_query(c, &q, statement);
     query_uuid(&q, "id", id);
     query_uuid(&q, "new_id", new_id);
-    if (takes(statement, "source_id"))
+    if (statement_takes(statement, "source_id"))
         query_uuid(&q, "source_id", source_id);
-    if (takes(statement, "thread_id"))
+    if (statement_takes(statement, "thread_id"))
         query_uuid(&q, "thread_id", thread_id);
-    if (takes(statement, "principal"))
+    if (statement_takes(statement, "principal"))
         query_text(&q, "principal", c->principal);
-    if (takes(statement, "now"))
+    if (statement_takes(statement, "now"))
         query_i64(&q, "now", c->now_us);
-    if (takes(statement, "event_id"))
+    if (statement_takes(statement, "event_id"))
         query_i64_if(&q, "event_id", event->has_id, event->id);
     return query_run(&q);
 }
@@ -100,6 +91,16 @@ static enum error copy_part(
             e = copy_row(c, part->copy[k], source_id, thread_id, ids[i], new_id, &event);
     }
     return e;
+}
+
+/* Messages may name files that are gone. */
+static enum error copy_ends(struct context *c, struct uuid source_id, struct uuid thread_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_COPY_FILE_ENDS);
+    query_uuid(&q, "source_id", source_id);
+    query_uuid(&q, "thread_id", thread_id);
+    return query_run(&q);
 }
 
 /* The metadata with the thread that it was copied from, by which it can be found. */
@@ -148,6 +149,8 @@ enum error thread_copy(
         e = thread_create(c, &copy);
     for (size_t i = 0; e == OK && i < COUNT_OF(PARTS); i++)
         e = copy_part(c, &PARTS[i], source_id, copy.id);
+    if (e == OK)
+        e = copy_ends(c, source_id, copy.id);
     *out_id = copy.id;
     return e;
 }

@@ -44,6 +44,11 @@ FROM files AS f JOIN file_versions AS v
     ON v.tenant_id = f.tenant_id AND v.file_id = f.id AND v.version = f.current_version
 WHERE f.tenant_id = :tenant_id AND f.id = :id;
 
+-- name: copy_file_ends
+INSERT INTO file_ends (tenant_id, thread_id, name, last_version)
+SELECT tenant_id, :thread_id, name, last_version FROM file_ends
+WHERE tenant_id = :tenant_id AND thread_id = :source_id;
+
 -- name: copy_list_states
 SELECT id FROM state_documents
 WHERE tenant_id = :tenant_id AND thread_id = :source_id AND deleted_at IS NULL LIMIT :limit;

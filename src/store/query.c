@@ -2,6 +2,14 @@
 
 #include "store/engine.h"
 
+bool statement_takes(const struct sql_statement *statement, const char *param)
+{
+    for (unsigned i = 0; i < statement->n_params; i++)
+        if (strcmp(statement->params[i], param) == 0)
+            return true;
+    return false;
+}
+
 static const struct engine_ops *ops_of(const struct query *q)
 {
     return q->tx->store->ops;

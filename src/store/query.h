@@ -51,6 +51,9 @@ struct query {
     char small[4 * sizeof(struct uuid)];
 };
 
+/* Whether it has a parameter of this name. */
+bool statement_takes(const struct sql_statement *statement, const char *param);
+
 void query_begin(
     struct query *q, struct tx *tx, const struct sql_statement *statement, struct arena *arena);
 

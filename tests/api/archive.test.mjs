@@ -347,7 +347,10 @@ test('archives that were tampered with are refused, and change nothing', async (
     'an end cut off': [() => packed(good).subarray(0, -1), /ends too early/],
     'a tail': [() => Buffer.concat([packed(good), Buffer.alloc(512)]), /two blocks of zeros/],
     'nothing at all': [() => Buffer.alloc(0), /ends too early/],
-    'text': [() => Buffer.from('hello '.repeat(200)), /POSIX ustar/],
+    'text': [
+      () => Buffer.from('hello '.repeat(200)),
+      /the member at byte 0 has no header of a POSIX ustar archive/,
+    ],
     'an unknown member of a row': [
       () => line('threads.jsonl', (row) => ({ ...row, tenant_id: uuid() })),
       /threads\.jsonl line 1 has a member that is not known/,
@@ -415,8 +418,113 @@ test('archives that were tampered with are refused, and change nothing', async (
       () => renamed('11111111-2222-4333-8444-555555555555'),
       /version 7/,
     ],
+    // What the API refuses, an import refuses too.
+    'a name of a file with a control character': [
+      () => line('files.jsonl', (row) => ({ ...row, name: 'a\nb' })),
+      /files\.jsonl line 1 "name" must not contain control characters/,
+    ],
+    'a name of a file that is too long': [
+      () => line('files.jsonl', (row) => ({ ...row, name: 'a'.repeat(256) })),
+      /files\.jsonl line 1 "name" must have 1 to 255 bytes/,
+    ],
+    'a last version that nothing can have made': [
+      () => line('files.jsonl', (row) => ({ ...row, last_version: 2 ** 31 - 1 })),
+      /files\.jsonl line 1 "last_version" is more than/,
+    ],
+    'a last version before the current one': [
+      () => line('files.jsonl', (row) => ({ ...row, last_version: 1 })),
+      /"current_version" is greater than "last_version"/,
+    ],
+    'a file that is there and gone': [
+      () => line('file_ends.jsonl', (row) => ({ ...row, name: 'a.txt' })),
+      /have a name of the same thread twice/,
+    ],
+    'a content type that breaks a header': [
+      () => line('file_versions.jsonl', (row) => ({ ...row, content_type: 'a/b\r\nX: y' })),
+      /file_versions\.jsonl line 1 "content_type" must be a media type/,
+    ],
+    'an author that is no principal': [
+      () => line('file_versions.jsonl', (row) => ({ ...row, created_by: 'root' })),
+      /"created_by" must be user:NAME or agent:UUID/,
+    ],
+    'a message with too much metadata': [
+      () => line('messages.jsonl', (row) => ({ ...row, metadata: { a: 'x'.repeat(100 * 1024) } })),
+      /messages\.jsonl line 1 "metadata" must have 0 to 102400 bytes/,
+    ],
+    'a message with a script for a link': [
+      () => line('messages.jsonl', (row) => ({ ...row, metadata: { href: 'javascript:x()' } })),
+      /messages\.jsonl line 1 \/metadata\/href must be a URI of http or https/,
+    ],
+    'a version of a message with a script for a link': [
+      () =>
+        line('message_versions.jsonl', (row) => ({ ...row, metadata: { href: 'javascript:x()' } })),
+      /message_versions\.jsonl line 1 \/metadata\/href must be/,
+    ],
+    'a message with debug in its metadata': [
+      () => line('messages.jsonl', (row) => ({ ...row, metadata: { debug: {} } })),
+      /must not have debug/,
+    ],
+    'a message that is too long': [
+      () => line('messages.jsonl', (row) => ({ ...row, content: 'x'.repeat(1024 * 1024 + 1) })),
+      /"content" must have 0 to 1048576 bytes/,
+    ],
+    'a message that names a file which never was': [
+      () => line('messages.jsonl', (row) => ({ ...row, filenames: ['a.txt', 'b.txt'] })),
+      /messages\.jsonl line 1 \/filenames\/1 must be the name of a file of this thread/,
+    ],
+    'a command that says something else': [
+      () =>
+        line('messages.jsonl', (row) => ({
+          ...row,
+          type: 'command',
+          content: '/go',
+          command: { name: 'stop', arguments: [], options: {} },
+        })),
+      /"command" is not what its content says/,
+    ],
+    'a command that is no command': [
+      () => line('messages.jsonl', (row) => ({ ...row, type: 'command', command: {} })),
+      /\/content of a command must begin with \//,
+    ],
+    'a schema that is none': [
+      () => line('state_versions.jsonl', (row) => ({ ...row, json_schema: { type: 'x' } })),
+      /state_versions\.jsonl line 1 \/json_schema/,
+    ],
+    'data that breaks its schema': [
+      () => line('state_versions.jsonl', (row) => ({ ...row, json_schema: { type: 'array' } })),
+      /state_versions\.jsonl line 1 \/data/,
+    ],
+    'data that is no document': [
+      () => line('state_versions.jsonl', (row) => ({ ...row, data: 1 })),
+      /"data" must be an object or an array/,
+    ],
+    'a role that there is not': [
+      () => line('participants.jsonl', (row) => ({ ...row, role: 'root' })),
+      /participants\.jsonl line 1 "role" has a value that is not known/,
+    ],
+    'a permission that there is not': [
+      () => line('participants.jsonl', (row) => ({ ...row, permission: 'all' })),
+      /"permission" has a value that is not known/,
+    ],
+    'a participant that is no principal': [
+      () => line('participants.jsonl', (row) => ({ ...row, principal: 'user: ada' })),
+      /"principal" must be user:NAME/,
+    ],
+    'a name of an agent that is too long': [
+      () => line('agents.jsonl', (row) => ({ ...row, name: 'x'.repeat(201) })),
+      /agents\.jsonl line 1 "name" must have 1 to 200 bytes/,
+    ],
+    'more rows than one transaction should take': [
+      () => edited('events.jsonl', () => '\n'.repeat(1_000_001)),
+      /the archive has more than 1000000 rows/,
+    ],
+    'content that is missing': [
+      () =>
+        pack([...good].filter(([n]) => n !== [...good.keys()].find((k) => k.startsWith('blobs/')))),
+      /manifest\.json does not fit: the archive has 1 contents in blobs\/, of 3 bytes, and the/,
+    ],
     'a config of nobody': [
-      () => line('states.jsonl', (row) => ({ ...row, kind: 'config' })),
+      () => line('states.jsonl', (row) => ({ ...row, kind: 'config', name: 'config' })),
       /of an agent alone/,
     ],
   };

@@ -8,6 +8,8 @@
 #include "model/agents.h"
 #include "model/archive_tables.h"
 #include "model/blobs.h"
+#include "model/files.h"
+#include "model/thread_copy.h"
 #include "store/content.h"
 
 /* --- Files ---------------------------------------------------------------------------------- */
@@ -219,7 +221,7 @@ static void add_message(struct fixture *f, struct uuid tenant, struct uuid threa
         literal(f, thread), (long long)seq, literal(f, tenant), literal(f, thread), (long long)seq,
         literal(f, id), literal(f, sender), uuid_is_nil(answers) ? "NULL" : literal(f, answers),
         yes(true));
-    add(f, "INSERT INTO message_debug (tenant_id, message_id, debug) VALUES (%s, %s, '[0]')",
+    add(f, "INSERT INTO message_debug (tenant_id, message_id, debug) VALUES (%s, %s, '{\"n\":0}')",
         literal(f, tenant), literal(f, id));
     add(f,
         "INSERT INTO message_versions (tenant_id, message_id, version, content, content_type,"
@@ -340,7 +342,7 @@ TEST(a_tenant_goes_into_another_with_its_ids_kept_to_the_very_same_bytes)
     struct uuid other = make_tenant(&f, "other");
     struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
     add_storage(&f, DEFAULT_TENANT_ID, agent);
-    add_state(&f, DEFAULT_TENANT_ID, agent, UUID_NIL, "config", "");
+    add_state(&f, DEFAULT_TENANT_ID, agent, UUID_NIL, "config", "config");
     struct uuid thread = furnish(&f, DEFAULT_TENANT_ID, agent);
     furnish(&f, DEFAULT_TENANT_ID, agent);
     add_events(&f, thread, 40);
@@ -441,6 +443,22 @@ TEST(any_flipped_byte_of_an_archive_is_refused_and_nothing_is_changed)
     }
     EXPECT_EQ(imported(&f, other, str_slice(good, 0, good.len - 1), ARCHIVE_IDS_KEEP), ERR_INVALID);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM threads"), 1);
+    fixture_end(&f);
+}
+
+TEST(a_copied_thread_whose_messages_name_files_that_are_gone_can_be_moved)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other");
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper"), copy;
+    struct uuid thread = furnish(&f, DEFAULT_TENANT_ID, agent);
+    struct context *c = begin(&f);
+    EXPECT_EQ(file_delete(c, thread, STR("a.txt")), OK);
+    EXPECT_EQ(thread_copy(c, thread, uuid_v7(), &copy), OK);
+    commit(&f);
+    struct str bytes = exported(&f, DEFAULT_TENANT_ID, of_thread(copy));
+    EXPECT_EQ(imported(&f, other, bytes, ARCHIVE_IDS_REMAP), OK);
     fixture_end(&f);
 }
 
