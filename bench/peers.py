@@ -60,7 +60,8 @@ class Redis(Server):
 class Nginx(Server):
     """One worker that answers everything with the same few bytes."""
 
-    def __init__(self, directory, body):
+    def __init__(self, directory, body, location=None):
+        location = location or f"location / {{ return 200 '{body}'; }}"
         home = f"{directory}/nginx"
         os.mkdir(home)
         self.port = free_port()
@@ -71,7 +72,7 @@ http {{
     access_log off; default_type application/json; keepalive_requests 1000000000;
     client_body_temp_path {home}/body; proxy_temp_path {home}/proxy;
     fastcgi_temp_path {home}/fastcgi; uwsgi_temp_path {home}/uwsgi; scgi_temp_path {home}/scgi;
-    server {{ listen 127.0.0.1:{self.port}; location / {{ return 200 '{body}'; }} }}
+    server {{ listen 127.0.0.1:{self.port}; {location} }}
 }}
 """)
         super().__init__(["nginx", "-p", home, "-c", f"{home}/nginx.conf"],
@@ -82,6 +83,14 @@ http {{
     @staticmethod
     def version():
         return version_of("nginx", "-v").split("/")[-1]
+
+
+class NginxFiles(Nginx):
+    """One worker that serves a file by sendfile."""
+
+    def __init__(self, directory, file):
+        super().__init__(directory, "", f"location = /file {{ alias {file}; sendfile on; }}")
+        self.url += "file"
 
 
 def postgres_programs():

@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 
 import appends
 import embedded
+import files
 import growth
 import hostile
 import messages
@@ -34,7 +35,8 @@ SECTIONS = {"appends": appends.measure, "subscribers": subscribers.measure,
             "growth": growth.measure, "process": process.measure, "embedded": embedded.measure,
             "slow": hostile.measure_slow, "deaf": hostile.measure_deaf,
             "postgres": postgres.measure,
-            "messages": messages.measure}
+            "messages": messages.measure,
+            "files": files.measure}
 STORE = HERE / "results.json"
 
 

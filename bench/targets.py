@@ -142,6 +142,8 @@ TARGETS = (
     Target("deaf", "readers that were cut off", "deaf", lambda f: f["reconnects"], 0, most=True),
     Target("deaf", "subscribers that never read and were kept", "deaf",
            lambda f: f["left"] - 9000, 0, most=True),
+    Target("files", "2 GiB up and down: the most memory of a server", "files",
+           lambda f: max(place["most_mib"] for place in f.values()), 32, " MiB", most=True),
 )
 
 

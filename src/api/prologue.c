@@ -329,8 +329,11 @@ static enum error handle(struct call *call, struct context *c)
         replay(call, &stored);
         return OK;
     }
-    /* Only now: what was done under a lease is answered again, also when the lease is over. */
-    if (c->has_fence)
+    /* Only now: what was done under a lease is answered again, also when the lease is over. Whether
+     * an upload with a key was done is known when its bytes have come. */
+    bool may_be_again =
+        call->is_admitting && !str_is_none(http_header(call->request, STR("Idempotency-Key")));
+    if (c->has_fence && !may_be_again)
         e = check_fence(call, c);
     if (e == OK && call->is_admitting)
         return call->route->admit != NULL ? call->route->admit(call, c) : OK;
