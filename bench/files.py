@@ -106,10 +106,10 @@ def measure(rig):
         server.stop()
     cluster.stop()
     words = (f"One client (curl) sends a file of {size // MIB} MiB and reads it again, {turns}"
-             " times; the medians. Cairn hashes what comes, syncs it before it answers, and compares the"
-             " hash again while it sends; nginx (sendfile) and dd do neither. CPU is the server's"
-             " own, without that of PostgreSQL. Memory is VmRSS before and after, and the most that"
-             " it ever was.")
+             " times; the medians. Cairn hashes what comes, syncs it before it answers, and"
+             " compares the hash again while it sends; nginx (sendfile) and dd do neither. CPU is"
+             " the server's own, without that of PostgreSQL. Memory is VmRSS before and after, and"
+             " the most that it ever was.")
     heads = ["<content", "up", "of dd", "CPU", "down", "of nginx", "CPU", "memory before", "after",
              "most"]
     lines = [f"## Files: {size // MIB} MiB up and down", "", *paragraph(words)]
