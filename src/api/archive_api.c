@@ -6,8 +6,10 @@
 #include "base/memory.h"
 #include "model/archive.h"
 
-/* An export holds a reader of the store until its rows are written. */
+/* An export holds a reader of the store until its rows are written, and then a content thread until
+ * its content is. */
 enum { EXPORTS_AT_ONCE = 2 };
+static atomic_int n_exports;
 
 /* --- Export --------------------------------------------------------------------------------- */
 
@@ -21,20 +23,39 @@ static enum error check_scopes(struct context *c, unsigned needed)
         scope_name((enum scope)(missing & -missing)));
 }
 
+/* One that counts among those that are being made until it is complete. */
+struct export
+{
+    struct archive_export *archive;
+    bool is_complete;
+};
+
+static void complete(struct export *x)
+{
+    if (!x->is_complete)
+        atomic_fetch_sub(&n_exports, 1);
+    x->is_complete = true;
+}
+
 static enum error fill_export(void *data, struct store *store, struct uuid tenant_id)
 {
+    struct export *x = data;
     struct arena arena;
     struct problem unused;
     arena_init(&arena, SIZE_MAX);
     problem_init(&unused, &arena);
-    enum error e = archive_export_fill(data, store, tenant_id, &unused);
+    enum error e = archive_export_fill(x->archive, store, tenant_id, &unused);
     arena_deinit(&arena);
+    complete(x);
     return e;
 }
 
 static void drop_export(void *data)
 {
-    archive_export_destroy(data);
+    struct export *x = data;
+    complete(x);
+    archive_export_destroy(x->archive);
+    mem_free(x);
 }
 
 static struct str file_name_of(struct call *call, const struct archive_subject *subject)
@@ -47,55 +68,64 @@ static struct str file_name_of(struct call *call, const struct archive_subject *
         call->arena, "cairn-%s-%.*s.tar", archive_whats[subject->what], UUID_TEXT_LEN, id);
 }
 
-static enum error write_export(
-    struct call *call, struct context *c, const struct archive_subject *subject)
+static enum error write_rows(struct call *call, struct context *c,
+    const struct archive_subject *subject, int *out_fd, struct archive_export **out)
 {
-    int fd = content_spool(call->api->store);
-    if (fd < 0)
+    *out_fd = content_spool(call->api->store);
+    if (*out_fd < 0)
         return problem_set(c->problem, errno == ENOSPC ? ERR_STORAGE_FULL : ERR_UNAVAILABLE,
             "the archive cannot be written: %s", strerror(errno));
-    struct archive_export *x = archive_export_create(fd);
-    enum error e = archive_export_rows(c, subject, x);
-    if (e != OK) {
-        archive_export_destroy(x);
-        close(fd);
-        return e;
-    }
-    const struct sha256 digest = archive_export_digest(x);
+    *out = archive_export_create(*out_fd);
+    return archive_export_rows(c, subject, *out);
+}
+
+static enum error answer_export(
+    struct call *call, struct export *x, const struct archive_subject *subject, int fd)
+{
+    const struct sha256 digest = archive_export_digest(x->archive);
     struct str hex = hex_encode(call->arena, (struct str){(char *)digest.bytes, SHA256_LEN / 2});
     const struct download_facts facts = {.content_type = STR("application/x-tar"),
         .file_name = file_name_of(call, subject),
         .etag = arena_printf(call->arena, "\"%.*s\"", STR_ARG(hex))};
-    e = call_answer_spool(call, fd, archive_export_size(x), &facts);
-    if (!call->download.is_wanted) { /* the client has it already */
-        archive_export_destroy(x);
+    return call_answer_spool(call, fd, archive_export_size(x->archive), &facts);
+}
+
+static enum error write_export(
+    struct call *call, struct context *c, const struct archive_subject *subject)
+{
+    int fd;
+    struct export *x = MEM_NEW(struct export);
+    enum error e = write_rows(call, c, subject, &fd, &x->archive);
+    if (e != OK && fd >= 0)
+        close(fd);
+    if (e == OK)
+        e = answer_export(call, x, subject, fd);
+    if (e != OK || !call->download.is_wanted) { /* the client may have it already */
+        drop_export(x);
         return e;
     }
     call->download.fill = fill_export;
     call->download.drop_fill = drop_export;
     call->download.fill_data = x;
     call->download.tenant_id = c->tenant_id;
-    return e;
+    return OK;
 }
 
 static enum error make_export(
     struct call *call, struct context *c, struct archive_subject subject, unsigned needed)
 {
-    static atomic_int n_exports;
     enum error e = archive_find_subject(c, &subject);
     if (e == OK)
         e = check_scopes(c, needed);
     if (e != OK)
         return e;
-    if (atomic_fetch_add(&n_exports, 1) < EXPORTS_AT_ONCE) {
-        e = write_export(call, c, &subject);
-    } else {
-        e = problem_set(c->problem, ERR_UNAVAILABLE, "%d exports are being made: try again later",
-            EXPORTS_AT_ONCE);
-        c->problem->retry_after_s = 1;
-    }
+    download_drop(&call->download); /* of a run before this one */
+    if (atomic_fetch_add(&n_exports, 1) < EXPORTS_AT_ONCE)
+        return write_export(call, c, &subject);
     atomic_fetch_sub(&n_exports, 1);
-    return e;
+    c->problem->retry_after_s = 1;
+    return problem_set(
+        c->problem, ERR_UNAVAILABLE, "%d exports are being made: try again later", EXPORTS_AT_ONCE);
 }
 
 enum error handle_thread_export(struct call *call, struct context *c)

@@ -99,6 +99,12 @@ enum error intake_write(struct call *call, struct content_writer *writer, struct
     return content_append(writer, bytes);
 }
 
+bool intake_is_long(const struct call *call, bool is_final)
+{
+    return call->prepared != NULL ||
+           (is_final && (call->route->prepare != NULL || call->upload.offset > 0));
+}
+
 enum error intake_prepare(struct call *call, const struct content_info *info)
 {
     return call->route->prepare != NULL ? call->route->prepare(call, info->size_bytes) : OK;

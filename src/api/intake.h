@@ -67,6 +67,8 @@ MUST_CHECK enum error intake_write(
 MUST_CHECK enum error intake_sync(
     struct call *call, struct content_writer *writer, struct content_info *out_info);
 /* All has come and is synced: what the route does with it before its job. Where it was written. */
+/* Whether what comes next reads more than the last piece: all that was sent, or its parts. */
+bool intake_is_long(const struct call *call, bool is_final);
 MUST_CHECK enum error intake_prepare(struct call *call, const struct content_info *info);
 /* After the call, in the same place. */
 void intake_release(struct call *call);

@@ -40,6 +40,7 @@ static void submit(struct receipt *r)
 {
     assert(!r->is_busy);
     r->is_busy = true;
+    r->task.is_long = intake_is_long(r->call, r->is_final);
     content_submit(r->call->api->store, &r->task);
 }
 

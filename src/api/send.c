@@ -40,6 +40,7 @@ static void read_more(struct dispatch *d)
 {
     assert(!d->is_busy && d->piece == NULL);
     d->is_busy = true;
+    d->task.is_long = d->reader.content == NULL && d->reader.what.fill != NULL;
     content_submit(d->store, &d->task);
 }
 

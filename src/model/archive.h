@@ -72,7 +72,7 @@ uint64_t archive_export_size(const struct archive_export *x);
 /* Of its manifest, and so of every byte. */
 struct sha256 archive_export_digest(const struct archive_export *x);
 /* On a content thread. ERR_UNAVAILABLE when some was removed since the rows were read: then all of
- * it may be tried again. */
+ * it may be tried again. ERR_DAMAGED, also counted, when it should be there. */
 MUST_CHECK enum error archive_export_fill(
     struct archive_export *x, struct store *store, struct uuid tenant_id, struct problem *problem);
 

@@ -1,6 +1,7 @@
 #include "base/memory.h"
 #include "base/tar.h"
 #include "model/archive_file.h"
+#include "model/blobs.h"
 #include "model/statements.h"
 #include "store/content.h"
 
@@ -361,6 +362,19 @@ static enum error place_content(struct archive_export *x, struct problem *proble
     return e == OK ? write_end(x, bytes, problem) : e;
 }
 
+/* Before anything is copied. */
+static enum error check_room(const struct archive_export *x, struct problem *problem)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < x->n_blobs; i++)
+        bytes += x->blobs[i].size_bytes;
+    if (content_spool_has_room(x->fd, bytes))
+        return OK;
+    return problem_set(problem, ERR_STORAGE_FULL,
+        "there is no room on the server's disk for the %llu bytes of the archive",
+        (unsigned long long)x->at);
+}
+
 enum error archive_export_rows(
     struct context *c, const struct archive_subject *subject, struct archive_export *x)
 {
@@ -377,7 +391,9 @@ enum error archive_export_rows(
         e = write_member(c, subject, x, &archive_members[i]);
     if (e == OK)
         e = list_blobs(c, subject, x);
-    return e == OK ? place_content(x, c->problem) : e;
+    if (e == OK)
+        e = place_content(x, c->problem);
+    return e == OK ? check_room(x, c->problem) : e;
 }
 
 static enum error copy_blob(struct archive_export *x, const struct blob_place *b,
@@ -405,6 +421,44 @@ static enum error copy_blob(struct archive_export *x, const struct blob_place *b
     return e;
 }
 
+/* --- Whether what is not there should be ------------------------------------------------------ */
+
+struct doubt {
+    struct uuid tenant_id;
+    struct uuid id;
+    bool is_known;
+};
+
+static enum error look_up(void *data, struct tx *tx)
+{
+    struct doubt *d = data;
+    struct arena arena;
+    struct problem unused;
+    struct context c;
+    arena_init(&arena, SIZE_MAX);
+    problem_init(&unused, &arena);
+    context_init(&c, &arena, &unused, tx);
+    enum error e = blob_is_known(&c, d->tenant_id, d->id, &d->is_known);
+    arena_deinit(&arena);
+    return e;
+}
+
+/* Who has deleted the file since its row was read is no damage: it may be asked for again. */
+static enum error blame(
+    struct store *store, struct uuid tenant_id, const struct blob_place *b, struct problem *problem)
+{
+    struct doubt doubt = {tenant_id, b->id, false};
+    enum error e = store_call(store, STORE_READ, look_up, &doubt);
+    if (e != OK)
+        return e;
+    if (!doubt.is_known)
+        return problem_set(
+            problem, ERR_UNAVAILABLE, "content was removed while it was being exported: try again");
+    store_note_damage(store);
+    return problem_set(
+        problem, ERR_DAMAGED, "content is not what was stored: cairn check tells what is damaged");
+}
+
 enum error archive_export_fill(
     struct archive_export *x, struct store *store, struct uuid tenant_id, struct problem *problem)
 {
@@ -413,18 +467,11 @@ enum error archive_export_fill(
         const struct blob_place *b = &x->blobs[i];
         struct content_reader *r = NULL;
         e = content_open(store, tenant_id, b->id, b->size_bytes, &r);
-        /* It was there when the rows were read; who has deleted the file since may try again. */
-        if (e == ERR_DAMAGED)
-            return problem_set(problem, ERR_UNAVAILABLE,
-                "content was removed while it was being exported: try again");
         if (e == OK)
             e = copy_blob(x, b, r, problem);
         content_close(r);
-        if (e == ERR_DAMAGED) {
-            store_note_damage(store);
-            e = problem_set(
-                problem, e, "content is not what was stored: cairn check tells what is damaged");
-        }
+        if (e == ERR_DAMAGED)
+            e = blame(store, tenant_id, b, problem);
     }
     return e;
 }

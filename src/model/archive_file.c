@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 #include "base/memory.h"
+#include "store/content.h"
 
 const char *const archive_whats[] = {"thread", "agent", "tenant", NULL};
 const char *const archive_id_modes[] = {"keep", "remap", NULL};
@@ -184,6 +185,9 @@ static enum error read_file(
 
 enum error archive_write_file(int fd, uint64_t at, struct str bytes, struct problem *problem)
 {
+    if (!content_spool_has_room(fd, bytes.len))
+        return problem_set(
+            problem, ERR_STORAGE_FULL, "there is no room for the archive on the server's disk");
     while (bytes.len > 0) {
         ssize_t n = pwrite(fd, bytes.ptr, bytes.len, (off_t)at);
         if (n < 0 && errno == EINTR)

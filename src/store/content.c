@@ -266,19 +266,41 @@ enum error content_sweep(struct store *store,
 
 /* --- Threads -------------------------------------------------------------------------------- */
 
-static struct content_task *take_task(struct content *c)
+static void put_task(struct content_queue *queue, struct content_task *task)
 {
+    *queue->last = task;
+    queue->last = &task->next;
+}
+
+static struct content_task *pop_task(struct content_queue *queue)
+{
+    struct content_task *task = queue->first;
+    queue->first = task->next;
+    if (queue->first == NULL)
+        queue->last = &queue->first;
+    return task;
+}
+
+/* Under the mutex: the queue that a thread may take from; NULL: it waits. */
+static struct content_queue *ready_queue(struct content *c)
+{
+    if (c->long_queue.first != NULL && c->n_long < CONTENT_MAX_LONG)
+        return &c->long_queue;
+    return c->queue.first != NULL ? &c->queue : NULL;
+}
+
+/* `was_long`: the one that this thread has just ended. NULL: there will be no more. */
+static struct content_task *take_task(struct content *c, bool was_long)
+{
+    struct content_queue *queue;
     pthread_mutex_lock(&c->mutex);
+    c->n_long -= was_long;
     c->n_idle++;
-    while (c->first_task == NULL && !c->is_closing)
+    while ((queue = ready_queue(c)) == NULL && !c->is_closing)
         pthread_cond_wait(&c->cond, &c->mutex);
     c->n_idle--;
-    struct content_task *task = c->first_task;
-    if (task != NULL) {
-        c->first_task = task->next;
-        if (c->first_task == NULL)
-            c->last_task = &c->first_task;
-    }
+    struct content_task *task = queue == NULL ? NULL : pop_task(queue);
+    c->n_long += task != NULL && task->is_long;
     pthread_mutex_unlock(&c->mutex);
     return task;
 }
@@ -287,9 +309,12 @@ static void *work(void *data)
 {
     struct content *c = data;
     struct content_task *task;
+    bool is_long = false;
     thread_set_name("cairn-content");
-    while ((task = take_task(c)) != NULL)
+    while ((task = take_task(c, is_long)) != NULL) {
+        is_long = task->is_long; /* what runs owns it */
         task->run(task);
+    }
     return NULL;
 }
 
@@ -306,13 +331,12 @@ void content_submit(struct store *store, struct content_task *task)
     struct content *c = store->content;
     task->next = NULL;
     pthread_mutex_lock(&c->mutex);
-    if (c->n_idle == 0 || c->first_task != NULL)
+    if (c->n_idle == 0 || ready_queue(c) != NULL)
         start_thread(c);
     /* Of a machine that gives no thread, and of a store that closes, the caller's. */
     bool is_taken = c->n_threads > 0 && !c->is_closing;
     if (is_taken) {
-        *c->last_task = task;
-        c->last_task = &task->next;
+        put_task(task->is_long ? &c->long_queue : &c->queue, task);
         pthread_cond_signal(&c->cond);
     }
     pthread_mutex_unlock(&c->mutex);
@@ -330,7 +354,8 @@ struct content *content_setup(struct store *store, int parent_fd, bool is_shared
     c->parent_fd = parent_fd;
     c->root_fd = -1;
     c->is_shared = is_shared;
-    c->last_task = &c->first_task;
+    c->queue.last = &c->queue.first;
+    c->long_queue.last = &c->long_queue.first;
     pthread_mutex_init(&c->mutex, NULL);
     pthread_cond_init(&c->cond, NULL);
     return c;

@@ -66,8 +66,11 @@ MUST_CHECK enum error content_read(
     struct content_reader *r, uint64_t offset, char *place, size_t room, size_t *out_size);
 void content_close(struct content_reader *r); /* accepts NULL */
 /* A file that only its descriptor knows, to be written and read once: it goes with the last one.
- * -1 and errno when there is none to be had. */
+ * It is beside the other content; with content in the database in $TMPDIR, or else /tmp. -1 and
+ * errno when there is none to be had. */
 int content_spool(struct store *store);
+/* Whether so many more bytes can be written to it and leave CONTENT_SPARE_BYTES on its disk. */
+bool content_spool_has_room(int fd, uint64_t bytes);
 /* Reads it; takes it over. */
 struct content_reader *content_open_spool(struct store *store, int fd, uint64_t size_bytes);
 /* Reads all of it. */
@@ -90,6 +93,9 @@ MUST_CHECK enum error content_sweep(struct store *store,
 struct content_task {
     struct content_task *next;
     void (*run)(struct content_task *task);
+    /* Reads or writes whole contents, not a piece: few of these run at once, and the others find a
+     * thread meanwhile. */
+    bool is_long;
 };
 /* Any thread. Every task that was submitted runs, also while the store closes. */
 void content_submit(struct store *store, struct content_task *task);

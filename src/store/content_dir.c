@@ -6,7 +6,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 
 #include "base/clock.h"
@@ -239,15 +241,36 @@ static void close_reader(struct content_reader *r)
         close(r->fd);
 }
 
+/* Where there is no directory of ours. */
+static int spool_apart(void)
+{
+    char name[PATH_MAX];
+    const char *place = getenv("TMPDIR");
+    if (place == NULL || place[0] == '\0')
+        place = "/tmp";
+    if (snprintf(name, sizeof name, "%s/cairn-spool-XXXXXX", place) >= (int)sizeof name) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
+    return fd;
+}
+
+bool content_spool_has_room(int fd, uint64_t bytes)
+{
+    struct statvfs st;
+    if (fstatvfs(fd, &st) != 0 || st.f_blocks == 0)
+        return true; /* it does not say, as memory does not */
+    uint64_t unused = (uint64_t)st.f_bavail * st.f_frsize;
+    return unused >= CONTENT_SPARE_BYTES && unused - CONTENT_SPARE_BYTES >= bytes;
+}
+
 int content_dir_spool(struct content *c)
 {
-    char name[] = "/tmp/cairn-spool-XXXXXX";
-    if (c->parent_fd < 0) {
-        int fd = mkostemp(name, O_CLOEXEC);
-        if (fd >= 0)
-            unlink(name);
-        return fd;
-    }
+    if (c->parent_fd < 0)
+        return spool_apart();
     if (need_root(c) != OK)
         return -1;
 #ifdef O_TMPFILE

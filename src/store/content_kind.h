@@ -7,7 +7,7 @@
 #include "store/content.h"
 #include "store/engine.h"
 
-enum { CONTENT_MAX_THREADS = 4 };
+enum { CONTENT_MAX_THREADS = 4, CONTENT_MAX_LONG = 2 };
 
 struct content_broom;
 
@@ -74,8 +74,11 @@ struct content {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     struct content_writer *under_way;
-    struct content_task *first_task;
-    struct content_task **last_task;
+    struct content_queue {
+        struct content_task *first;
+        struct content_task **last;
+    } queue, long_queue;
+    unsigned n_long; /* that are running */
     pthread_t threads[CONTENT_MAX_THREADS];
     unsigned n_threads;
     unsigned n_idle;

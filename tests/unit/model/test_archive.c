@@ -462,6 +462,40 @@ TEST(a_copied_thread_whose_messages_name_files_that_are_gone_can_be_moved)
     fixture_end(&f);
 }
 
+/* What is left of the content of this many bytes is its first one. */
+static void damage_content(struct fixture *f, struct str bytes)
+{
+    struct blob blob;
+    struct content_writer *w;
+    struct content_info unused;
+    const struct sha256 hash = sha256_of(bytes);
+    EXPECT_EQ(blob_find(begin_reading_as(f, DEFAULT_TENANT_ID), &hash, &blob), OK);
+    commit(f);
+    EXPECT_EQ(content_reopen(f->store, DEFAULT_TENANT_ID, blob.id, 1, &w), OK);
+    EXPECT_EQ(content_sync(w, &unused), OK);
+    content_keep(w);
+}
+
+TEST(content_that_is_damaged_is_told_from_content_that_was_removed_meanwhile)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    struct archive_subject subject = of_thread(furnish(&f, DEFAULT_TENANT_ID, agent));
+    int fd = new_file();
+    struct archive_export *x = archive_export_create(fd);
+    EXPECT_EQ(archive_export_rows(begin_reading_as(&f, DEFAULT_TENANT_ID), &subject, x), OK);
+    commit(&f);
+    damage_content(&f, STR("second"));
+    EXPECT_EQ(archive_export_fill(x, f.store, DEFAULT_TENANT_ID, &f.problem), ERR_DAMAGED);
+    EXPECT_EQ(store_stats(f.store).damaged, 1);
+    add(&f, "DELETE FROM blobs WHERE size_bytes = 6");
+    EXPECT_EQ(archive_export_fill(x, f.store, DEFAULT_TENANT_ID, &f.problem), ERR_UNAVAILABLE);
+    archive_export_destroy(x);
+    close(fd);
+    fixture_end(&f);
+}
+
 /* --- The table and the catalogue ------------------------------------------------------------ */
 
 static bool is_exported(const char *table, const char *column)

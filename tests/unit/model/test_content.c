@@ -1,5 +1,8 @@
 /* Content (store/content.h) where the engine keeps it: on SQLite in the data directory, on
  * PostgreSQL in the database. It is tested here because its statements are the model's. */
+#include <semaphore.h>
+#include <time.h>
+
 #include "base/clock.h"
 #include "base/memory.h"
 #include "fixture.h"
@@ -310,5 +313,66 @@ TEST(the_same_bytes_are_adopted_once_a_tenant)
     EXPECT_EQ(blob_is_known(c, DEFAULT_TENANT_ID, second.id, &known), OK);
     EXPECT(!known);
     abandon(&f);
+    fixture_end(&f);
+}
+
+/* --- Threads -------------------------------------------------------------------------------- */
+
+enum { LONG_TASKS = 6 };
+
+struct waiting {
+    struct content_task task;
+    sem_t *gate;
+    sem_t *done;
+};
+
+static void wait_at_gate(struct content_task *task)
+{
+    struct waiting *w = CONTAINER_OF(task, struct waiting, task);
+    while (w->gate != NULL && sem_wait(w->gate) != 0)
+        continue;
+    sem_post(w->done);
+}
+
+static bool comes(sem_t *sem)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 30;
+    return sem_timedwait(sem, &until) == 0;
+}
+
+TEST(short_tasks_find_a_thread_while_long_ones_wait_for_each_other)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    sem_t gate, long_done, short_done;
+    sem_init(&gate, 0, 0);
+    sem_init(&long_done, 0, 0);
+    sem_init(&short_done, 0, 0);
+    struct waiting longs[LONG_TASKS], quick = {{.run = wait_at_gate}, NULL, &short_done};
+    for (size_t i = 0; i < LONG_TASKS; i++) {
+        longs[i] = (struct waiting){{.run = wait_at_gate, .is_long = true}, &gate, &long_done};
+        content_submit(f.store, &longs[i].task);
+    }
+    content_submit(f.store, &quick.task);
+    EXPECT(comes(&short_done));
+    for (size_t i = 0; i < LONG_TASKS; i++)
+        sem_post(&gate);
+    for (size_t i = 0; i < LONG_TASKS; i++)
+        EXPECT(comes(&long_done));
+    fixture_end(&f);
+}
+
+TEST(a_spool_leaves_some_of_the_disk_to_the_database)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    int fd = content_spool(f.store);
+    EXPECT(fd >= 0);
+    EXPECT(content_spool_has_room(fd, 1));
+    EXPECT(!content_spool_has_room(fd, UINT64_MAX));
+    EXPECT(!content_spool_has_room(fd, (uint64_t)1 << 60));
+    close(fd);
     fixture_end(&f);
 }
