@@ -98,6 +98,7 @@ struct archive {
     size_t n_contents;
     size_t cap_contents;
     uint64_t content_bytes;
+    struct store *staged_in;    /* where the sweep waits for it; NULL */
     struct archive_name *names; /* of files, also of those that are gone */
     size_t n_names;
     size_t cap_names;

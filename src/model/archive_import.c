@@ -333,6 +333,8 @@ enum error archive_stage(
     struct archive *a, struct store *store, struct uuid tenant_id, struct problem *problem)
 {
     enum error e = OK;
+    content_stage_begin(store);
+    a->staged_in = store;
     for (size_t i = 0; e == OK && i < a->n_contents; i++) {
         struct archive_content *content = &a->contents[i];
         struct content_writer *w = NULL;

@@ -3,6 +3,7 @@
 #include "model/events.h"
 #include "model/participants.h"
 #include "model/runs.h"
+#include "store/content.h"
 
 struct archive *archive_create(const struct archive_source *source, uint64_t size_bytes)
 {
@@ -16,6 +17,8 @@ void archive_destroy(struct archive *a)
 {
     if (a == NULL)
         return;
+    if (a->staged_in != NULL)
+        content_stage_end(a->staged_in);
     for (size_t i = 0; i < SORT_COUNT; i++)
         ids_deinit(&a->ids[i]);
     mem_free(a->threads);

@@ -136,6 +136,24 @@ void content_abandon(struct content_writer *w)
     writer_destroy(w);
 }
 
+static void count_staging(struct store *store, int step)
+{
+    struct content *c = store->content;
+    pthread_mutex_lock(&c->mutex);
+    c->n_staging += (unsigned)step;
+    pthread_mutex_unlock(&c->mutex);
+}
+
+void content_stage_begin(struct store *store)
+{
+    count_staging(store, 1);
+}
+
+void content_stage_end(struct store *store)
+{
+    count_staging(store, -1);
+}
+
 /* --- Reading -------------------------------------------------------------------------------- */
 
 enum error content_open(struct store *store, struct uuid tenant_id, struct uuid id,
@@ -242,7 +260,7 @@ enum error content_sweep_one(
     struct content *c, struct content_broom *broom, struct uuid tenant_id, struct uuid id)
 {
     pthread_mutex_lock(&c->mutex);
-    bool known = is_under_way(c, tenant_id, id);
+    bool known = c->n_staging > 0 || is_under_way(c, tenant_id, id);
     pthread_mutex_unlock(&c->mutex);
     if (known)
         return OK;

@@ -55,6 +55,11 @@ void content_keep(struct content_writer *w);
 /* Ends the writing and removes all of it. Accepts NULL. */
 void content_abandon(struct content_writer *w);
 
+/* Between these the sweep removes nothing: for who writes many contents, keeps each, and commits
+ * the rows that know them later. */
+void content_stage_begin(struct store *store);
+void content_stage_end(struct store *store);
+
 /* --- Reading -------------------------------------------------------------------------------- */
 
 /* What is open can be read to its end, also when it is removed meanwhile (in PostgreSQL within an

@@ -80,6 +80,7 @@ struct content {
     } queue, long_queue;
     unsigned n_long; /* that are running */
     pthread_t threads[CONTENT_MAX_THREADS];
+    unsigned n_staging; /* see content_stage_begin */
     unsigned n_threads;
     unsigned n_idle;
     bool is_closing;
