@@ -60,7 +60,7 @@ struct sha256 sha256_finish(struct sha256_state *state)
 
 struct sha256 sha256_so_far(const struct sha256_state *state)
 {
-    struct sha256 digest;
+    struct sha256 digest = {{0}};
     EVP_MD_CTX *copy = EVP_MD_CTX_new();
     must(copy != NULL && EVP_MD_CTX_copy_ex(copy, state->context) == 1 &&
              EVP_DigestFinal_ex(copy, digest.bytes, NULL) == 1,
