@@ -177,9 +177,10 @@ static void on_received(struct receipt *r, enum error e)
         return;
     }
     call->is_admitted = false;
+    intake_explain(call, e);
     call_refuse(call, e == ERR_CANCELLED ? ERR_UNAVAILABLE : e);
     metrics_count(call->api->metrics, call->route, call->status);
-    receipt_end(r, call->upload.is_resumed, on_receipt_ended);
+    receipt_end(r, on_receipt_ended);
 }
 
 static void on_run(struct http_exchange *x, struct str run, bool last)
@@ -298,7 +299,7 @@ static void finished(struct visit *v)
 {
     struct call *call = &v->call;
     if (v->has_receipt) { /* what was not adopted goes before the answer does */
-        receipt_end(&v->receipt, intake_is_kept(call), on_receipt_ended);
+        receipt_end(&v->receipt, on_receipt_ended);
         return;
     }
     v->poll.running = false;

@@ -1,6 +1,8 @@
 #include "api/intake.h"
 
 #include "api/call.h"
+#include "base/clock.h"
+#include "model/file_uploads.h"
 
 struct blob intake_blob(const struct intake *upload)
 {
@@ -59,6 +61,85 @@ enum error intake_read_digest(struct call *call)
     return e == OK ? read_digest(call, STR("Repr-Digest")) : e;
 }
 
+/* --- The lease of an upload of several requests ---------------------------------------------- */
+
+/* So often it is renewed while bytes come: long before it ends, however long one write takes. */
+#define RENEW_US (INT64_C(1000000) * FILE_UPLOAD_LEASE_S / 4)
+
+enum lease_act { LEASE_TAKE, LEASE_RENEW, LEASE_RELEASE };
+struct lease_job {
+    struct call *call;
+    enum lease_act act;
+};
+
+static enum error act_on_lease(struct context *c, const struct lease_job *job)
+{
+    const struct intake *u = &job->call->upload;
+    switch (job->act) {
+    case LEASE_TAKE:
+        return file_upload_lease(
+            c, job->call->params[0], u->upload_id, (int64_t)u->offset, u->writer);
+    case LEASE_RENEW:
+        return file_upload_renew(c, u->upload_id, u->writer);
+    case LEASE_RELEASE:
+        break;
+    }
+    return file_upload_release(c, u->upload_id, u->writer);
+}
+
+/* The call's arena is the loop's, which goes on: what is to be told is kept apart. */
+static enum error run_lease(void *data, struct tx *tx)
+{
+    struct lease_job *job = data;
+    struct intake *u = &job->call->upload;
+    struct arena arena CLEANUP(arena_deinit);
+    struct problem problem;
+    struct context c;
+    arena_init(&arena, 64 * 1024);
+    problem_init(&problem, &arena);
+    context_init(&c, &arena, &problem, tx);
+    context_enter(&c, job->call->tenant_id);
+    enum error e = act_on_lease(&c, job);
+    u->refusal[0] = '\0';
+    if (e != OK && problem.detail.len > 0)
+        snprintf(u->refusal, sizeof u->refusal, "%.*s", STR_ARG(problem.detail));
+    u->extension[0] = '\0';
+    if (e != OK && problem.extension.len > 0)
+        snprintf(u->extension, sizeof u->extension, "%.*s", STR_ARG(problem.extension));
+    return e;
+}
+
+static enum error do_lease(struct call *call, enum lease_act act)
+{
+    struct lease_job job = {call, act};
+    return store_call(call->api->store, STORE_WRITE, run_lease, &job);
+}
+
+static enum error take_lease(struct call *call)
+{
+    struct intake *u = &call->upload;
+    int64_t now_us = clock_steady_us();
+    u->writer = uuid_v7();
+    enum error e = do_lease(call, LEASE_TAKE);
+    if (e != OK)
+        u->writer = UUID_NIL;
+    u->renewed_us = now_us;
+    return e;
+}
+
+/* Before each write: nothing is written by who does not know for sure that it may. */
+static enum error need_lease(void *data)
+{
+    struct call *call = data;
+    int64_t now_us = clock_steady_us();
+    if (!call->upload.is_resumed || now_us - call->upload.renewed_us < RENEW_US)
+        return OK;
+    enum error e = do_lease(call, LEASE_RENEW);
+    if (e == OK)
+        call->upload.renewed_us = now_us;
+    return e;
+}
+
 /* --- The bytes ------------------------------------------------------------------------------ */
 
 uint64_t intake_limit(const struct call *call)
@@ -75,17 +156,28 @@ enum error intake_refuse_large(struct call *call)
         (unsigned long long)intake_limit(call));
 }
 
+static enum error reopen(struct call *call, struct content_writer **out_writer)
+{
+    const struct intake *u = &call->upload;
+    enum error e = content_reopen(call->api->store, call->tenant_id, u->id, u->offset, out_writer);
+    bool is_first = e == ERR_DAMAGED && u->offset == 0;
+    return is_first ? content_create(call->api->store, call->tenant_id, u->id, out_writer) : e;
+}
+
 enum error intake_open(struct call *call, struct content_writer **out_writer)
 {
     struct intake *u = &call->upload;
-    if (u->is_resumed) {
-        enum error e =
-            content_reopen(call->api->store, call->tenant_id, u->id, u->offset, out_writer);
-        bool is_first = e == ERR_DAMAGED && u->offset == 0;
-        return is_first ? content_create(call->api->store, call->tenant_id, u->id, out_writer) : e;
+    if (!u->is_resumed) {
+        u->id = uuid_v7();
+        return content_create(call->api->store, call->tenant_id, u->id, out_writer);
     }
-    u->id = uuid_v7();
-    return content_create(call->api->store, call->tenant_id, u->id, out_writer);
+    enum error e = take_lease(call);
+    if (e != OK)
+        return e;
+    e = reopen(call, out_writer);
+    if (e != OK)
+        (void)!do_lease(call, LEASE_RELEASE);
+    return e;
 }
 
 enum error intake_write(struct call *call, struct content_writer *writer, struct str bytes)
@@ -96,7 +188,8 @@ enum error intake_write(struct call *call, struct content_writer *writer, struct
         memcpy(u->head_bytes + u->head.len, rest.ptr, rest.len);
         u->head = (struct str){u->head_bytes, u->head.len + rest.len};
     }
-    return content_append(writer, bytes);
+    enum error e = need_lease(call);
+    return e == OK ? content_append(writer, bytes) : e;
 }
 
 bool intake_is_long(const struct call *call, bool is_final)
@@ -110,12 +203,6 @@ enum error intake_prepare(struct call *call, const struct content_info *info)
     return call->route->prepare != NULL ? call->route->prepare(call, info->size_bytes) : OK;
 }
 
-void intake_release(struct call *call)
-{
-    if (call->prepared != NULL)
-        call->route->release(call);
-}
-
 enum error intake_sync(
     struct call *call, struct content_writer *writer, struct content_info *out_info)
 {
@@ -126,7 +213,11 @@ enum error intake_sync(
         return e;
     whole = *out_info;
     if (u->offset > 0) /* the writer has hashed what it wrote itself */
-        e = content_measure(call->api->store, call->tenant_id, u->id, u->whole_bytes, &whole);
+        e = content_measure(
+            call->api->store, call->tenant_id, u->id, u->whole_bytes, need_lease, call, &whole);
+    u->sealed_id = uuid_v7();
+    if (e == OK)
+        e = content_seal(writer, u->sealed_id);
     u->has_whole = e == OK;
     u->whole = whole.sha256;
     return e;
@@ -148,10 +239,42 @@ enum error intake_complete(struct call *call, const struct content_info *info, b
     return OK;
 }
 
-bool intake_is_kept(const struct call *call)
+void intake_explain(struct call *call, enum error e)
 {
-    if (call->upload.is_resumed || call->problem.code == ERR_OUTCOME_UNKNOWN)
+    struct intake *u = &call->upload;
+    if (u->refusal[0] != '\0')
+        problem_set(&call->problem, e, "%s", u->refusal);
+    if (u->extension[0] != '\0')
+        call->problem.extension = str_of(u->extension);
+}
+
+static bool is_kept(const struct call *call)
+{
+    if (call->problem.code == ERR_OUTCOME_UNKNOWN)
         return true;
     return call->context != NULL && call->status < 300 &&
            uuid_eq(call->context->adopted_blob, call->upload.id);
+}
+
+/* What came stays, also when it was not recorded: who goes on cuts it off. */
+static void end_resumed(struct call *call, struct content_writer *writer)
+{
+    bool is_recorded = call->status < 300;
+    if (!is_recorded && call->problem.code != ERR_OUTCOME_UNKNOWN)
+        content_unseal(writer);
+    content_keep(writer);
+    if (!is_recorded && writer != NULL)
+        (void)!do_lease(call, LEASE_RELEASE);
+}
+
+void intake_end(struct call *call, struct content_writer *writer)
+{
+    if (call->prepared != NULL)
+        call->route->release(call);
+    if (call->upload.is_resumed)
+        end_resumed(call, writer);
+    else if (is_kept(call))
+        content_keep(writer);
+    else
+        content_abandon(writer);
 }

@@ -19,7 +19,7 @@
 /* The largest body, unless the route or the configuration says otherwise. */
 #define UPLOAD_MAX_BYTES (UINT64_C(5) << 30)
 
-enum { INTAKE_HEAD_BYTES = 512 };
+enum { INTAKE_HEAD_BYTES = 512, INTAKE_REFUSAL_BYTES = 160, INTAKE_EXTENSION_BYTES = 64 };
 
 struct call;
 
@@ -28,7 +28,8 @@ struct intake {
      * after so many bytes of it. What has come is kept also when the client leaves midway: `handle`
      * runs all the same, with is_partial, and records how far it is. Nothing is ever removed. */
     bool is_resumed;
-    struct uuid id;
+    struct uuid upload_id;
+    struct uuid id; /* of the content */
     uint64_t offset;
     uint64_t max_bytes;   /* fewer than the route takes; 0: as many */
     uint64_t whole_bytes; /* once it has come to so many, all of it is hashed */
@@ -40,7 +41,12 @@ struct intake {
     bool is_partial;
     bool has_whole; /* whole_bytes are there, and this is their hash */
     struct sha256 whole;
-    struct str head; /* its first bytes, at most INTAKE_HEAD_BYTES */
+    struct uuid writer;    /* of the lease, model/file_uploads.h; nil: none was taken */
+    struct uuid sealed_id; /* of the whole */
+    int64_t renewed_us;
+    char refusal[INTAKE_REFUSAL_BYTES];     /* why the content was not written; "": nobody said */
+    char extension[INTAKE_EXTENSION_BYTES]; /* of that problem */
+    struct str head;                        /* its first bytes, at most INTAKE_HEAD_BYTES */
     char head_bytes[INTAKE_HEAD_BYTES];
 
     /* From the headers Content-Digest and Repr-Digest (RFC 9530). */
@@ -70,13 +76,13 @@ MUST_CHECK enum error intake_sync(
 /* Whether what comes next reads more than the last piece: all that was sent, or its parts. */
 bool intake_is_long(const struct call *call, bool is_final);
 MUST_CHECK enum error intake_prepare(struct call *call, const struct content_info *info);
-/* After the call, in the same place. */
-void intake_release(struct call *call);
 /* All has come and is synced: the call may be submitted. ERR_INVALID when it is not what the
  * headers promised. */
 MUST_CHECK enum error intake_complete(
     struct call *call, const struct content_info *info, bool is_partial);
-/* After the call: whether the content stays. */
-bool intake_is_kept(const struct call *call);
+/* None of that went well: tells why, as far as is known. Where the call is answered. */
+void intake_explain(struct call *call, enum error e);
+/* After the call, where it was written: keeps the content, or removes it. */
+void intake_end(struct call *call, struct content_writer *writer);
 
 #endif

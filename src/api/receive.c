@@ -24,11 +24,7 @@ static void work(struct content_task *task)
     if (!r->is_ending) {
         r->result = write_piece(r);
     } else {
-        intake_release(r->call);
-        if (r->keeps)
-            content_keep(r->writer);
-        else
-            content_abandon(r->writer);
+        intake_end(r->call, r->writer);
         r->writer = NULL;
     }
     loop_post(r->loop, &r->back);
@@ -138,11 +134,10 @@ void receipt_client_left(struct receipt *r)
         give_up(r);
 }
 
-void receipt_end(struct receipt *r, bool keep, void (*ended)(struct receipt *r))
+void receipt_end(struct receipt *r, void (*ended)(struct receipt *r))
 {
     assert(r->is_over);
     r->ended = ended;
-    r->keeps = keep;
     r->is_ending = true;
     if (r->writer == NULL)
         ended(r);

@@ -25,7 +25,6 @@ struct receipt {
     struct buf writing;
     bool is_final; /* nothing follows it */
     bool is_ending;
-    bool keeps;
     enum error result;
     struct content_info info;
     void (*done)(struct receipt *r, enum error e);
@@ -40,7 +39,7 @@ void receipt_start(struct receipt *r, struct http_exchange *x, struct call *call
 void receipt_take(struct receipt *r, struct str run, bool last);
 /* The exchange has ended. */
 void receipt_client_left(struct receipt *r);
-/* After `done`: keeps or removes the content, then `ended`, maybe at once. */
-void receipt_end(struct receipt *r, bool keep, void (*ended)(struct receipt *r));
+/* After `done`, and the call: keeps or removes the content, then `ended`, maybe at once. */
+void receipt_end(struct receipt *r, void (*ended)(struct receipt *r));
 
 #endif

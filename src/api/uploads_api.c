@@ -185,6 +185,8 @@ enum error admit_upload_append(struct call *call, struct context *c)
     int64_t offset;
     enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
     if (e == OK)
+        e = file_upload_check_writer(c, &upload);
+    if (e == OK)
         e = read_offset(call, &offset);
     if (e == OK)
         e = file_upload_check_offset(c, &upload, offset);
@@ -193,7 +195,8 @@ enum error admit_upload_append(struct call *call, struct context *c)
     if (e != OK)
         return e;
     call->upload.is_resumed = true;
-    call->upload.id = upload.id;
+    call->upload.upload_id = upload.id;
+    call->upload.id = upload.content_id;
     call->upload.offset = (uint64_t)upload.offset_bytes;
     call->upload.max_bytes = (uint64_t)(upload.size_bytes - upload.offset_bytes);
     call->upload.whole_bytes = (uint64_t)upload.size_bytes;
@@ -203,13 +206,17 @@ enum error admit_upload_append(struct call *call, struct context *c)
 enum error handle_upload_append(struct call *call, struct context *c)
 {
     const struct intake *in = &call->upload;
+    const struct file_upload_piece piece = {.writer = in->writer,
+        .size_bytes = (int64_t)in->size_bytes,
+        .is_whole = in->has_whole,
+        .hash = in->whole,
+        .sealed_id = in->sealed_id};
     struct file_upload upload;
     enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
     if (e == OK)
         e = file_upload_check_offset(c, &upload, (int64_t)in->offset);
     if (e == OK)
-        e = file_upload_advance(
-            c, &upload, (int64_t)in->size_bytes, in->has_whole ? &in->whole : NULL);
+        e = file_upload_advance(c, &upload, &piece);
     if (e == OK)
         uploads_answer(call, c, &upload);
     return e;

@@ -160,6 +160,7 @@ static void *run(void *data)
     int64_t next_look_us = 0;
     while (wait_ms(s, s->more ? SHORT_PAUSE_MS : PAUSE_MS)) {
         enum error e = sweep(s);
+        content_look_again(s->store);
         if (clock_steady_us() >= next_look_us) {
             leftovers_sweep(s->store);
             next_look_us = store_is_shared(s->store)

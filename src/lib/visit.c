@@ -154,13 +154,11 @@ static void upload(struct visit *v, struct str body)
     enum error e = write_content(v, body, &writer);
     if (e == OK)
         submit(v);
-    else
+    if (e != OK) {
+        intake_explain(call, e);
         call_refuse(call, e);
-    intake_release(call);
-    if (intake_is_kept(call))
-        content_keep(writer);
-    else
-        content_abandon(writer);
+    }
+    intake_end(call, writer);
 }
 
 /* An answer in memory has its limit. */

@@ -7,7 +7,7 @@
 -- define content_of_versions: SELECT DISTINCT b.tenant_id, b.id, {{now}}
 --   | FROM file_versions AS v
 --   | JOIN blobs AS b ON b.tenant_id = v.tenant_id AND b.sha256 = v.sha256
--- define content_of_uploads: SELECT u.tenant_id, u.id, {{now}} FROM uploads AS u
+-- define content_of_uploads: SELECT u.tenant_id, u.content_id, {{now}} FROM uploads AS u
 
 -- name: blob_doubt
 {{note}} VALUES (:tenant_id, :blob_id, :now) {{noted}};
@@ -45,7 +45,7 @@ SELECT 1 FROM blobs WHERE tenant_id = :tenant_id AND id = :blob_id FOR UPDATE;
 SELECT 1 WHERE EXISTS (SELECT 1 FROM blobs AS b
     JOIN file_versions AS v ON v.tenant_id = b.tenant_id AND v.sha256 = b.sha256
     WHERE b.tenant_id = :tenant_id AND b.id = :blob_id)
-OR EXISTS (SELECT 1 FROM uploads WHERE tenant_id = :tenant_id AND id = :blob_id);
+OR EXISTS (SELECT 1 FROM uploads WHERE tenant_id = :tenant_id AND content_id = :blob_id);
 
 -- name: blob_doubt_delete
 DELETE FROM blobs WHERE tenant_id = :tenant_id AND id = :blob_id;

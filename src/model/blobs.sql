@@ -14,7 +14,7 @@ RETURNING id, size_bytes, created_at;
 -- name: blob_is_known
 SELECT 1 FROM blobs WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL
-SELECT 1 FROM uploads WHERE tenant_id = :tenant_id AND id = :id;
+SELECT 1 FROM uploads WHERE tenant_id = :tenant_id AND content_id = :id;
 
 -- Content in PostgreSQL, for the store.
 
@@ -65,7 +65,8 @@ VALUES (:tenant_id, :blob_id, :removed_at) ON CONFLICT DO NOTHING
 {{postgres:
 SELECT tenant_id, blob_id FROM blob_chunks AS k WHERE n = 0 AND blob_id < :before_id
 AND NOT EXISTS (SELECT FROM blobs AS b WHERE b.tenant_id = k.tenant_id AND b.id = k.blob_id)
-AND NOT EXISTS (SELECT FROM uploads AS u WHERE u.tenant_id = k.tenant_id AND u.id = k.blob_id)
+AND NOT EXISTS (SELECT FROM uploads AS u
+    WHERE u.tenant_id = k.tenant_id AND u.content_id = k.blob_id)
 AND NOT EXISTS (SELECT FROM blob_garbage AS g
     WHERE g.tenant_id = k.tenant_id AND g.blob_id = k.blob_id)
 LIMIT :limit

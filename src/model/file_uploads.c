@@ -13,6 +13,7 @@ static void read_row(struct context *c, struct query *q, struct file_upload *out
     *out = (struct file_upload){0};
     out->id = row_uuid(q);
     out->thread_id = row_uuid(q);
+    out->content_id = row_uuid(q);
     out->name = row_text(q);
     out->content_type = row_text(q);
     out->size_bytes = row_i64(q);
@@ -28,6 +29,8 @@ static void read_row(struct context *c, struct query *q, struct file_upload *out
     out->created_at = row_i64(q);
     out->updated_at = row_i64(q);
     out->expires_at = row_i64(q);
+    out->has_writer = row_uuid_if(q, &out->writer);
+    (void)row_i64_if(q, &out->writer_until);
 }
 
 static enum error find(struct context *c, struct uuid thread_id, struct uuid id, bool *out_found,
@@ -173,22 +176,125 @@ enum error file_upload_check_offset(
         (long long)upload->offset_bytes, (long long)offset);
 }
 
-enum error file_upload_advance(
-    struct context *c, struct file_upload *upload, int64_t size_bytes, const struct sha256 *hash)
+enum error file_upload_check_writer(struct context *c, const struct file_upload *upload)
+{
+    /* One that a service began is for everybody who may write. */
+    if (str_is_none(c->principal) || str_is_none(upload->created_by) ||
+        str_eq(c->principal, upload->created_by))
+        return OK;
+    return problem_set(c->problem, ERR_FORBIDDEN,
+        "only who began the upload may go on with it, complete it or delete it");
+}
+
+static int64_t end_of_lease(const struct context *c)
+{
+    return c->lease_now_us + (int64_t)FILE_UPLOAD_LEASE_S * 1000000;
+}
+
+static enum error lost(struct context *c)
+{
+    return problem_set(
+        c->problem, ERR_CONFLICT, "another request writes to the upload by now: ask how far it is");
+}
+
+/* Why nobody got the lease. */
+static enum error refuse_lease(
+    struct context *c, struct uuid thread_id, struct uuid id, int64_t offset)
+{
+    struct file_upload upload;
+    enum error e = file_upload_get(c, thread_id, id, &upload);
+    if (e == OK)
+        e = file_upload_check_offset(c, &upload, offset);
+    if (e != OK)
+        return e;
+    if (!upload.has_writer)
+        return problem_set(c->problem, ERR_CONFLICT, "all bytes have come: complete the upload");
+    return problem_set(c->problem, ERR_CONFLICT,
+        "another request writes to the upload: try again when it has ended, or in %lld seconds",
+        (long long)((upload.writer_until - c->lease_now_us) / 1000000 + 1));
+}
+
+enum error file_upload_lease(
+    struct context *c, struct uuid thread_id, struct uuid id, int64_t offset, struct uuid writer)
 {
     struct query q;
-    if (size_bytes > upload->size_bytes)
-        return problem_set(c->problem, ERR_TOO_LARGE,
-            "the upload is to have %lld bytes, and these would make it %lld",
-            (long long)upload->size_bytes, (long long)size_bytes);
+    int64_t changed;
+    context_query(c, &q, &SQL_FILE_UPLOAD_LEASE);
+    query_uuid(&q, "id", id);
+    query_i64(&q, "offset_bytes", offset);
+    query_uuid(&q, "writer", writer);
+    query_i64(&q, "writer_until", end_of_lease(c));
+    query_i64(&q, "lease_now", c->lease_now_us);
+    /* Where there is one process, those of earlier ones are dead. */
+    query_uuid(&q, "began", tx_is_shared(c->tx) ? UUID_NIL : tx_first_id(c->tx));
+    enum error e = query_run_counted(&q, &changed);
+    return e == OK && changed == 0 ? refuse_lease(c, thread_id, id, offset) : e;
+}
+
+enum error file_upload_renew(struct context *c, struct uuid id, struct uuid writer)
+{
+    struct query q;
+    int64_t changed;
+    context_query(c, &q, &SQL_FILE_UPLOAD_RENEW);
+    query_uuid(&q, "id", id);
+    query_uuid(&q, "writer", writer);
+    query_i64(&q, "writer_until", end_of_lease(c));
+    enum error e = query_run_counted(&q, &changed);
+    return e == OK && changed == 0 ? lost(c) : e;
+}
+
+enum error file_upload_release(struct context *c, struct uuid id, struct uuid writer)
+{
+    struct query q;
+    context_query(c, &q, &SQL_FILE_UPLOAD_RELEASE);
+    query_uuid(&q, "id", id);
+    query_uuid(&q, "writer", writer);
+    return query_run(&q);
+}
+
+/* From here on the content is where no request writes; what it was written under goes. */
+static enum error seal(struct context *c, const struct file_upload *upload, struct uuid sealed_id)
+{
+    struct query q;
+    if (tx_engine(c->tx) == ENGINE_POSTGRES) {
+        context_query(c, &q, &SQL_FILE_UPLOAD_SEAL);
+        query_uuid(&q, "id", upload->content_id);
+        query_uuid(&q, "content_id", sealed_id);
+        enum error e = query_run(&q);
+        if (e != OK)
+            return e;
+    }
+    return blob_doubt(c, upload->content_id);
+}
+
+static enum error record(
+    struct context *c, const struct file_upload *upload, const struct file_upload_piece *piece)
+{
+    struct str hash = {(const char *)piece->hash.bytes, SHA256_LEN};
+    struct query q;
+    int64_t changed;
     context_query(c, &q, &SQL_FILE_UPLOAD_ADVANCE);
     query_uuid(&q, "id", upload->id);
-    query_i64(&q, "offset_bytes", size_bytes);
-    query_bytes(&q, "sha256",
-        hash != NULL ? (struct str){(const char *)hash->bytes, SHA256_LEN} : STR_NONE);
+    query_uuid(&q, "writer", piece->writer);
+    query_i64(&q, "offset_bytes", piece->size_bytes);
+    query_bytes(&q, "sha256", piece->is_whole ? hash : STR_NONE);
+    query_uuid(&q, "content_id", piece->is_whole ? piece->sealed_id : upload->content_id);
     query_i64(&q, "now", c->now_us);
     query_i64(&q, "expires_at", end_of_life(c));
-    enum error e = query_run(&q);
+    enum error e = query_run_counted(&q, &changed);
+    return e == OK && changed == 0 ? lost(c) : e;
+}
+
+enum error file_upload_advance(
+    struct context *c, struct file_upload *upload, const struct file_upload_piece *piece)
+{
+    if (piece->size_bytes > upload->size_bytes)
+        return problem_set(c->problem, ERR_TOO_LARGE,
+            "the upload is to have %lld bytes, and these would make it %lld",
+            (long long)upload->size_bytes, (long long)piece->size_bytes);
+    enum error e = record(c, upload, piece);
+    if (e == OK && piece->is_whole)
+        e = seal(c, upload, piece->sealed_id);
     return e == OK ? file_upload_get(c, upload->thread_id, upload->id, upload) : e;
 }
 
@@ -221,16 +327,19 @@ static enum error check_whole(struct context *c, const struct file_upload *u)
 enum error file_upload_complete(
     struct context *c, struct file_upload *u, bool *out_created, struct file *out_file)
 {
-    struct blob stored, brought = {.id = u->id, .sha256 = u->hash, .size_bytes = u->size_bytes};
-    enum error e = check_whole(c, u);
+    struct blob stored,
+        brought = {.id = u->content_id, .sha256 = u->hash, .size_bytes = u->size_bytes};
+    enum error e = file_upload_check_writer(c, u);
+    if (e == OK)
+        e = check_whole(c, u);
     if (e == OK)
         e = check_file(c, u);
     if (e == OK)
         e = drop(c, u->id);
     if (e == OK)
         e = blob_adopt(c, &brought, &stored);
-    if (e == OK && !uuid_eq(stored.id, u->id))
-        e = blob_doubt(c, u->id);
+    if (e == OK && !uuid_eq(stored.id, u->content_id))
+        e = blob_doubt(c, u->content_id);
     struct file_put put = {.thread_id = u->thread_id,
         .name = u->name,
         .sha256 = u->hash,
@@ -245,8 +354,10 @@ enum error file_upload_delete(struct context *c, struct uuid thread_id, struct u
     struct file_upload upload;
     enum error e = file_upload_get(c, thread_id, id, &upload);
     if (e == OK)
+        e = file_upload_check_writer(c, &upload);
+    if (e == OK)
         e = drop(c, id);
-    return e == OK ? blob_doubt(c, id) : e;
+    return e == OK ? blob_doubt(c, upload.content_id) : e;
 }
 
 enum error file_upload_list_expired(
@@ -286,5 +397,5 @@ enum error file_upload_expire(struct context *c, struct uuid id)
     if (e != OK || !found || upload.expires_at > c->lease_now_us)
         return e;
     e = drop(c, id);
-    return e == OK ? blob_doubt(c, id) : e;
+    return e == OK ? blob_doubt(c, upload.content_id) : e;
 }

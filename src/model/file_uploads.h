@@ -1,8 +1,13 @@
 /*
  * Resumable uploads: a file that comes in several requests. What has arrived stands as content
- * under the upload's id, and counts up to `offset_bytes`; bytes behind that were never acknowledged
- * and are cut off by whoever goes on. With the last byte the whole is hashed; to complete the
- * upload makes it the next version of its file. One that nobody goes on with expires.
+ * under the upload's content id, and counts up to `offset_bytes`; bytes behind that were never
+ * acknowledged and are cut off by whoever goes on. With the last byte the whole is hashed; to
+ * complete the upload makes it the next version of its file. One that nobody goes on with expires.
+ *
+ * One request writes at a time: it takes the lease, in the transaction that judges its offset,
+ * before it opens the content, renews it while it writes, and records what came only if it still
+ * has it. With the last byte the content gets an id of its own (content_seal), which no request
+ * ever writes to: whoever goes on by mistake cannot meet what became a version.
  */
 #ifndef MODEL_FILE_UPLOADS_H
 #define MODEL_FILE_UPLOADS_H
@@ -12,6 +17,8 @@
 enum {
     FILE_UPLOADS_MAX = 100, /* under way in one thread */
     FILE_UPLOAD_LIFE_S = 24 * 3600,
+    /* Of who writes and neither renews nor ends it: its process has died. */
+    FILE_UPLOAD_LEASE_S = 20,
 };
 /* What one file may come to. */
 #define FILE_UPLOAD_MAX_BYTES (INT64_C(1) << 40)
@@ -19,6 +26,7 @@ enum {
 struct file_upload {
     struct uuid id;
     struct uuid thread_id;
+    struct uuid content_id;
     struct str name;
     struct str content_type;
     int64_t size_bytes;
@@ -32,6 +40,9 @@ struct file_upload {
     int64_t expires_at;
     bool is_hashed;
     struct sha256 hash; /* of the whole, once it is there */
+    bool has_writer;
+    struct uuid writer;
+    int64_t writer_until;
 };
 
 /* Creates the one that `upload` describes, and fills in the rest of it. */
@@ -46,10 +57,27 @@ MUST_CHECK enum error file_upload_list(struct context *c, struct uuid thread_id,
 /* ERR_CONFLICT, which tells the right one, unless the upload goes on from this offset. */
 MUST_CHECK enum error file_upload_check_offset(
     struct context *c, const struct file_upload *upload, int64_t offset);
-/* The content has come to `size_bytes`, and that is on the disk; `hash` is that of the whole when
- * all of it is there, else NULL. */
+/* ERR_FORBIDDEN for a principal who did not begin it. */
+MUST_CHECK enum error file_upload_check_writer(struct context *c, const struct file_upload *upload);
+/* `writer` (a new id) may write from this offset on. ERR_CONFLICT when another may, or when the
+ * upload goes on elsewhere. */
+MUST_CHECK enum error file_upload_lease(
+    struct context *c, struct uuid thread_id, struct uuid id, int64_t offset, struct uuid writer);
+/* ERR_CONFLICT when it is another's by now: nothing more may be written. */
+MUST_CHECK enum error file_upload_renew(struct context *c, struct uuid id, struct uuid writer);
+MUST_CHECK enum error file_upload_release(struct context *c, struct uuid id, struct uuid writer);
+/* What `writer` has brought and made durable. */
+struct file_upload_piece {
+    struct uuid writer;
+    int64_t size_bytes; /* to which the content has come */
+    /* All of it is there: its hash, and the id that the content was sealed under. */
+    bool is_whole;
+    struct sha256 hash;
+    struct uuid sealed_id;
+};
+/* Records it, and ends the lease. ERR_CONFLICT when that is another's by now. */
 MUST_CHECK enum error file_upload_advance(
-    struct context *c, struct file_upload *upload, int64_t size_bytes, const struct sha256 *hash);
+    struct context *c, struct file_upload *upload, const struct file_upload_piece *piece);
 /* Makes it a version; the upload is over. */
 MUST_CHECK enum error file_upload_complete(
     struct context *c, struct file_upload *upload, bool *out_created, struct file *out_file);

@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "store/content_kind.h"
@@ -8,7 +9,7 @@
 static bool is_under_way(const struct content *c, struct uuid tenant_id, struct uuid id)
 {
     for (const struct content_writer *w = c->under_way; w != NULL; w = w->next)
-        if (uuid_eq(w->id, id) && uuid_eq(w->tenant_id, tenant_id))
+        if ((uuid_eq(w->id, id) || uuid_eq(w->sealed_id, id)) && uuid_eq(w->tenant_id, tenant_id))
             return true;
     return false;
 }
@@ -116,6 +117,21 @@ enum error content_sync(struct content_writer *w, struct content_info *out_info)
     return e;
 }
 
+enum error content_seal(struct content_writer *w, struct uuid id)
+{
+    pthread_mutex_lock(&w->content->mutex);
+    w->sealed_id = id;
+    pthread_mutex_unlock(&w->content->mutex);
+    return w->content->kind->seal(w);
+}
+
+/* What cannot be removed now is a leftover. */
+void content_unseal(struct content_writer *w)
+{
+    if (w != NULL && !uuid_is_nil(w->sealed_id))
+        (void)!w->content->kind->erase(w->content, w->tenant_id, w->sealed_id);
+}
+
 void content_keep(struct content_writer *w)
 {
     if (w == NULL)
@@ -218,7 +234,8 @@ struct content_reader *content_open_spool(struct store *store, int fd, uint64_t 
 }
 
 enum error content_measure(struct store *store, struct uuid tenant_id, struct uuid id,
-    uint64_t size_bytes, struct content_info *out_info)
+    uint64_t size_bytes, enum error (*may_go_on)(void *data), void *data,
+    struct content_info *out_info)
 {
     struct content_reader *r = NULL;
     enum error e = content_open(store, tenant_id, id, size_bytes, &r);
@@ -231,6 +248,8 @@ enum error content_measure(struct store *store, struct uuid tenant_id, struct uu
         e = content_read(r, at, piece, CONTENT_PIECE_BYTES, &size);
         if (e == OK)
             sha256_add(hash, (struct str){piece, size});
+        if (e == OK && may_go_on != NULL)
+            e = may_go_on(data);
     }
     struct content_info info = {size_bytes, sha256_finish(hash)};
     mem_free(piece);
@@ -245,6 +264,27 @@ enum error content_measure(struct store *store, struct uuid tenant_id, struct uu
 enum error content_remove(struct store *store, struct uuid tenant_id, struct uuid id)
 {
     return store->content->kind->remove(store->content, tenant_id, id);
+}
+
+static struct content_held *take_held(struct content *c)
+{
+    pthread_mutex_lock(&c->mutex);
+    struct content_held *held = c->held;
+    c->held = NULL;
+    pthread_mutex_unlock(&c->mutex);
+    return held;
+}
+
+/* What is still held is remembered anew. */
+void content_look_again(struct store *store)
+{
+    struct content *c = store->content;
+    for (struct content_held *held = take_held(c), *next; held != NULL; held = next) {
+        next = held->next;
+        if (c->kind->remove(c, held->tenant_id, held->id) != OK)
+            LOG(LOG_WARN, "content that nothing refers to was not removed");
+        mem_free(held);
+    }
 }
 
 bool content_is_closing(struct content *c)
@@ -372,6 +412,7 @@ struct content *content_setup(struct store *store, int parent_fd, bool is_shared
     c->parent_fd = parent_fd;
     c->root_fd = -1;
     c->is_shared = is_shared;
+    c->first_id = uuid_v7();
     c->queue.last = &c->queue.first;
     c->long_queue.last = &c->long_queue.first;
     pthread_mutex_init(&c->mutex, NULL);
@@ -395,6 +436,10 @@ void content_teardown(struct content *c)
     if (c == NULL)
         return;
     assert(c->under_way == NULL && c->n_threads == 0);
+    for (struct content_held *held = take_held(c), *next; held != NULL; held = next) {
+        next = held->next;
+        mem_free(held);
+    }
     if (c->root_fd >= 0)
         close(c->root_fd);
     pthread_cond_destroy(&c->cond);

@@ -40,8 +40,9 @@ struct content_info {
 /* New content. ERR_STORAGE_FULL, ERR_UNAVAILABLE. */
 MUST_CHECK enum error content_create(
     struct store *store, struct uuid tenant_id, struct uuid id, struct content_writer **out_writer);
-/* Goes on after the first `offset` bytes of what is there; what is behind them goes. ERR_CONFLICT
- * while another writer of this process has it, ERR_DAMAGED when there is less. */
+/* Goes on after the first `offset` bytes of what is there; what is behind them goes, but not from
+ * under another id that it has as well. ERR_CONFLICT while another writer of this process has it,
+ * ERR_DAMAGED when there is less. */
 MUST_CHECK enum error content_reopen(struct store *store, struct uuid tenant_id, struct uuid id,
     uint64_t offset, struct content_writer **out_writer);
 /* After a failure only content_abandon, or content_keep for what was synced before, makes sense. */
@@ -50,6 +51,12 @@ MUST_CHECK enum error content_append(struct content_writer *w, struct str bytes)
  * breaks the store, as one of the database does. The size is that of the whole; the hash too, but
  * of a reopened writer only that of what it appended itself. More may be appended after it. */
 MUST_CHECK enum error content_sync(struct content_writer *w, struct content_info *out_info);
+/* After the last sync: the content has this new id too, under which nobody ever writes; the writer
+ * counts as under way by both. The transaction that records the new id lets go of the old one. In
+ * PostgreSQL that one moves the chunks (UPDATE of blob_id): here nothing happens. */
+MUST_CHECK enum error content_seal(struct content_writer *w, struct uuid id);
+/* That was not recorded: the new id goes. Accepts NULL. */
+void content_unseal(struct content_writer *w);
 /* Ends the writing; what was written stays. Accepts NULL. */
 void content_keep(struct content_writer *w);
 /* Ends the writing and removes all of it. Accepts NULL. */
@@ -78,14 +85,18 @@ int content_spool(struct store *store);
 bool content_spool_has_room(int fd, uint64_t bytes);
 /* Reads it; takes it over. */
 struct content_reader *content_open_spool(struct store *store, int fd, uint64_t size_bytes);
-/* Reads all of it. */
+/* Reads all of it; between the pieces it asks whether to go on (NULL: it does). */
 MUST_CHECK enum error content_measure(struct store *store, struct uuid tenant_id, struct uuid id,
-    uint64_t size_bytes, struct content_info *out_info);
+    uint64_t size_bytes, enum error (*may_go_on)(void *data), void *data,
+    struct content_info *out_info);
 
 /* --- Removing ------------------------------------------------------------------------------- */
 
 /* The row that knew it is gone, and that is committed. OK also when there is none. */
 MUST_CHECK enum error content_remove(struct store *store, struct uuid tenant_id, struct uuid id);
+/* Removes what could not be removed while a backup held it, if none does now. Call it now and
+ * then. */
+void content_look_again(struct store *store);
 /* Removes what nobody is writing, is old enough, and of which `is_known` says that no row knows it.
  * `is_known` may ask the database. Ends early when the store closes. */
 MUST_CHECK enum error content_sweep(struct store *store,

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/content_kind.h"
 #include "store/content_place.h"
 #include "store/reserve.h"
@@ -107,6 +108,43 @@ static enum error create(struct content_writer *w)
     return w->fd >= 0 ? OK : error_of(errno);
 }
 
+/* Copies what is to stay to a file of its own, which takes the name over: the one that has other
+ * names too is not this writer's to change. What a crash leaves is content that no row knows. */
+static enum error part(struct content_writer *w, const char *name)
+{
+    struct content *c = w->content;
+    const struct content_place own = content_place_of(w->tenant_id, uuid_v7());
+    if (!make_directory(c->root_fd, own.fan))
+        return error_of(errno);
+    int from = openat(c->root_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int to =
+        openat(c->root_fd, own.file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool good = from >= 0 && to >= 0;
+    for (uint64_t left = w->size_bytes; good && left > 0;) {
+        ssize_t n =
+            copy_file_range(from, NULL, to, NULL, left < FLUSH_BYTES ? left : FLUSH_BYTES, 0);
+        good = n > 0;
+        left -= good ? (uint64_t)n : 0;
+    }
+    enum error e = good ? OK : error_of(errno);
+    if (e == OK)
+        e = sync_fd(c, to);
+    if (e == OK && renameat(c->root_fd, own.file, c->root_fd, name) != 0)
+        e = error_of(errno);
+    if (from >= 0)
+        close(from);
+    if (e == OK) {
+        close(w->fd);
+        w->fd = to;
+        return OK;
+    }
+    if (to >= 0) {
+        close(to);
+        unlinkat(c->root_fd, own.file, 0);
+    }
+    return e;
+}
+
 static enum error reopen(struct content_writer *w)
 {
     struct content *c = w->content;
@@ -121,6 +159,11 @@ static enum error reopen(struct content_writer *w)
         return error_of(errno);
     if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < w->size_bytes)
         return ERR_DAMAGED;
+    if (st.st_nlink > 1) {
+        enum error e = part(w, p.file);
+        if (e != OK)
+            return e;
+    }
     w->flushed_bytes = w->size_bytes;
     return ftruncate(w->fd, (off_t)w->size_bytes) == 0 ? OK : error_of(errno);
 }
@@ -165,16 +208,30 @@ static enum error sync_directory(struct content *c, const char *name)
 }
 
 /* All the way up each time: who made a directory may have ended before it was synced. */
+static enum error sync_name(struct content *c, const struct content_place *p)
+{
+    enum error e = sync_directory(c, p->fan);
+    if (e == OK)
+        e = sync_directory(c, p->tenant);
+    return e == OK ? sync_fd(c, c->root_fd) : e;
+}
+
 static enum error sync_writer(struct content_writer *w)
+{
+    const struct content_place p = content_place_of(w->tenant_id, w->id);
+    enum error e = sync_fd(w->content, w->fd);
+    return e == OK ? sync_name(w->content, &p) : e;
+}
+
+static enum error seal(struct content_writer *w)
 {
     struct content *c = w->content;
     const struct content_place p = content_place_of(w->tenant_id, w->id);
-    enum error e = sync_fd(c, w->fd);
-    if (e == OK)
-        e = sync_directory(c, p.fan);
-    if (e == OK)
-        e = sync_directory(c, p.tenant);
-    return e == OK ? sync_fd(c, c->root_fd) : e;
+    const struct content_place sealed = content_place_of(w->tenant_id, w->sealed_id);
+    if (!make_directory(c->root_fd, sealed.fan) ||
+        linkat(c->root_fd, p.file, c->root_fd, sealed.file, 0) != 0)
+        return error_of(errno);
+    return sync_name(c, &sealed);
 }
 
 static void end(struct content_writer *w)
@@ -193,12 +250,19 @@ static enum error erase(struct content *c, struct uuid tenant_id, struct uuid id
     return error_of(errno);
 }
 
-/* Behind the commit that took its row. While somebody has the hold it stays, and is swept later. */
+/* Behind the commit that took its row. While somebody has the hold it stays: it is remembered for
+ * content_look_again, and a process that starts anew finds it as a leftover. */
 static enum error remove_content(struct content *c, struct uuid tenant_id, struct uuid id)
 {
     int fd = content_take_unheld(c->parent_fd);
-    if (fd < 0)
+    if (fd < 0) {
+        struct content_held *held = MEM_NEW(struct content_held);
+        pthread_mutex_lock(&c->mutex);
+        *held = (struct content_held){c->held, tenant_id, id};
+        c->held = held;
+        pthread_mutex_unlock(&c->mutex);
         return OK;
+    }
     enum error e = erase(c, tenant_id, id);
     close(fd);
     return e;
@@ -289,13 +353,15 @@ int content_dir_spool(struct content *c)
 
 /* --- Leftovers ------------------------------------------------------------------------------ */
 
-/* Of another node's upload, the file is the surer sign; of a copied directory, the id. */
+/* What this process writes, or has staged for a row that is not committed yet, has a greater id
+ * than the first that it could give. Of another node's upload, the file is the surer sign; of a
+ * copied directory, the id. */
 static bool is_old(struct content *c, int directory_fd, const char *name, struct uuid id)
 {
     struct stat st;
     int64_t before_us = clock_wall_us() - 2 * CONTENT_UPLOAD_MAX_US;
     if (!c->is_shared)
-        return true;
+        return memcmp(id.bytes, c->first_id.bytes, sizeof id.bytes) < 0;
     return uuid_v7_ms(id) < (uint64_t)(before_us / 1000) &&
            fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
            st.st_mtime < before_us / 1000000;
@@ -369,6 +435,7 @@ const struct content_kind content_dir = {
     .reopen = reopen,
     .append = append,
     .sync = sync_writer,
+    .seal = seal,
     .end = end,
     .erase = erase,
     .remove = remove_content,

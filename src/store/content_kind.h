@@ -18,7 +18,7 @@ struct content_writer {
     struct uuid id;
     uint64_t size_bytes;
     struct sha256_state *hash;
-    bool is_resumed;
+    struct uuid sealed_id; /* its other name; nil: none */
     /* The directory's: */
     int fd;
     uint64_t flushed_bytes; /* of which the disk has been told to begin */
@@ -41,6 +41,7 @@ struct content_kind {
     enum error (*reopen)(struct content_writer *w); /* size_bytes says where */
     enum error (*append)(struct content_writer *w, struct str bytes);
     enum error (*sync)(struct content_writer *w);
+    enum error (*seal)(struct content_writer *w); /* gives it its other name too */
     void (*end)(struct content_writer *w);
     /* At once: nobody reads it. */
     enum error (*erase)(struct content *c, struct uuid tenant_id, struct uuid id);
@@ -68,6 +69,13 @@ MUST_CHECK enum error content_sweep_one(
     struct content *c, struct content_broom *broom, struct uuid tenant_id, struct uuid id);
 bool content_is_closing(struct content *c);
 
+/* To be removed when nobody has the hold any more. */
+struct content_held {
+    struct content_held *next;
+    struct uuid tenant_id;
+    struct uuid id;
+};
+
 struct content {
     struct store *store;
     const struct content_kind *kind;
@@ -84,9 +92,11 @@ struct content {
     unsigned n_threads;
     unsigned n_idle;
     bool is_closing;
+    struct uuid first_id; /* what this process writes has greater ones */
     /* The directory: */
     int parent_fd; /* borrowed, or -1 */
-    int root_fd;   /* -1: not made yet */
+    struct content_held *held;
+    int root_fd; /* -1: not made yet */
     bool is_shared;
 };
 

@@ -215,6 +215,11 @@ void tx_note_damage(struct tx *tx)
     store_note_damage(tx->store);
 }
 
+struct uuid tx_first_id(const struct tx *tx)
+{
+    return tx->store->content->first_id;
+}
+
 bool tx_is_full(const struct tx *tx)
 {
     return atomic_load(&tx->store->is_full);

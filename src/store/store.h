@@ -143,6 +143,8 @@ void tx_notify(struct tx *tx);
 bool tx_is_shared(const struct tx *tx);
 /* For values that are written in an engine's own language, as searches are. */
 enum store_engine tx_engine(const struct tx *tx);
+/* Of all that uuid_v7 makes from when the store was opened on, none is less. */
+struct uuid tx_first_id(const struct tx *tx);
 /* The same as store_note_damage. */
 void tx_note_damage(struct tx *tx);
 /* Whether the disk is full, so that nothing should be begun that can wait. */

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
 } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -270,6 +272,45 @@ test('files', async (t) => {
     assert.equal((await c.del(`${uploads}/${other.id}`)).status, 204);
     const empty = await c.post(uploads, { name: 'x', size_bytes: 0 });
     expectFault(empty, 422, 'invalid_input', '/size_bytes');
+  });
+
+  await t.test('a request that comes late cannot touch what became of an upload', async () => {
+    const thread = await newThread(c);
+    const uploads = `/v1/threads/${thread}/uploads`;
+    const bytes = randomBytes(1000);
+    const made = expectStatus(await c.post(uploads, { name: 'late', size_bytes: 1000 }), 201);
+    const path = `${uploads}/${made.id}`;
+    const send = (offset, raw) =>
+      c.request('PATCH', path, { raw, headers: { 'Upload-Offset': String(offset) } });
+    const open = async (length) => {
+      const socket = connect(new URL(server.url).port, '127.0.0.1');
+      socket.setEncoding('latin1');
+      socket.write(`PATCH ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n` +
+        `Upload-Offset: 0\r\nContent-Length: ${length}\r\n\r\n`);
+      const [first] = await once(socket, 'data');
+      assert.match(first, /^HTTP\/1.1 100 /);
+      return socket;
+    };
+    const late = await open(10);
+    const writing = await open(20);
+    writing.write('1234567890');
+    const busy = await eventually(async () => {
+      const refused = await send(0, bytes);
+      return refused.status === 409 && refused;
+    });
+    assert.match(expectProblem(busy, 409, 'conflict').detail, /another request writes/);
+    writing.destroy();
+    await eventually(async () => (await c.get(path)).body.offset_bytes === 10);
+    expectStatus(await send(10, bytes.subarray(10)), 200);
+    expectStatus(await c.post(`${path}/complete`), 201);
+    late.write('0123456789');
+    const [refused] = await once(late, 'data');
+    assert.match(refused, /^HTTP\/1.1 404 /);
+    late.destroy();
+    const answer = await fetch(server.url + at(thread, 'late'));
+    const stored = Buffer.from(await answer.arrayBuffer());
+    assert.equal(stored.subarray(0, 10).toString(), '1234567890');
+    assert.ok(stored.subarray(10).equals(bytes.subarray(10)));
   });
 
   await t.test('content that nothing refers to goes, and what is referred to stays', {

@@ -32,6 +32,8 @@ CREATE TABLE blob_chunks (
     PRIMARY KEY (tenant_id, blob_id, n)
 );
 ALTER TABLE blob_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
+-- For who looks for leftovers, in all tenants.
+CREATE INDEX blob_chunks_first ON blob_chunks (blob_id) WHERE n = 0;
 -- Content that was removed while somebody might read it: its chunks stay for a while.
 CREATE TABLE blob_garbage (
     tenant_id uuid NOT NULL,
@@ -94,11 +96,13 @@ CREATE TABLE file_ends (
     FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
 );
 
--- Resumable uploads: what has arrived stands under `id` as a blob's content would.
+-- Resumable uploads: what has arrived stands under `content_id` as a blob's content would. With the
+-- last byte that becomes an id that nothing is ever appended to.
 CREATE TABLE uploads (
     tenant_id {{uuid}} NOT NULL,
     id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
+    content_id {{uuid}} NOT NULL,
     name TEXT NOT NULL,
     content_type TEXT NOT NULL,
     -- Of all that is to come.
@@ -116,11 +120,15 @@ CREATE TABLE uploads (
     updated_at {{int}} NOT NULL,
     -- Lease time.
     expires_at {{int}} NOT NULL,
+    -- The one request that may write now; lease time. NULL: none does.
+    writer {{uuid}},
+    writer_until {{int}},
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX uploads_by_expiry ON uploads (expires_at);
 CREATE INDEX uploads_by_thread ON uploads (tenant_id, thread_id, id);
+CREATE UNIQUE INDEX uploads_by_content ON uploads (tenant_id, content_id);
 
 {{postgres:
 SELECT fence_by_tenant(name) FROM unnest(ARRAY['blobs', 'blob_chunks', 'blob_garbage',

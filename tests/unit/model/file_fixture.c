@@ -26,7 +26,7 @@ void write_content(struct fixture *f, struct uuid tenant_id, struct uuid id, con
 bool has_content(struct fixture *f, struct uuid tenant_id, struct uuid id, const char *text)
 {
     struct content_info info;
-    return content_measure(f->store, tenant_id, id, strlen(text), &info) == OK;
+    return content_measure(f->store, tenant_id, id, strlen(text), NULL, NULL, &info) == OK;
 }
 
 struct file put_file(struct fixture *f, struct uuid thread_id, const char *name, const char *text)

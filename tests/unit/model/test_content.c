@@ -66,7 +66,7 @@ static bool reads_pattern(struct content_reader *r, uint64_t offset, size_t room
 static bool is_there(struct fixture *f, struct uuid tenant_id, struct uuid id, uint64_t size)
 {
     struct content_info info;
-    return content_measure(f->store, tenant_id, id, size, &info) == OK;
+    return content_measure(f->store, tenant_id, id, size, NULL, NULL, &info) == OK;
 }
 
 TEST(content_of_any_size_is_read_as_it_was_written)
@@ -77,7 +77,7 @@ TEST(content_of_any_size_is_read_as_it_was_written)
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         struct uuid id = uuid_v7();
         struct content_info written = write_pattern(&f, id, sizes[i]), read;
-        EXPECT_EQ(content_measure(f.store, DEFAULT_TENANT_ID, id, sizes[i], &read), OK);
+        EXPECT_EQ(content_measure(f.store, DEFAULT_TENANT_ID, id, sizes[i], NULL, NULL, &read), OK);
         EXPECT(memcmp(&read.sha256, &written.sha256, sizeof read.sha256) == 0);
         struct content_reader *r = NULL;
         EXPECT_EQ(content_open(f.store, DEFAULT_TENANT_ID, id, sizes[i], &r), OK);
@@ -258,6 +258,18 @@ TEST(a_sweep_removes_what_no_row_knows_and_nobody_writes)
     fixture_end(&f);
 }
 
+TEST(a_sweep_leaves_what_this_process_has_staged)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid staged = uuid_v7(), nobody = UUID_NIL;
+    uint64_t removed = 0;
+    write_pattern(&f, staged, 10);
+    EXPECT_EQ(content_sweep(f.store, knows_one, &nobody, &removed), OK);
+    EXPECT(is_there(&f, DEFAULT_TENANT_ID, staged, 10));
+    fixture_end(&f);
+}
+
 POSTGRES_ONLY(a_sweep_leaves_what_another_node_may_be_writing)
 {
     struct fixture f;
@@ -313,6 +325,30 @@ TEST(the_same_bytes_are_adopted_once_a_tenant)
     EXPECT_EQ(blob_is_known(c, DEFAULT_TENANT_ID, second.id, &known), OK);
     EXPECT(!known);
     abandon(&f);
+    fixture_end(&f);
+}
+
+TEST(sealed_content_is_not_touched_by_who_reopens_it_under_its_old_id)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid id = uuid_v7(), sealed = uuid_v7();
+    struct content_writer *w = NULL;
+    struct content_info info;
+    if (!content_is_in_database(f.store)) {
+        EXPECT_EQ(content_create(f.store, DEFAULT_TENANT_ID, id, &w), OK);
+        EXPECT_EQ(append_pattern(w, 0, 1000), OK);
+        EXPECT_EQ(content_sync(w, &info), OK);
+        EXPECT_EQ(content_seal(w, sealed), OK);
+        content_keep(w);
+        EXPECT_EQ(content_reopen(f.store, DEFAULT_TENANT_ID, id, 10, &w), OK);
+        EXPECT(is_there(&f, DEFAULT_TENANT_ID, sealed, 1000));
+        EXPECT_EQ(append_pattern(w, 10, 15), OK);
+        EXPECT_EQ(content_sync(w, &info), OK);
+        content_keep(w);
+        EXPECT(is_there(&f, DEFAULT_TENANT_ID, id, 15));
+        EXPECT(is_there(&f, DEFAULT_TENANT_ID, sealed, 1000));
+    }
     fixture_end(&f);
 }
 

@@ -175,9 +175,10 @@ TEST(uploads_under_way_are_no_part_of_a_backup)
     fixture_begin(&f);
     add_file(&f, STR("one"));
     execute(&f, "data/cairn.db",
-        "PRAGMA foreign_keys = OFF; INSERT INTO uploads (tenant_id, id, thread_id, name,"
+        "PRAGMA foreign_keys = OFF; INSERT INTO uploads (tenant_id, id, thread_id, content_id, "
+        "name,"
         " content_type, size_bytes, offset_bytes, created_at, updated_at, expires_at)"
-        " VALUES (x'00', x'01', x'02', 'a', 't', 5, 2, 1, 1, 1)");
+        " VALUES (x'00', x'01', x'02', x'01', 'a', 't', 5, 2, 1, 1, 1)");
     struct backup_report report = backup(&f, "copy.db");
     for (size_t i = 0; i < report.contents.n_tables; i++)
         if (str_eq(report.contents.tables[i].name, STR("uploads")))
