@@ -36,8 +36,9 @@ static bool find_param(
 
 static enum error check_thread(struct call *call, struct context *c, struct uuid thread_id)
 {
-    bool writes = call->route->mode == ROUTE_WRITE && call->route->access != ACCESS_READER;
-    return participant_check_access(c, thread_id, writes);
+    enum route_access access = call->route->access;
+    bool writes = call->route->mode == ROUTE_WRITE && access != ACCESS_READER;
+    return participant_check_access(c, thread_id, writes || access == ACCESS_WRITER);
 }
 
 /* A run of a thread that the principal takes no part in looks as if it were not there. */

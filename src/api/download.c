@@ -160,14 +160,19 @@ static enum error choose_range(
 
 /* --- Answers -------------------------------------------------------------------------------- */
 
+void call_mark_foreign(struct call *call, struct str file_name)
+{
+    call_add_header(call, STR("Content-Disposition"),
+        str_is_none(file_name) ? STR("attachment") : disposition(call->arena, file_name));
+    call_add_header(call, STR("Content-Security-Policy"), STR("sandbox"));
+}
+
 static void describe(struct call *call, const struct download_facts *facts, struct str date)
 {
     const struct download *d = &call->download;
     call->is_bytes = true;
     call->content_type = facts->content_type;
-    if (!str_is_none(facts->file_name))
-        call_add_header(
-            call, STR("Content-Disposition"), disposition(call->arena, facts->file_name));
+    call_mark_foreign(call, facts->file_name);
     if (d->has_sha256)
         call_add_header(call, STR("Repr-Digest"),
             arena_printf(call->arena, "sha-256=:%.*s:",

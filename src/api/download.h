@@ -40,6 +40,10 @@ struct download_facts {
 
 /* --- For handlers --------------------------------------------------------------------------- */
 
+/* What clients stored is no page of this origin: browsers save it, under this name unless it is
+ * STR_NONE, and run nothing in it. */
+void call_mark_foreign(struct call *call, struct str file_name);
+
 /* Answers content: 200, 206, 304, or the error of 412 and 416. */
 MUST_CHECK enum error call_answer_blob(
     struct call *call, const struct blob *blob, const struct download_facts *facts);

@@ -51,6 +51,7 @@ enum route_flags {
 enum route_access {
     ACCESS_BY_PATH,
     ACCESS_READER, /* as by the path, but permission to read is enough; the model looks closer */
+    ACCESS_WRITER, /* as by the path, but also to read it takes read_write */
     ACCESS_OWN,    /* any principal: the handler shows and makes only what is its own */
     ACCESS_TENANT, /* none, whatever the path names */
 };

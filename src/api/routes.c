@@ -18,7 +18,7 @@ enum { GUARDED = ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MUST_MATCH };
     {"PUT", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                               \
         GUARDED | ROUTE_MAY_CREATE | (flags_of_write), 200,                                        \
         .body = &schema_state_body, .answer = &schema_state, .handle = handle_state_put,           \
-        .summary = "Write a state document of " whose ", whole"},                                  \
+        .summary = "Write a state document of " whose "; what is left out stays"},                 \
     {"PATCH", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                             \
         ROUTE_PATCH | GUARDED | (flags_of_write), 200,                                             \
         .body = &schema_state_patch, .answer = &schema_state, .handle = handle_state_patch,        \
@@ -114,7 +114,7 @@ const struct route routes[] = {
     {"PUT", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
         GUARDED | ROUTE_MAY_CREATE, 200, .body = &schema_state_body,
         .answer = &schema_state, .handle = handle_state_put,
-        .summary = "Write the configuration of an agent, whole"},
+        .summary = "Write the configuration of an agent; what is left out stays"},
     {"PATCH", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | GUARDED, 200, .body = &schema_state_patch,
         .answer = &schema_state, .handle = handle_state_patch,
@@ -349,17 +349,17 @@ const struct route routes[] = {
         .summary = "Create a share of a thread; its token is shown once"},
     {"GET", "/v1/threads/{thread_id}/shares", SCOPE_PARTICIPANTS_READ, ROUTE_READ, ROUTE_LIST, 200,
         .query = &query_shares, .answer = &schema_share, .handle = handle_share_list,
-        .summary = "List the shares of a thread, newest first"},
+        .access = ACCESS_WRITER, .summary = "List the shares of a thread, newest first"},
     {"GET", "/v1/threads/{thread_id}/shares/{share_id}", SCOPE_PARTICIPANTS_READ, ROUTE_READ,
         ROUTE_ETAG, 200, .answer = &schema_share, .handle = handle_share_get,
-        .summary = "Read a share"},
+        .access = ACCESS_WRITER, .summary = "Read a share"},
     {"DELETE", "/v1/threads/{thread_id}/shares/{share_id}", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE,
         ROUTE_ETAG, 200, .answer = &schema_share, .handle = handle_share_revoke,
         .on_full = STORE_ON_FULL_KEEPS,
         .summary = "Revoke a share; the access that it gave ends, also of open streams"},
     {"GET", "/v1/threads/{thread_id}/shares/{share_id}/redemptions", SCOPE_PARTICIPANTS_READ,
         ROUTE_READ, ROUTE_LIST, 200, .query = &query_shares, .answer = &schema_redemption,
-        .handle = handle_share_redemptions,
+        .handle = handle_share_redemptions, .access = ACCESS_WRITER,
         .summary = "List who redeemed a share, newest first"},
     {"POST", "/v1/shares/redeem", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, 0, 200,
         .body = &schema_share_redeem, .answer = &schema_share_redeemed,

@@ -259,11 +259,30 @@ static enum error write_next(struct call *call, struct context *c, const struct 
     return OK;
 }
 
+/* What a whole write leaves out stays, so that nobody drops a schema by forgetting it; null
+ * removes.
+ */
+static void keep_left_out(const struct call *call, const struct state *before, struct state *after)
+{
+    const struct {
+        struct str name, before;
+        struct str *after;
+    } members[] = {{STR("description"), before->description, &after->description},
+        {STR("json_schema"), before->json_schema, &after->json_schema},
+        {STR("ui_schema"), before->ui_schema, &after->ui_schema}};
+    struct json unused;
+    for (size_t i = 0; before->version > 0 && i < COUNT_OF(members); i++)
+        if (!json_get(json_root(&call->doc), members[i].name, &unused))
+            *members[i].after = members[i].before;
+}
+
 enum error handle_state_put(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
     struct state before, after = *(const struct state *)call->input;
     enum error e = find_to_write(call, c, &place, &before);
+    if (e == OK)
+        keep_left_out(call, &before, &after);
     return e == OK ? write_next(call, c, &place, &before, &after) : e;
 }
 

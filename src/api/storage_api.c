@@ -91,10 +91,12 @@ enum error handle_storage_get(struct call *call, struct context *c)
 {
     struct storage_item item;
     enum error e = storage_get(c, call->params[0], call->texts[1], &item);
-    if (e == OK)
-        call_answer_raw(call, item.content_type, str_is_none(item.value) ? item.bytes : item.value,
-            item.version);
-    return e;
+    if (e != OK)
+        return e;
+    call_mark_foreign(call, STR_NONE);
+    call_answer_raw(
+        call, item.content_type, str_is_none(item.value) ? item.bytes : item.value, item.version);
+    return OK;
 }
 
 enum error handle_storage_delete(struct call *call, struct context *c)

@@ -6,7 +6,8 @@
 -- types: last_seq int, pruned_seq int, created_at int, updated_at int, version int, context json
 -- types: preferences json, important_steps json, name text, description text, key text
 -- types: content_type text, value json, bytes bytes, size_bytes int, role text, principal text
--- types: image text, permission text, active bool, parent_run_id uuid, depth int, dispatch text
+-- types: image text, permission text, active bool, barred bool, parent_run_id uuid, depth int
+-- types: dispatch text
 -- types: paused_from text, ask_clarifications bool, fence int, started_at int, finished_at int
 -- types: user_input text, input json, state json, final_output json, seq int, kind text, text text
 -- types: payload json, marks int, sender_id uuid, sender_role text, type text, content text
@@ -77,7 +78,7 @@ SELECT {{thread_fields}} {{thread_tables}}
 WHERE t.tenant_id = :tenant_id AND t.id = :from AND t.id > :after_1 ORDER BY t.id LIMIT :limit;
 
 -- define participant_fields: p.thread_id, p.id, p.role, p.principal, p.name, p.image, p.status,
---   | p.permission, p.active, p.metadata, p.created_at, p.updated_at, p.version
+--   | p.permission, p.active, p.barred, p.metadata, p.created_at, p.updated_at, p.version
 -- define participant_next: (p.thread_id, p.id) > (:after_1, :after_2)
 --   | ORDER BY p.thread_id, p.id LIMIT :limit
 
@@ -299,9 +300,9 @@ VALUES (:tenant_id, :id, :context, :preferences, :important_steps);
 
 -- name: archive_add_participant
 INSERT INTO participants (tenant_id, thread_id, id, role, principal, name, image, status,
-    permission, active, metadata, created_at, updated_at, version)
+    permission, active, barred, metadata, created_at, updated_at, version)
 VALUES (:tenant_id, :thread_id, :id, :role, :principal, :name, :image, :status, :permission,
-    :active, :metadata, :created_at, :updated_at, :version);
+    :active, :barred, :metadata, :created_at, :updated_at, :version);
 
 -- name: archive_add_run
 INSERT INTO runs (tenant_id, thread_id, id, parent_run_id, depth, status, dispatch, paused_from,

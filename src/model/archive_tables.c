@@ -119,6 +119,7 @@ static const struct archive_field participants[] = {
     {.name = "status", .kind = KIND_TEXT, .flags = MAYBE, .max = PARTICIPANT_STATUS_MAX_BYTES},
     {.name = "permission", .kind = KIND_TEXT, .choices = participant_permissions},
     {.name = "active", .kind = KIND_BOOL},
+    {.name = "barred", .kind = KIND_BOOL},
     METADATA(PARTICIPANT_METADATA_MAX_BYTES),
     CREATED,
     UPDATED,

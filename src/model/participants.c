@@ -4,6 +4,7 @@
 #include "model/agents.h"
 #include "model/audit.h"
 #include "model/events.h"
+#include "model/shares.h"
 #include "model/statements.h"
 #include "model/threads.h"
 
@@ -111,6 +112,7 @@ static void read_row(struct context *c, struct query *q, struct participant *out
     out->permission = row_text(q);
     out->has_active = true;
     out->active = row_bool(q);
+    out->barred = row_bool(q);
     out->told_online = row_i64_if(q, &online_until);
     out->online = out->told_online && online_until > c->lease_now_us;
     out->metadata = row_text(q);
@@ -218,6 +220,12 @@ static struct str describe(
     write_member(&text.w, "permission", p->permission);
     json_write_name(&text.w, "active");
     json_write_bool(&text.w, p->active);
+    json_write_name(&text.w, "barred");
+    json_write_bool(&text.w, p->barred);
+    if (p->has_shares_revoked) {
+        json_write_name(&text.w, "shares_revoked");
+        json_write_i64(&text.w, p->shares_revoked);
+    }
     json_write_name(&text.w, "online");
     json_write_bool(&text.w, p->online);
     if (changed != NULL) {
@@ -272,6 +280,7 @@ static void bind(struct context *c, struct query *q, const struct participant *p
     query_text(q, "status", p->status);
     query_text(q, "permission", p->permission);
     query_bool(q, "active", p->active);
+    query_bool(q, "barred", p->barred);
     query_text(q, "metadata", p->metadata);
     query_i64(q, "now", c->now_us);
 }
@@ -358,7 +367,7 @@ static enum error write_row(struct context *c, const struct participant *p)
 static enum error come_back(
     struct context *c, const struct participant *before, struct participant *p)
 {
-    static const char *const changed[] = {"active", NULL};
+    const char *const changed[] = {"active", before->barred ? "barred" : NULL, NULL};
     p->id = before->id;
     p->active = true;
     enum error e = fill_in(c, before, p);
@@ -431,7 +440,7 @@ static const char *const *differences(
     } all[] = {{"role", differ(a->role, b->role)}, {"name", differ(a->name, b->name)},
         {"image", differ(a->image, b->image)}, {"status", differ(a->status, b->status)},
         {"permission", differ(a->permission, b->permission)}, {"active", a->active != b->active},
-        {"metadata", differ(a->metadata, b->metadata)}};
+        {"barred", a->barred != b->barred}, {"metadata", differ(a->metadata, b->metadata)}};
     const char **names = ARENA_ARRAY(arena, const char *, COUNT_OF(all) + 1);
     size_t n = 0;
     for (size_t i = 0; i < COUNT_OF(all); i++)
@@ -459,10 +468,46 @@ static enum error check_own(
     return OK;
 }
 
+static bool is_self(const struct context *c, const struct participant *p)
+{
+    return !str_is_none(c->principal) && str_eq(c->principal, p->principal);
+}
+
+/* Taking access away would mean nothing to who holds a token of a share: it bars from them. */
+static bool is_barred_then(
+    const struct context *c, const struct participant *before, const struct participant *after)
+{
+    int was = permission_rank(granted(before)), is = permission_rank(granted(after));
+    if (is > was)
+        return false;
+    return before->barred || after->barred || (is < was && !is_self(c, before));
+}
+
+/* Before it is told; `after` says then how many shares of its own it lost. */
+static enum error bar(
+    struct context *c, const struct participant *before, struct participant *after)
+{
+    after->barred = is_barred_then(c, before, after);
+    if (!after->barred || before->barred)
+        return OK;
+    after->has_shares_revoked = true;
+    return share_close_all_by(c, before->thread_id, before->principal, &after->shares_revoked);
+}
+
+static enum error write_change(struct context *c, const struct participant *before,
+    const struct participant *after, const char *const *changed)
+{
+    enum error e = write_row(c, after);
+    if (e == OK)
+        e = emit(c, after, changed, before->active && !after->active);
+    if (e == OK && permission_rank(granted(after)) > permission_rank(granted(before)))
+        e = settle(c, after->id);
+    return e == OK ? record(c, after, granted(before), granted(after)) : e;
+}
+
 enum error participant_update(
     struct context *c, const struct participant *before, struct participant *after)
 {
-    const char *const *changed = differences(c->arena, before, after);
     after->id = before->id;
     after->thread_id = before->thread_id;
     after->principal = before->principal;
@@ -470,22 +515,26 @@ enum error participant_update(
     enum error e = context_check_match(c, before->version);
     if (e == OK)
         e = check_own(c, before, after);
-    if (e == OK && changed != NULL) {
-        e = write_row(c, after);
-        if (e == OK)
-            e = emit(c, after, changed, before->active && !after->active);
-        if (e == OK && permission_rank(granted(after)) > permission_rank(granted(before)))
-            e = settle(c, after->id);
-        if (e == OK)
-            e = record(c, after, granted(before), granted(after));
-    }
-    return e == OK ? participant_get(c, before->thread_id, before->id, after) : e;
+    if (e == OK)
+        e = bar(c, before, after);
+    if (e != OK)
+        return e;
+    const struct participant written = *after;
+    const char *const *changed = differences(c->arena, before, after);
+    if (changed != NULL)
+        e = write_change(c, before, after, changed);
+    if (e == OK)
+        e = participant_get(c, before->thread_id, before->id, after);
+    after->has_shares_revoked = written.has_shares_revoked;
+    after->shares_revoked = written.shares_revoked;
+    return e;
 }
 
 enum error participant_leave(struct context *c, struct participant *p)
 {
     const struct participant before = *p;
     p->active = false;
+    p->barred = before.barred || !is_self(c, &before);
     return participant_update(c, &before, p);
 }
 
@@ -521,6 +570,11 @@ enum error participant_admit(
         e = participant_find(c, thread_id, p->principal, &found, &before);
     if (e != OK)
         return e;
+    if (before.barred)
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "somebody took access away from %.*s: no share gives it back, only somebody with "
+            "read_write can, by name",
+            STR_ARG(p->principal));
     p->thread_id = thread_id;
     *out_previous = granted(&before);
     if (!found)

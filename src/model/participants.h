@@ -37,12 +37,15 @@ struct participant {
     struct str permission;
     bool has_active; /* always, but in a patch */
     bool active;
+    bool barred; /* somebody else took access away: shares give it none */
     bool online;
     bool told_online; /* as the newest event says: its end is told by the sweep */
     struct str metadata;
     int64_t created_at;
     int64_t updated_at;
     int64_t version;
+    bool has_shares_revoked; /* after a change that barred it */
+    int64_t shares_revoked;  /* of those that it had made */
 };
 
 /* --- Principals ----------------------------------------------------------------------------- */
@@ -101,17 +104,19 @@ MUST_CHECK enum error participant_join(
 /* Whoever makes a thread takes part in it, when the key acts for somebody. */
 MUST_CHECK enum error participant_join_creator(struct context *c, struct uuid thread_id);
 /* Replaces what a client may change of `before` (as read in this transaction) by `after`. A
- * principal that may only read may change its own name, image and status, and leave. */
+ * principal that may only read may change its own name, image and status, and leave. From whom
+ * somebody else takes access is barred, until somebody gives it by name; the shares that it made
+ * cannot be redeemed any more. */
 MUST_CHECK enum error participant_update(
     struct context *c, const struct participant *before, struct participant *after);
-/* Takes no part any more; nothing happens when it does not already. */
+/* Takes no part any more. Who has left already is barred when somebody else says so. */
 MUST_CHECK enum error participant_leave(struct context *c, struct participant *p);
 
 /*
  * What a share gives: who takes no part does from here on, as `p` says (principal, name,
  * permission), who may only read is promoted; nobody is demoted. `p` is the participant then,
  * out_previous the permission it had before, STR_NONE for none; nothing changed when they are the
- * same.
+ * same. ERR_FORBIDDEN for one who is barred.
  */
 MUST_CHECK enum error participant_admit(
     struct context *c, struct uuid thread_id, struct participant *p, struct str *out_previous);

@@ -1,10 +1,10 @@
 -- types: tenant_id uuid, thread_id uuid, id uuid, principal text, role text, name text, image text
--- types: status text, permission text, active bool, metadata json, now int, lease_now int
--- types: online_until int, before uuid, limit int
+-- types: status text, permission text, active bool, barred bool, metadata json, now int
+-- types: lease_now int, online_until int, before uuid, limit int
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define participant_columns: id, thread_id, role, principal, name, image, status, permission,
---   | active, online_until, metadata, created_at, updated_at, version
+--   | active, barred, online_until, metadata, created_at, updated_at, version
 
 -- name: participant_get
 SELECT {{participant_columns}} FROM participants
@@ -30,15 +30,15 @@ SELECT count(*) FROM participants WHERE tenant_id = :tenant_id AND thread_id = :
 
 -- name: participant_insert
 INSERT INTO participants (tenant_id, thread_id, id, role, principal, name, image, status,
-    permission, active, metadata, created_at, updated_at)
+    permission, active, barred, metadata, created_at, updated_at)
 VALUES (:tenant_id, :thread_id, :id, :role, :principal, :name, :image, :status,
-    :permission, :active, :metadata, :now, :now);
+    :permission, :active, :barred, :metadata, :now, :now);
 
 -- Who takes no part is not online.
 -- name: participant_update
 UPDATE participants SET role = :role, name = :name, image = :image, status = :status,
-    permission = :permission, active = :active, metadata = :metadata, updated_at = :now,
-    online_until = CASE WHEN :active THEN online_until END, version = version + 1
+    permission = :permission, active = :active, barred = :barred, metadata = :metadata,
+    updated_at = :now, online_until = CASE WHEN :active THEN online_until END, version = version + 1
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id = :id;
 
 -- name: participant_set_online

@@ -322,6 +322,19 @@ static enum error find_copy(
     return query_end(&q);
 }
 
+/* Who was removed from a thread gets no copy of it either. */
+static enum error check_not_removed(struct context *c, const struct share *share)
+{
+    struct participant p;
+    bool found = false;
+    enum error e = participant_self(c, share->thread_id, &found, &p);
+    if (e == OK && found && p.barred && !p.active)
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "somebody removed %.*s from the thread: no share gives a copy of it",
+            STR_ARG(c->principal));
+    return e;
+}
+
 static enum error give_copy(struct context *c, const struct share *share, struct redeemed *out)
 {
     struct participant self;
@@ -329,7 +342,9 @@ static enum error give_copy(struct context *c, const struct share *share, struct
     enum error e = find_copy(c, share, &found, out);
     if (e != OK || found)
         return e;
-    e = check_left(c, share);
+    e = check_not_removed(c, share);
+    if (e == OK)
+        e = check_left(c, share);
     if (e == OK)
         e = thread_copy(c, share->thread_id, share->id, &out->thread_id);
     if (e == OK)
@@ -417,18 +432,23 @@ static enum error list_given(
     return query_end(&q);
 }
 
-static enum error mark(
-    struct context *c, const struct share *share, const struct sql_statement *statement)
+static enum error end_redemptions(struct context *c, const struct share *share)
 {
     struct query q;
-    context_query(c, &q, statement);
-    if (statement == &SQL_SHARE_REVOKE) {
-        query_uuid(&q, "id", share->id);
-        query_i64(&q, "now", c->now_us);
-    } else {
-        query_uuid(&q, "share_id", share->id);
-    }
+    context_query(c, &q, &SQL_REDEMPTION_END);
+    query_uuid(&q, "share_id", share->id);
     return query_run(&q);
+}
+
+static enum error mark_revoked(struct context *c, const struct share *share)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SHARE_REVOKE);
+    query_uuid(&q, "id", share->id);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    return e == OK ? audit_record(c, "share.revoked", "share", share->id, describe(c->arena, share))
+                   : e;
 }
 
 enum error share_revoke(struct context *c, struct share *share)
@@ -442,10 +462,28 @@ enum error share_revoke(struct context *c, struct share *share)
     for (size_t i = 0; e == OK && i < n; i++)
         e = take_back(c, share, ids[i]);
     if (e == OK)
-        e = mark(c, share, &SQL_REDEMPTION_END);
+        e = end_redemptions(c, share);
     if (e == OK)
-        e = mark(c, share, &SQL_SHARE_REVOKE);
-    if (e == OK)
-        e = audit_record(c, "share.revoked", "share", share->id, describe(c->arena, share));
+        e = mark_revoked(c, share);
     return e == OK ? share_get(c, share->thread_id, share->id, share) : e;
+}
+
+enum error share_close_all_by(
+    struct context *c, struct uuid thread_id, struct str principal, int64_t *out_closed)
+{
+    struct share *shares = ARENA_ARRAY(c->arena, struct share, SHARES_MAX);
+    size_t n = 0;
+    struct query q;
+    context_query(c, &q, &SQL_SHARE_LIST_BY);
+    query_uuid(&q, "thread_id", thread_id);
+    query_text(&q, "created_by", principal);
+    query_i64(&q, "now", c->now_us);
+    query_i64(&q, "limit", SHARES_MAX);
+    while (query_next(&q))
+        read_row(&q, &shares[n++]);
+    enum error e = query_end(&q);
+    for (size_t i = 0; e == OK && i < n; i++)
+        e = mark_revoked(c, &shares[i]);
+    *out_closed = (int64_t)n;
+    return e;
 }

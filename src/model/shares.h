@@ -50,6 +50,10 @@ MUST_CHECK enum error share_list(struct context *c, struct uuid thread_id, bool 
     struct uuid before, size_t limit, struct share *out_shares, size_t *out_count, bool *out_more);
 /* Ends the access that it gave. Nothing happens when it was revoked before. */
 MUST_CHECK enum error share_revoke(struct context *c, struct share *share);
+/* Revokes those of the thread that the principal made and that can still be redeemed. The access
+ * that they gave to others stays: it may be that of who asks for this. */
+MUST_CHECK enum error share_close_all_by(
+    struct context *c, struct uuid thread_id, struct str principal, int64_t *out_closed);
 
 struct redemption {
     struct uuid id;

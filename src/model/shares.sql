@@ -26,6 +26,13 @@ SELECT count(*) FROM shares
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND revoked_at IS NULL
     AND coalesce(expires_at > :now, true);
 
+-- Those that can still be redeemed.
+-- name: share_list_by
+SELECT {{share_columns}} FROM shares
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND created_by = :created_by
+    AND revoked_at IS NULL AND coalesce(expires_at > :now, true)
+ORDER BY id LIMIT :limit;
+
 -- name: share_revoke
 UPDATE shares SET revoked_at = :now, updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id;

@@ -1,5 +1,6 @@
 #include "model/state_told.h"
 
+#include "base/json_keys.h"
 #include "base/json_schema.h"
 #include "base/json_write.h"
 #include "model/agents.h"
@@ -72,10 +73,12 @@ static void write_members(struct json_writer *w, struct arena *arena, struct jso
     struct json other, bool missing_alone, size_t *told, int64_t *untold)
 {
     struct json_iter members = json_iter(of);
+    struct json_keys keys;
     struct json key, value, others;
+    json_keys_init(&keys, arena, other);
     while (json_next(&members, &key, &value)) {
         struct str name = json_string(arena, key);
-        bool has = json_get(other, name, &others);
+        bool has = json_keys_find(&keys, name, &others);
         if (has && (missing_alone || str_eq(json_raw(value), json_raw(others))))
             continue;
         if (*told == STATE_TOLD_MEMBERS || name.len > STATE_TOLD_MEMBER_BYTES) {

@@ -367,9 +367,10 @@ test('real answers have the members that the document tells of, and no others', 
   }
   check(`${template}/me`, 'delete', await c.del(`${people}/me`, alice), 200);
   check(`${template}/{participant_id}`, 'delete', await c.del(`${people}/${person.id}`), 200);
+  check(template, 'post', await c.post(people, { ...body, permission: 'read' }), 201);
 
   const links = '/v1/threads/{thread_id}/shares';
-  const link = { kind: 'participate', max_redemptions: 1 };
+  const link = { kind: 'participate', permission: 'read_write', max_redemptions: 1 };
   const share = check(links, 'post', await c.post(`/v1/threads/${thread.id}/shares`, link), 201);
   const redeem = await c.post('/v1/shares/redeem', { token: share.token }, alice);
   check('/v1/shares/redeem', 'post', redeem, 200);

@@ -42,8 +42,8 @@ test('a participant is added, read, listed, changed, leaves and comes back', asy
   const { id, created_at: createdAt, ...rest } = made;
   assert.deepEqual(rest, {
     thread_id: thread, principal: 'user:alice', role: 'user', name: 'alice', image: null,
-    status: null, permission: 'read_write', metadata: {}, active: true, online: false,
-    updated_at: createdAt, version: 1,
+    status: null, permission: 'read_write', metadata: {}, active: true, barred: false,
+    online: false, updated_at: createdAt, version: 1,
   });
   assert.deepEqual(
     expectStatus(await admin.get(`/v1/threads/${thread}/participants/${id}`), 200), made);
@@ -88,8 +88,8 @@ test('a participant is added, read, listed, changed, leaves and comes back', asy
     ['user:alice', 'user:bob']);
   assert.deepEqual(
     (await told(admin, thread, 'participant.updated')).map((p) => [p.name, p.changed]),
-    [['Alice', ['name', 'permission', 'metadata']], ['Alice', ['active']], ['Alice', ['active']],
-      ['B', ['active']]]);
+    [['Alice', ['name', 'permission', 'barred', 'metadata']], ['Alice', ['active']],
+      ['Alice', ['active', 'barred']], ['B', ['active', 'barred']]]);
   const audit = expectStatus(await admin.get('/v1/audit?action=participant.permission'), 200).data;
   assert.deepEqual(audit.reverse().map((r) => [r.detail.principal, r.detail.from, r.detail.to]), [
     ['user:alice', null, 'read_write'],

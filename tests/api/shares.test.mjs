@@ -155,7 +155,7 @@ test('a share promotes and never demotes, and revoking takes back just what it g
     { ann: 'read_write', bob: 'read', cat: null, dan: 'read_write' });
 
   // Who left joins again by a link, and what somebody lowered does not come back with a revocation.
-  expectStatus(await admin.del(`/v1/threads/${thread}/participants/${ann.id}`), 200);
+  expectStatus(await admin.del(`/v1/threads/${thread}/participants/me`, as('ann')), 200);
   const back = await share(admin, thread, { permission: 'read_write' });
   assert.equal(
     expectStatus(await redeem(admin, back.token, 'ann'), 200).participant_id, ann.id);
@@ -166,6 +166,78 @@ test('a share promotes and never demotes, and revoking takes back just what it g
     { ann: 'read', bob: 'read_write', cat: null, dan: 'read_write' });
   expectStatus(await admin.del(`/v1/threads/${thread}/shares/${back.id}`), 200);
   assert.deepEqual(await permissions(), { ann: null, bob: 'read', cat: null, dan: 'read_write' });
+});
+
+test('whom somebody removed comes back by name alone, not by any share', async (t) => {
+  const { admin } = await closed(t);
+  const { id: thread } = await newThread(admin, {}, as('alice'));
+  const at = `/v1/threads/${thread}`;
+  const shareBy = async (name, body) => expectStatus(await admin.post(`${at}/shares`,
+    { kind: 'participate', permission: 'read_write', ...body }, as(name)), 201);
+  const invitation = await shareBy('alice');
+  const { participant_id: bob } = expectStatus(await redeem(admin, invitation.token, 'bob'), 200);
+  const own = await shareBy('bob');
+  const copies = await shareBy('bob', { kind: 'copy' });
+  const shown = await shareBy('alice', { kind: 'copy' });
+  expectStatus(await redeem(admin, own.token, 'carol'), 200);
+
+  const removed = expectStatus(
+    await admin.del(`${at}/participants/${bob}`, as('alice')), 200);
+  assert.deepEqual([removed.active, removed.barred, removed.shares_revoked], [false, true, 2]);
+  const { data: events } = expectStatus(await admin.get(`${at}/events?limit=100`), 200);
+  const { payload: told } = events.filter((e) => e.payload?.participant_id === bob).at(-1);
+  assert.deepEqual([told.changed, told.barred, told.shares_revoked],
+    [['active', 'barred'], true, 2]);
+  const { data: audit } = expectStatus(await admin.get('/v1/audit?limit=100'), 200);
+  assert.deepEqual(audit.filter((a) => a.action === 'share.revoked').map((a) => a.object_id).sort(),
+    [own.id, copies.id].sort());
+
+  for (const made of [own, copies])
+    expectProblem(await redeem(admin, made.token, 'bob'), 410, 'share_revoked');
+  for (const made of [invitation, shown]) {
+    const refused = await redeem(admin, made.token, 'bob');
+    expectProblem(refused, 403, 'forbidden');
+    assert.match(refused.body.detail, /^somebody .*user:bob.*: no share gives/);
+  }
+  assert.equal(await permissionOf(admin, thread, 'bob'), null);
+  assert.equal(await permissionOf(admin, thread, 'carol'), 'read_write', 'who came by it stays');
+
+  const back = expectStatus(await admin.post(`${at}/participants`,
+    { principal: 'user:bob', permission: 'read' }, as('alice')), 201);
+  assert.deepEqual([back.id, back.active, back.barred], [bob, true, false]);
+  expectStatus(await redeem(admin, invitation.token, 'bob'), 200);
+  assert.equal(await permissionOf(admin, thread, 'bob'), 'read_write');
+
+  // To lower somebody's permission is to take access away as well.
+  const lowered = expectStatus(
+    await admin.patch(`${at}/participants/${bob}`, { permission: 'read' }, as('alice')), 200);
+  assert.deepEqual([lowered.permission, lowered.barred], ['read', true]);
+  expectProblem(await redeem(admin, invitation.token, 'bob'), 403, 'forbidden');
+  assert.equal(await permissionOf(admin, thread, 'bob'), 'read');
+  assert.equal(expectStatus(await admin.patch(`${at}/participants/${bob}`,
+    { permission: 'read_write' }, as('alice')), 200).barred, false);
+
+  // Who leaves of its own will may come back by a share, unless it is removed afterwards.
+  const left = expectStatus(await admin.del(`${at}/participants/me`, as('bob')), 200);
+  assert.deepEqual([left.active, left.barred, 'shares_revoked' in left], [false, false, false]);
+  expectStatus(await redeem(admin, invitation.token, 'bob'), 200);
+  expectStatus(await admin.del(`${at}/participants/me`, as('bob')), 200);
+  const after = expectStatus(await admin.del(`${at}/participants/${bob}`, as('alice')), 200);
+  assert.equal(after.barred, true);
+  expectProblem(await redeem(admin, invitation.token, 'bob'), 403, 'forbidden');
+});
+
+test('who may only read sees neither shares nor who redeemed them', async (t) => {
+  const { admin } = await closed(t);
+  const { id: thread } = await newThread(admin, {}, as('alice'));
+  const { id, token } = await share(admin, thread);
+  expectStatus(await redeem(admin, token, 'bob'), 200);
+  const shares = `/v1/threads/${thread}/shares`;
+  for (const path of [shares, `${shares}/${id}`, `${shares}/${id}/redemptions`]) {
+    expectProblem(await admin.get(path, as('bob')), 403, 'forbidden');
+    expectProblem(await admin.get(path, as('stranger')), 404, 'not_found');
+    expectStatus(await admin.get(path, as('alice')), 200);
+  }
 });
 
 test('many who redeem at once are counted exactly', async (t) => {

@@ -55,8 +55,8 @@ test('a document is written, read, patched, listed and deleted, for each owner',
         { headers: { 'If-Match': '"2"' }, type: 'application/json-patch+json' }), 200);
       assert.deepEqual([patched.data.n, patched.version], [[1, 2, 3], 3]);
       const whole = expectStatus(await open.put(path, { data: [] }, ANY), 200);
-      assert.deepEqual([whole.data, whole.description, whole.version], [[], null, 4]);
-      assert.ok(!('ui_schema' in whole));
+      assert.deepEqual([whole.data, whole.description, whole.ui_schema, whole.version],
+        [[], 'what we do', body.ui_schema, 4], 'what was left out stays');
 
       expectStatus(await open.put(`${base}/states/Ä%2F%20b`, { data: {} }, ANY), 201);
       const list = expectStatus(await open.get(`${base}/states`), 200).data;
@@ -185,6 +185,30 @@ test('every write satisfies the schema, and a schema is one', async (t) => {
   expectStatus(await open.patch(path, { json_schema: null, data: { n: 'x' } }, at(1)), 200);
 });
 
+test('what a whole write leaves out stays, and null removes it', async (t) => {
+  const { open } = await startServer(t);
+  const { agent, thread } = await owners(open);
+  for (const path of [`/v1/threads/${thread.id}/states/form`, `/v1/agents/${agent.id}/config`]) {
+    const schema = { properties: { n: { type: 'integer' } } };
+    const rest = { description: 'd', json_schema: schema, ui_schema: { n: {} } };
+    expectStatus(await open.put(path, { data: { n: 1 }, ...rest }, NEW), 201);
+    expectFault(await open.put(path, { data: { n: 'x' } }, at(1)), 422, 'invalid_input', '/data/n');
+    const kept = expectStatus(await open.put(path, { data: { n: 2 } }, at(1)), 200);
+    assert.deepEqual([kept.data, kept.description, kept.json_schema, kept.ui_schema],
+      [{ n: 2 }, 'd', schema, { n: {} }]);
+    expectFault(await open.put(path, { json_schema: null }, at(2)), 422, 'invalid_input', '/data');
+    const none = { description: null, json_schema: null, ui_schema: null };
+    const bare = expectStatus(await open.put(path, { data: { n: 'x' }, ...none }, at(2)), 200);
+    assert.deepEqual([bare.data, bare.description, 'json_schema' in bare, 'ui_schema' in bare],
+      [{ n: 'x' }, null, false, false]);
+  }
+  const path = `/v1/threads/${thread.id}/states/form`;
+  expectStatus(await open.put(path, { data: {}, json_schema: { maxProperties: 1 } }, ANY), 200);
+  expectStatus(await open.del(path, ANY), 204);
+  const again = expectStatus(await open.put(path, { data: { a: 1, b: 2 } }, NEW), 201);
+  assert.ok(!('json_schema' in again), 'of a document that was deleted nothing stays');
+});
+
 test('a principal sees what its thread or its own being lets it see', async (t) => {
   const server = await startServer(t);
   const admin = await withKey(server.open, ['operator']);
@@ -252,6 +276,20 @@ test('what happens to documents is told in the log of their thread', async (t) =
     ['deleted', about(owner, 2)],
   ]));
   assert.ok(!JSON.stringify(events).includes('secret'));
+});
+
+test('two large documents are compared in no time, and few of their members told', async (t) => {
+  const { open } = await startServer(t);
+  const thread = await makeThread(open);
+  const path = `/v1/threads/${thread.id}/states/large`;
+  const document = (letter) =>
+    ({ data: Object.fromEntries(Array.from({ length: 60000 }, (_, i) => [letter + i, 1])) });
+  expectStatus(await open.put(path, document('a'), NEW), 201);
+  const begun = Date.now();
+  expectStatus(await open.put(path, document('b'), at(1)), 200);
+  assert.ok(Date.now() - begun < 8000, `took ${Date.now() - begun} ms`);
+  const [, told] = (await eventsOf(open, thread)).at(-1);
+  assert.deepEqual([told.changed_members.length, told.changed_members_untold], [64, 119936]);
 });
 
 test('the configuration of an agent has versions by the same rules, and no events', async (t) => {

@@ -45,6 +45,8 @@ CREATE TABLE participants (
     permission TEXT NOT NULL,
     -- Who has left is not active any more, and has no access; the row keeps the messages' sender.
     active {{bool}} NOT NULL,
+    -- Somebody else took access away: no share gives any, until somebody does by name.
+    barred {{bool}} NOT NULL DEFAULT false,
     -- Until when (lease time) it counts as online; NULL: it has said that it is not.
     online_until {{int}},
     metadata {{json}} NOT NULL,
