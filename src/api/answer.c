@@ -26,6 +26,8 @@ void header_add_of_call(struct header_list *list, const struct call *call)
 static enum error refusal_code(int status)
 {
     switch (status) {
+    case 408:
+        return ERR_TIMEOUT;
     case 413:
         return ERR_TOO_LARGE;
     case 503:

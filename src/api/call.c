@@ -243,8 +243,9 @@ static enum error complete(struct call *call)
     enum error e = prologue_finish(call, call->context);
     /* Judged before the commit: what cannot be answered must not have happened. */
     if (e == OK && (call->out.failed || arena_is_over(call->arena)))
-        return problem_set(
-            &call->problem, ERR_ANSWER_LARGE, "the answer would be too large: ask for less");
+        return problem_set(&call->problem, ERR_ANSWER_LARGE,
+            "the answer would have more than %d bytes: ask for less, where the route allows it",
+            CALL_ANSWER_MAX_BYTES);
     return e;
 }
 
@@ -547,7 +548,9 @@ static bool answer_version(struct call *call, int64_t version)
 {
     if (version <= 0)
         return false;
-    struct str tag = arena_printf(call->arena, "\"%lld\"", (long long)version);
+    bool is_revision = (call->route->flags & ROUTE_REVISION) != 0;
+    struct str tag =
+        arena_printf(call->arena, "\"%s%lld\"", is_revision ? "r" : "", (long long)version);
     call_add_header(call, STR("ETag"), tag);
     if (call->route->mode != ROUTE_READ || !has_already(call, tag))
         return false;

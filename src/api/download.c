@@ -92,18 +92,33 @@ static bool is_fresh(struct call *call, const struct download_facts *facts, stru
 
 enum range { RANGE_ALL, RANGE_PART, RANGE_NOWHERE };
 
+/* A number of any length; one that is too large for us is as good as the largest. */
+static bool read_place(struct str digits, uint64_t *out_place)
+{
+    uint64_t place = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        if (digits.ptr[i] < '0' || digits.ptr[i] > '9')
+            return false;
+        if (__builtin_mul_overflow(place, 10, &place) ||
+            __builtin_add_overflow(place, (uint64_t)(digits.ptr[i] - '0'), &place))
+            place = UINT64_MAX;
+    }
+    *out_place = place;
+    return true;
+}
+
 /* One range of bytes. Of several, and of what is not one, all is answered. */
 static enum range read_range(
     struct str value, uint64_t size, uint64_t *out_first, uint64_t *out_count)
 {
-    if (!str_starts_with(value, STR("bytes=")) || str_has_byte(value, ','))
+    if (!str_eq_nocase(str_slice(value, 0, 6), STR("bytes=")) || str_has_byte(value, ','))
         return RANGE_ALL;
     value = str_slice(value, 6, value.len);
     size_t dash = str_find(value, '-');
     struct str from = str_slice(value, 0, dash), to = str_slice(value, dash + 1, value.len);
     uint64_t first = 0, last = 0;
-    if (dash == value.len || (from.len > 0 && !str_to_u64(from, &first)) ||
-        (to.len > 0 && !str_to_u64(to, &last)) || (from.len == 0 && to.len == 0))
+    if (dash == value.len || (from.len > 0 && !read_place(from, &first)) ||
+        (to.len > 0 && !read_place(to, &last)) || (from.len == 0 && to.len == 0))
         return RANGE_ALL;
     if (from.len == 0) { /* the last so many */
         first = last < size ? size - last : 0;

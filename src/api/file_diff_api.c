@@ -4,7 +4,11 @@
 #include "base/diff.h"
 #include "model/blobs.h"
 
-enum { DIFF_MAX_BYTES = 4 * 1024 * 1024 }; /* of one version */
+enum {
+    DIFF_MAX_BYTES = 4 * 1024 * 1024, /* of one version */
+    DIFF_CONTEXT_MAX = 10,
+    DIFF_MEMORY_BYTES = 64 * 1024 * 1024, /* enough for the largest texts */
+};
 
 static const char *const formats[] = {"json", "text", NULL};
 
@@ -14,6 +18,8 @@ struct diff_query {
     bool has_to;
     int64_t to;
     struct str format;
+    bool has_context;
+    int64_t context;
 };
 #define QUERY_FIELD(member) offsetof(struct diff_query, member)
 static const struct field query_fields[] = {
@@ -34,6 +40,12 @@ static const struct field query_fields[] = {
         .offset = QUERY_FIELD(format),
         .choices = formats,
         .summary = "text: a unified diff, as Accept: text/x-diff asks for too"},
+    {.name = "context",
+        .kind = FIELD_INT,
+        .offset = QUERY_FIELD(context),
+        .has_offset = QUERY_FIELD(has_context),
+        .max = DIFF_CONTEXT_MAX,
+        .summary = "unchanged lines around each change; 3 unless told"},
 };
 const struct schema query_file_diff = {
     "FileDiffQuery", query_fields, COUNT_OF(query_fields), sizeof(struct diff_query)};
@@ -177,6 +189,9 @@ enum error handle_file_diff(struct call *call, struct context *c)
     struct file_version from, to;
     struct str before, after;
     struct diff diff;
+    const struct diff_query *q = call->query;
+    if (call->arena->budget_bytes < DIFF_MEMORY_BYTES)
+        call->arena->budget_bytes = DIFF_MEMORY_BYTES;
     enum error e = find_versions(call, c, &from, &to);
     if (e == OK)
         e = read_text(call, c, &from, &before);
@@ -187,9 +202,14 @@ enum error handle_file_diff(struct call *call, struct context *c)
     if (!diff_compute(call->arena, before, after, &diff))
         return problem_set(
             c->problem, ERR_CONFLICT, "texts of at most %d lines can be compared", DIFF_MAX_LINES);
+    if (q->has_context)
+        diff.context = (size_t)q->context;
     if (wants_text(call))
         answer_text(call, &diff, from.version, to.version);
     else
         answer_json(call, &diff, from.version, to.version);
+    if (arena_is_over(call->arena))
+        return problem_set(c->problem, ERR_ANSWER_LARGE,
+            "as JSON the difference is too large: ask for format=text, which always fits");
     return OK;
 }

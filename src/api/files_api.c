@@ -261,12 +261,20 @@ enum error handle_file_info(struct call *call, struct context *c)
     return e;
 }
 
+static enum error check_revision(struct context *c, const struct file *file)
+{
+    if (!c->has_match || c->match_version == file->revision)
+        return OK;
+    return problem_set(c->problem, ERR_STALE,
+        "If-Match must be the ETag of the file's info: \"r%lld\"", (long long)file->revision);
+}
+
 enum error handle_file_patch(struct call *call, struct context *c)
 {
     struct file before, after;
     enum error e = file_get(c, call->params[0], call->texts[1], &before);
     if (e == OK)
-        e = context_check_match(c, before.revision);
+        e = check_revision(c, &before);
     if (e == OK)
         e = call_apply_patch(call, &before, &after);
     if (e == OK)

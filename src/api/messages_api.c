@@ -408,6 +408,7 @@ static const struct field search_query_fields[] = {
     {.name = "q",
         .kind = FIELD_STRING,
         .offset = offsetof(struct search_query, text),
+        .min = 1,
         .max = MESSAGE_SEARCH_MAX_BYTES,
         .summary = "words that must all be there: word \"a phrase\" begin* -not"},
     PAGE_FIELDS(struct search_query),

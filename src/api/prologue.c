@@ -80,8 +80,10 @@ static enum error read_match(struct call *call, struct context *c)
         return OK;
     c->has_match = true;
     c->match_version = -1;
-    bool quoted = match.len > 2 && match.ptr[0] == '"' && match.ptr[match.len - 1] == '"';
-    if (quoted && !str_to_i64(str_slice(match, 1, match.len - 1), &c->match_version))
+    const struct str start = call->route->flags & ROUTE_REVISION ? STR("\"r") : STR("\"");
+    bool quoted =
+        str_starts_with(match, start) && match.len > start.len && match.ptr[match.len - 1] == '"';
+    if (quoted && !str_to_i64(str_slice(match, start.len, match.len - 1), &c->match_version))
         c->match_version = -1;
     return OK;
 }

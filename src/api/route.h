@@ -38,8 +38,9 @@ enum route_flags {
      * call->upload. See intake.h. */
     ROUTE_UPLOAD = 1 << 10,
     ROUTE_BYTES = 1 << 11,      /* answers bytes: call_answer_blob, call_answer_spool */
-    ROUTE_MUST_MATCH = 1 << 14, /* a write that has to say what it has seen */
     ROUTE_RAW_BODY = 1 << 15,   /* what is written or read has any type; JSON is parsed */
+    ROUTE_MUST_MATCH = 1 << 16, /* a write that has to say what it has seen */
+    ROUTE_REVISION = 1 << 17,   /* its ETag is "rN", so that it is never taken for a version */
 };
 
 /*

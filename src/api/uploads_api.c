@@ -97,6 +97,10 @@ void uploads_answer(struct call *call, const struct context *c, const struct fil
 enum error handle_upload_create(struct call *call, struct context *c)
 {
     struct file_upload upload = *(const struct file_upload *)call->input;
+    if ((uint64_t)upload.size_bytes > call->api->upload_max_bytes)
+        return problem_fault(c->problem, STR("/size_bytes"),
+            "must be at most %llu: the server takes no larger file",
+            (unsigned long long)call->api->upload_max_bytes);
     upload.thread_id = call->params[0];
     upload.content_type = files_media_type(upload.content_type, upload.name, STR_NONE);
     enum error e = file_upload_create(c, &upload);

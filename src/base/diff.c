@@ -234,7 +234,7 @@ bool diff_compute(struct arena *arena, struct str before, struct str after, stru
 {
     if (count_lines(before) > DIFF_MAX_LINES || count_lines(after) > DIFF_MAX_LINES)
         return false;
-    *out_diff = (struct diff){0};
+    *out_diff = (struct diff){.context = DIFF_CONTEXT};
     split(arena, before, &out_diff->old);
     split(arena, after, &out_diff->new);
     number_lines(arena, out_diff);
@@ -279,8 +279,8 @@ bool diff_next_hunk(const struct diff *diff, struct diff_hunk *hunk)
 {
     size_t old_at = hunk->old_to, new_at = hunk->new_to;
     size_t before = pass_same(diff, &old_at, &new_at, SIZE_MAX);
-    if (before > DIFF_CONTEXT)
-        before = DIFF_CONTEXT;
+    if (before > diff->context)
+        before = diff->context;
     hunk->old_from = old_at - before;
     hunk->new_from = new_at - before;
     if (!pass_changes(diff, &old_at, &new_at))
@@ -288,9 +288,9 @@ bool diff_next_hunk(const struct diff *diff, struct diff_hunk *hunk)
     for (;;) {
         hunk->old_to = old_at;
         hunk->new_to = new_at;
-        size_t between = pass_same(diff, &old_at, &new_at, 2 * DIFF_CONTEXT);
+        size_t between = pass_same(diff, &old_at, &new_at, 2 * diff->context);
         if (!pass_changes(diff, &old_at, &new_at)) {
-            size_t after = between < DIFF_CONTEXT ? between : DIFF_CONTEXT;
+            size_t after = between < diff->context ? between : diff->context;
             hunk->old_to += after;
             hunk->new_to += after;
             break;

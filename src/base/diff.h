@@ -19,7 +19,7 @@
 
 enum {
     DIFF_MAX_LINES = 200 * 1000, /* of one text */
-    DIFF_CONTEXT = 3,            /* unchanged lines around a change */
+    DIFF_CONTEXT = 3,            /* unchanged lines around a change, unless told */
 };
 
 /* One of the two texts; `lines` include their newlines, `changed` tells which are not in the other.
@@ -36,6 +36,7 @@ struct diff {
     struct diff_side new;
     size_t n_removed;
     size_t n_added;
+    size_t context; /* unchanged lines around a change: may be set before hunks are asked for */
 };
 
 /* Lines count from 0 here; the numbers of a hunk's header are those of diff_start. */

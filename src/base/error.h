@@ -21,6 +21,7 @@
     X(ERR_NOT_FOUND,       "not_found",              404, false, "There is no such object") \
     X(ERR_NO_ROUTE,        "no_route",               404, false, "There is no such route") \
     X(ERR_METHOD,          "method_not_allowed",     405, false, "The method is not allowed") \
+    X(ERR_TIMEOUT,         "request_timeout",        408, true,  "The request came too slowly") \
     X(ERR_CONFLICT,        "conflict",               409, false, "The object is in another state") \
     X(ERR_TRANSITION,      "transition_refused",     409, false, "The status cannot change so") \
     X(ERR_RUN_ACTIVE,      "run_active",             409, false, "The thread has an active run") \

@@ -18,7 +18,7 @@ enum {
     JSON_SCHEMA_MAX_STATES = 40000, /* of all patterns together */
     JSON_SCHEMA_MAX_DEPTH = 512,    /* of schemas within or behind each other while a value is
                                        checked; a value has up to 128 levels itself */
-    JSON_SCHEMA_MAX_STEPS = 5 * 1000 * 1000,
+    JSON_SCHEMA_MAX_STEPS = 500 * 1000,
 };
 
 struct json_schema;

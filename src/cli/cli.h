@@ -22,13 +22,15 @@ struct cli;
 enum option_goes {
     GOES_NOWHERE, /* the command reads it itself */
     GOES_QUERY,
-    GOES_TEXT,   /* a string of the body; the same option repeated makes an array of them */
-    GOES_NUMBER, /* an integer of the body */
-    GOES_TRUE,   /* a flag: true when given */
-    GOES_JSON,   /* any JSON value; @FILE reads it from a file, @- from stdin */
-    GOES_HEADER, /* `field` is the header's name */
-    GOES_MATCH,  /* a version, * or new: the condition under which something is written */
-    GOES_PATH,   /* /FIELD/VALUE in the place of the path's *; one of them must be given */
+    GOES_TEXT,    /* a string of the body; the same option repeated makes an array of them */
+    GOES_CONTENT, /* as GOES_TEXT; @FILE reads it from a file, @- from stdin, @@ is one @ */
+    GOES_SECRET,  /* a string of the body, read from the file that is named; - is stdin */
+    GOES_NUMBER,  /* an integer of the body */
+    GOES_TRUE,    /* a flag: true when given */
+    GOES_JSON,    /* any JSON value; @FILE reads it from a file, @- from stdin */
+    GOES_HEADER,  /* `field` is the header's name */
+    GOES_MATCH,   /* a version, * or new: the condition under which something is written */
+    GOES_PATH,    /* /FIELD/VALUE in the place of the path's *; one of them must be given */
 };
 
 struct cli_option {
@@ -74,6 +76,8 @@ struct cli_request {
     const char *path_without; /* when the last argument, which is optional, is not given; NULL */
     const struct cli_column *columns;
     size_t n_columns;
+    const char *words;        /* the query's name for what follows the argument of the path, which
+                               * is an id and may be left out; NULL: nothing follows */
     const char *cursor;       /* the query's name for where a page begins; NULL: "cursor" */
     const char *other_cursor; /* the name instead, when the option of this name is given; NULL */
     const char *looks_at;     /* what --dry-run reads and shows; NULL: the path */

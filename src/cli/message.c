@@ -111,8 +111,9 @@ const struct command command_message_get = {.noun = "message",
 static const struct cli_option send_options[] = {
     {.name = "content",
         .argument = "TEXT",
-        .goes = GOES_TEXT,
-        .help = "what is said; of a command: /name argument key=value"},
+        .goes = GOES_CONTENT,
+        .help = "what is said; of a command: /name argument key=value; @FILE reads it from a file, "
+                "@- from stdin, @@ is one @"},
     {.name = "type",
         .argument = "TYPE",
         .choices = types,
@@ -173,7 +174,10 @@ const struct command command_message_send = {.noun = "message",
         .n_columns = COUNT_OF(columns)}};
 
 static const struct cli_option edit_options[] = {
-    {.name = "content", .argument = "TEXT", .goes = GOES_TEXT, .help = "what it says from now on"},
+    {.name = "content",
+        .argument = "TEXT",
+        .goes = GOES_CONTENT,
+        .help = "what it says from now on; @FILE reads it from a file, @- from stdin, @@ is one @"},
     {.name = "metadata",
         .argument = "JSON",
         .goes = GOES_JSON,
@@ -232,18 +236,21 @@ static const struct cli_option search_options[] = {
         .argument = "WORDS",
         .goes = GOES_QUERY,
         .field = "q",
-        .required = true,
-        .help = "all of them must be there: word \"a phrase\" begin* -not"},
+        .help = "the words in one argument, such as 'word \"a phrase\" begin* -not'"},
 };
 const struct command command_message_search = {.noun = "message",
     .verb = "search",
-    .arguments = "[THREAD]",
+    .arguments = "[THREAD] [WORD…]",
     .summary = "find messages by their words, of a thread or of all, newest first",
+    .details =
+        "All of the words must be there: word, a \"phrase\", begin*, and -not behind a --. The "
+        "first argument is the thread when it is an id.",
     .options = search_options,
     .n_options = COUNT_OF(search_options),
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT | COMMAND_PAGED,
     .request = &(const struct cli_request){.method = "GET",
         .path = "/v1/threads/{THREAD}/messages/search",
         .path_without = "/v1/messages/search",
+        .words = "q",
         .columns = found_columns,
         .n_columns = COUNT_OF(found_columns)}};

@@ -152,11 +152,24 @@ static int check_arguments(struct cli *cli)
     return EXIT_SUCCESS;
 }
 
+/* Given itself, or another option that fills the same member. */
+static bool is_given(const struct cli *cli, const struct cli_option *option)
+{
+    for (size_t i = 0; i < cli->n_given; i++) {
+        const struct cli_option *other = cli->given[i].option;
+        const char *field = other->field != NULL ? other->field : other->name;
+        if (other == option ||
+            (option->field != NULL && str_eq(str_of(option->field), str_of(field))))
+            return true;
+    }
+    return false;
+}
+
 static int check_options(struct cli *cli)
 {
     for (size_t i = 0; i < command_option_count(cli->command); i++) {
         const struct cli_option *option = command_option(cli->command, i);
-        if (option->required && cli_count(cli, option->name) == 0)
+        if (option->required && !is_given(cli, option))
             return cli_usage(cli, "--%s is needed", option->name);
     }
     if (cli_flag(cli, "json") && cli_flag(cli, "jsonl"))

@@ -94,6 +94,26 @@ int request_read_json(struct cli *cli, const char *option, struct str given, str
     return EXIT_SUCCESS;
 }
 
+/* A text that stands in a file, or may. */
+static int write_read(struct cli *cli, const struct given_option *g, struct json_writer *w)
+{
+    bool is_secret = g->option->goes == GOES_SECRET;
+    struct str text = g->value, path = g->value, why;
+    bool at = !is_secret && text.len > 0 && text.ptr[0] == '@';
+    if (at)
+        text = path = str_slice(g->value, 1, g->value.len);
+    bool is_file = is_secret || (at && !str_starts_with(path, STR("@")));
+    if (is_file && !file_read(&cli->arena, path, BODY_MAX_BYTES, &text, &why))
+        return cli_fail(cli, "--%s: %.*s%s", g->option->name, STR_ARG(why),
+            is_secret ? "" : "; a text that begins with @ is written with two of them");
+    if (!str_is_utf8(text))
+        return cli_usage(cli, "--%s must be UTF-8", g->option->name);
+    while (is_secret && text.len > 0 && (unsigned char)text.ptr[text.len - 1] <= ' ')
+        text.len--;
+    json_write_string(w, text);
+    return EXIT_SUCCESS;
+}
+
 static int write_value(struct cli *cli, const struct given_option *g, struct json_writer *w)
 {
     struct str json;
@@ -109,6 +129,8 @@ static int write_value(struct cli *cli, const struct given_option *g, struct jso
         json_write_raw(w, refused == EXIT_SUCCESS ? json : STR_NONE);
         return refused;
     }
+    if (g->option->goes == GOES_CONTENT || g->option->goes == GOES_SECRET)
+        return write_read(cli, g, w);
     if (g->option->goes == GOES_TRUE)
         json_write_bool(w, true);
     else
@@ -118,8 +140,7 @@ static int write_value(struct cli *cli, const struct given_option *g, struct jso
 
 static bool goes_to_body(const struct cli_option *option)
 {
-    return option->goes == GOES_TEXT || option->goes == GOES_NUMBER || option->goes == GOES_TRUE ||
-           option->goes == GOES_JSON;
+    return option->goes >= GOES_TEXT && option->goes <= GOES_JSON;
 }
 
 static int write_list(struct cli *cli, const struct cli_option *option, struct json_writer *w)
@@ -235,6 +256,32 @@ static int check_owner(struct cli *cli)
                          : cli_usage(cli, "say whose it is: --%s, or another", first->name);
 }
 
+static bool has_path_argument(const struct cli *cli)
+{
+    struct uuid unused;
+    if (cli->n_arguments == 0)
+        return false;
+    return cli->command->request->words == NULL || uuid_parse(cli->arguments[0], &unused);
+}
+
+/* The arguments from `first` on, as one member of the query; or the option of that member. */
+static int add_words(struct cli *cli, size_t first, struct str *target)
+{
+    const char *name = cli->command->request->words;
+    struct str words = STR("");
+    bool given = false;
+    for (size_t i = 0; i < cli->n_given; i++)
+        given = given || str_eq(field_of(cli->given[i].option), str_of(name));
+    for (size_t i = first; i < cli->n_arguments; i++)
+        words = arena_printf(&cli->arena, "%.*s%s%.*s", STR_ARG(words), i == first ? "" : " ",
+            STR_ARG(cli->arguments[i]));
+    if (given == (words.len > 0))
+        return cli_usage(cli, given ? "the words must be given once" : "WORD is missing");
+    if (words.len > 0)
+        *target = request_with(cli, *target, str_of(name), words);
+    return EXIT_SUCCESS;
+}
+
 int request_build(struct cli *cli, struct remote_request *out_request)
 {
     const struct cli_request *row = cli->command->request;
@@ -244,8 +291,10 @@ int request_build(struct cli *cli, struct remote_request *out_request)
     int refused = check_arguments(cli);
     if (refused == EXIT_SUCCESS)
         refused = check_owner(cli);
-    bool without = row->path_without != NULL && cli->n_arguments == 0;
+    bool without = row->path_without != NULL && !has_path_argument(cli);
     out_request->path = request_path(cli, without ? row->path_without : row->path);
+    if (row->words != NULL && refused == EXIT_SUCCESS)
+        refused = add_words(cli, without ? 0 : 1, &out_request->path);
     for (size_t i = 0; i < cli->n_given && refused == EXIT_SUCCESS; i++) {
         const struct given_option *g = &cli->given[i];
         if (g->option->goes == GOES_QUERY)

@@ -87,11 +87,16 @@ const struct command command_share_revoke = {.noun = "share",
         .question = "Revoke the share? Whoever came by it loses that access at once."}};
 
 static const struct cli_option redeem_options[] = {
+    {.name = "token-file",
+        .argument = "FILE",
+        .required = true,
+        .goes = GOES_SECRET,
+        .field = "token",
+        .help = "a file with what share create printed; - is stdin"},
     {.name = "token",
         .argument = "TOKEN",
-        .required = true,
         .goes = GOES_TEXT,
-        .help = "what share create printed"},
+        .help = "the token itself, which others on the machine can see while this runs"},
     {.name = "name", .argument = "NAME", .goes = GOES_TEXT, .help = "of a new participant"},
 };
 const struct command command_share_redeem = {.noun = "share",

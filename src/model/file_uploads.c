@@ -125,6 +125,7 @@ static enum error check_file(struct context *c, const struct file_upload *u)
     struct file_put put = {.thread_id = u->thread_id,
         .name = u->name,
         .content_type = u->content_type,
+        .is_upload = true,
         .must_be_new = u->has_expected_version && u->expected_version == 0};
     c->has_match = u->has_expected_version && u->expected_version > 0;
     c->match_version = u->expected_version;
@@ -345,6 +346,7 @@ enum error file_upload_complete(
         .sha256 = u->hash,
         .size_bytes = u->size_bytes,
         .content_type = u->content_type,
+        .is_upload = true,
         .must_be_new = u->has_expected_version && u->expected_version == 0};
     return e == OK ? file_put(c, &put, out_created, out_file) : e;
 }

@@ -141,10 +141,31 @@ static enum error add_version(struct context *c, bool exists, const struct file 
     return e == OK ? file_tell(c, exists ? "file.updated" : "file.created", out_file, NULL) : e;
 }
 
+/* As check_conditions, in the words of an upload. */
+static enum error check_expected_version(
+    struct context *c, const struct file_put *put, bool exists, const struct file *file)
+{
+    if (exists && put->must_be_new)
+        return problem_set(c->problem, ERR_STALE,
+            "expected_version is 0, for a new file alone, and the file is there with version %lld",
+            (long long)file->version);
+    if (!exists && c->has_match)
+        return problem_set(c->problem, ERR_STALE,
+            "expected_version is %lld, and there is no file \"%.*s\"", (long long)c->match_version,
+            STR_ARG(put->name));
+    if (exists && c->has_match && c->match_version != file->version)
+        return problem_set(c->problem, ERR_STALE,
+            "expected_version is %lld, and the file has version %lld", (long long)c->match_version,
+            (long long)file->version);
+    return OK;
+}
+
 /* The conditions of the request against the file as it is. */
 static enum error check_conditions(
     struct context *c, const struct file_put *put, bool exists, const struct file *file)
 {
+    if (put->is_upload)
+        return check_expected_version(c, put, exists, file);
     if (exists && put->must_be_new)
         return problem_set(c->problem, ERR_STALE,
             "If-None-Match: * allows a new file alone, and there is one: its ETag is \"%lld\"",
@@ -162,9 +183,10 @@ static enum error look(
     *out_file = (struct file){.thread_id = put->thread_id, .name = put->name};
     enum error e = thread_get_head(c, put->thread_id, &thread);
     if (e == OK)
-        e = file_check_name(c, put->name, STR("name"));
+        e = file_check_name(c, put->name, put->is_upload ? STR("/name") : STR("name"));
     if (e == OK)
-        e = file_check_type(c, put->content_type, STR("Content-Type"));
+        e = file_check_type(
+            c, put->content_type, put->is_upload ? STR("/content_type") : STR("Content-Type"));
     if (e == OK)
         e = file_find(c, put->thread_id, put->name, out_exists, out_file);
     return e == OK ? check_conditions(c, put, *out_exists, out_file) : e;

@@ -85,6 +85,7 @@ struct file_put {
     struct sha256 sha256;
     int64_t size_bytes;
     struct str content_type;
+    bool is_upload;   /* what is wrong is said of the upload's members, not of headers */
     bool must_be_new; /* If-None-Match: * */
     bool must_exist;  /* If-Match: * */
 };

@@ -137,7 +137,7 @@ static enum error check_addressee(struct context *c, const struct message *m, st
         return OK;
     struct str pointer = under(c, at, "addressed_to");
     if (!str_eq(m->type, STR("command")))
-        return problem_fault(c->problem, pointer, "only a command is addressed to somebody");
+        return problem_fault(c->problem, pointer, "can only be given for a command");
     enum error e = participant_get(c, m->thread_id, m->addressed_to, &addressee);
     if (e == OK && addressee.active)
         return OK;
@@ -163,6 +163,8 @@ enum error message_check(struct context *c, struct message *m, struct str at)
     message_fill_in(m);
     m->command = STR_NONE;
     enum error e = check_sender(c, m, at);
+    if (e == OK)
+        e = file_check_type(c, m->content_type, under(c, at, "content_type"));
     if (e == OK)
         e = message_check_metadata(c, m, at);
     if (e == OK && str_eq(m->type, STR("command")))

@@ -2,6 +2,7 @@
  * application's own. */
 #include "base/json_patch.h"
 #include "base/json_write.h"
+#include "base/link.h"
 #include "model/message_parts.h"
 
 enum { MAX_TEXT_BYTES = 2000, MAX_ITEMS = 100 };
@@ -42,38 +43,15 @@ static enum error check_filled_text(struct place p, struct json v)
     return e == OK && json_string(p.c->arena, v).len == 0 ? refuse(p, "must not be empty") : e;
 }
 
-/* The scheme's length: what stands before a ':' that no '/', '?' or '#' comes before; else 0. */
-static size_t scheme_len(struct str uri)
-{
-    for (size_t i = 0; i < uri.len; i++) {
-        if (uri.ptr[i] == ':')
-            return i;
-        if (uri.ptr[i] == '/' || uri.ptr[i] == '?' || uri.ptr[i] == '#')
-            return 0;
-    }
-    return 0;
-}
-
-/* A browser leaves blanks and control characters out before it looks for a scheme. */
-static bool is_plain_uri(struct str uri)
-{
-    for (size_t i = 0; i < uri.len; i++)
-        if ((unsigned char)uri.ptr[i] <= ' ' || uri.ptr[i] == 0x7f || uri.ptr[i] == '\\')
-            return false;
-    return uri.len > 0 && uri.ptr[0] != ':';
-}
-
 static enum error check_href(struct place p, struct json v)
 {
     enum error e = check_text(p, v);
     if (e != OK)
         return e;
     struct str uri = json_string(p.c->arena, v);
-    struct str scheme = str_slice(uri, 0, scheme_len(uri));
-    if (is_plain_uri(uri) && (scheme.len == 0 || str_eq_nocase(scheme, STR("http")) ||
-                                 str_eq_nocase(scheme, STR("https"))))
+    if (link_is_safe(uri))
         return OK;
-    return refuse(p, "must be a URI of http or https, or a relative one, without blanks");
+    return refuse(p, LINK_RULE);
 }
 
 static enum error check_footer_items(struct place p, struct json v)

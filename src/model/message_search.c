@@ -178,13 +178,19 @@ static enum error read_term(struct search *s, struct str *text, struct term *ter
     return OK;
 }
 
-static enum error check_term(struct search *s, const struct term *term)
+/* A term without a letter or a digit (+, &, an emoji) is found nowhere and says nothing. */
+static bool has_word(const struct term *term)
 {
     struct words w;
     words_init(&w, term->text);
-    if (!words_next(&w))
-        return refuse(s, "must have a letter or a digit in each of its terms");
-    size_t last = w.len;
+    return words_next(&w);
+}
+
+static enum error check_term(struct search *s, const struct term *term)
+{
+    struct words w;
+    size_t last = 0;
+    words_init(&w, term->text);
     while (words_next(&w))
         last = w.len;
     if (term->prefix && last < 2)
@@ -201,17 +207,21 @@ static enum error parse(struct search *s, struct str text)
             text = str_slice(text, 1, text.len);
             continue;
         }
+        struct term term;
+        e = read_term(s, &text, &term);
+        if (e != OK || !has_word(&term))
+            continue;
         if (s->n == MESSAGE_SEARCH_TERMS_MAX)
             return problem_fault(
                 s->c->problem, STR("q"), "must have at most %d terms", MESSAGE_SEARCH_TERMS_MAX);
-        struct term *term = &s->terms[s->n++];
-        e = read_term(s, &text, term);
-        if (e == OK)
-            e = check_term(s, term);
-        wanted = wanted || !term->negated;
+        e = check_term(s, &term);
+        s->terms[s->n++] = term;
+        wanted = wanted || !term.negated;
     }
     if (e == OK && !wanted)
-        return refuse(s, "must have a word to look for, besides those that must not be there");
+        return refuse(s, s->n == 0 ? "must have a word to look for, with a letter or a digit"
+                                   : "must have a word to look for, besides those that must not "
+                                     "be there");
     return e;
 }
 

@@ -1,6 +1,7 @@
 #include "model/messages.h"
 
 #include "base/json_write.h"
+#include "model/files.h"
 #include "model/message_parts.h"
 #include "model/participants.h"
 #include "model/statements.h"
@@ -156,6 +157,8 @@ enum error message_list(
         return e;
     if (filter.before > bounds.newest)
         filter.before = bounds.newest + 1;
+    if (filter.before < 1)
+        filter.before = 1;
     if (filter.after >= filter.before)
         filter.after = filter.before - 1;
     bool cut = narrow(&filter);
@@ -438,6 +441,8 @@ enum error message_update(struct context *c, const struct message *before, struc
         e = check_owner(c, before, "edit");
     if (e == OK)
         e = check_edit(c, before, after);
+    if (e == OK && !str_eq(before->content_type, after->content_type))
+        e = file_check_type(c, after->content_type, STR("/content_type"));
     if (e == OK)
         e = message_check_metadata(c, &m, STR(""));
     /* Files that it had may be gone by now. */

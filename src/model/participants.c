@@ -1,6 +1,7 @@
 #include "model/participants.h"
 
 #include "base/json_write.h"
+#include "base/link.h"
 #include "model/agents.h"
 #include "model/audit.h"
 #include "model/events.h"
@@ -268,6 +269,14 @@ static enum error record(
         c, "participant.permission", "participant", p->id, json_text_take(&text, c->arena));
 }
 
+/* What others show of it must be safe to show. */
+static enum error check_image(struct context *c, struct str image)
+{
+    if (str_is_none(image) || link_is_safe(image))
+        return OK;
+    return problem_fault(c->problem, STR("/image"), LINK_RULE);
+}
+
 /* --- Join ----------------------------------------------------------------------------------- */
 
 static void bind(struct context *c, struct query *q, const struct participant *p)
@@ -394,6 +403,8 @@ enum error participant_join(struct context *c, struct uuid thread_id, struct par
     if (e == OK)
         e = principal_check(c, p->principal, STR("/principal"));
     if (e == OK)
+        e = check_image(c, p->image);
+    if (e == OK)
         e = participant_find(c, thread_id, p->principal, &found, &before);
     if (e != OK)
         return e;
@@ -515,6 +526,8 @@ enum error participant_update(
     enum error e = context_check_match(c, before->version);
     if (e == OK)
         e = check_own(c, before, after);
+    if (e == OK && differ(before->image, after->image))
+        e = check_image(c, after->image);
     if (e == OK)
         e = bar(c, before, after);
     if (e != OK)

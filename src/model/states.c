@@ -143,10 +143,14 @@ enum error state_check_match(struct context *c, const struct state *before)
             (long long)before->version);
     if (c->match_none)
         return OK;
+    if (!c->has_match && before->version == 0)
+        return problem_set(c->problem, ERR_PRECONDITION_NEEDED,
+            "say what you have seen: If-None-Match: * for a document that is not there yet, or "
+            "If-Match: * to write over any version unseen");
     if (!c->has_match)
         return problem_set(c->problem, ERR_PRECONDITION_NEEDED,
-            "say which version you have seen: If-Match: \"%lld\"; or * to write over any version "
-            "unseen; or If-None-Match: * for a document that is not there yet",
+            "say which version you have seen: If-Match: \"%lld\"; or If-Match: * for any version, "
+            "unseen",
             (long long)before->version);
     if (before->version == 0)
         return problem_set(

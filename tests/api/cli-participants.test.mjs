@@ -1,5 +1,7 @@
 // cairn participant, cairn share, and --as.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { newCli } from './lib/cli.mjs';
 import { startServer } from './lib/server.mjs';
@@ -26,7 +28,10 @@ test('participants are added, listed, changed and removed, and share links redee
 
   const share = await cli.json('share', 'create', thread, '--kind', 'participate',
     '--permission', 'read_write', '--max-redemptions', '2', '--label', 'team');
-  const done = await cli.json('share', 'redeem', '--token', share.token, '--name', 'Bob', '--as',
+  const tokenFile = join(cli.home, 'token');
+  writeFileSync(tokenFile, `${share.token}\n`);
+  await cli.refused(2, /--token-file is needed/, 'share', 'redeem', '--as', 'user:bob');
+  const done = await cli.json('share', 'redeem', '--token-file', tokenFile, '--name', 'Bob', '--as',
     'user:bob');
   assert.deepEqual([done.thread_id, done.permission], [thread, 'read_write']);
   assert.equal((await cli.rows('thread', 'list', '--as', 'user:bob')).length, 1);

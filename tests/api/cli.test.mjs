@@ -60,13 +60,24 @@ test('messages are sent, listed either way, found, edited and deleted', async (t
   await cli.refused(1, /stale_etag/, 'message', 'edit', thread, made.id, '--content', 'x',
     '--if-match', '"1"');
   assert.equal((await cli.json('message', 'get', thread, made.id)).content, 'other words');
+  const file = join(cli.home, 'said.txt');
+  writeFileSync(file, 'from a file\n');
+  assert.equal((await cli.json('message', 'send', thread, '--content', `@${file}`)).content,
+    'from a file\n');
+  assert.equal((await cli.json('message', 'send', thread, '--content', '@@bob')).content, '@bob');
+  await cli.refused(1, /two of them/, 'message', 'send', thread, '--content', '@/nowhere/at/all');
   const [old] = await cli.rows('message', 'history', thread, made.id);
   assert.equal(old[2], 'first words');
   for (const where of [[thread], []]) {
     const [found] = await cli.rows('message', 'search', ...where, '-q', 'other');
     assert.deepEqual([found[2], found.at(-1)], [made.id, 'other words']);
   }
-  await cli.refused(2, /--words/, 'message', 'search', thread);
+  for (const where of [[], [thread]]) {
+    const [hit] = await cli.rows('message', 'search', ...where, 'words', 'other');
+    assert.equal(hit.at(-1), 'other words');
+  }
+  await cli.refused(2, /WORD is missing/, 'message', 'search', thread);
+  await cli.refused(2, /given once/, 'message', 'search', 'a', '-q', 'b');
   await cli.ok('message', 'delete', thread, made.id, '--yes');
   assert.deepEqual(await cli.rows('message', 'search', '-q', 'other'), []);
 });

@@ -71,6 +71,11 @@ test('files', async (t) => {
     assert.equal(head.headers.get('Content-Length'), '10');
     const known = { headers: { 'If-None-Match': '"1"' } };
     assert.equal((await c.get(at(thread, 'r'), known)).status, 304);
+    const ranged = (range) => c.get(at(thread, 'r'), { headers: { Range: range } });
+    const clamped = await ranged('Bytes=2-99999999999999999999');
+    assert.deepEqual([clamped.status, clamped.headers.get('Content-Range')], [206, 'bytes 2-9/10']);
+    assert.equal((await ranged('bytes=-99999999999999999999')).status, 206);
+    expectProblem(await ranged('bytes=99999999999999999999-'), 416, 'range_not_satisfiable');
     expectProblem(await c.get(at(thread, 'r'), { headers: { Range: 'bytes=10-' } }), 416,
       'range_not_satisfiable');
   });
@@ -146,11 +151,18 @@ test('files', async (t) => {
     const thread = await newThread(c);
     await put(c, thread, 'a', '1');
     const info = `${at(thread, 'a')}/info`;
-    const patched = await c.patch(info, { metadata: { k: 1 } }, { headers: { 'If-Match': '"1"' } });
-    assert.equal(patched.headers.get('ETag'), '"2"');
+    const patched = await c.patch(info, { metadata: { k: 1 } },
+      { headers: { 'If-Match': '"r1"' } });
+    assert.equal(patched.headers.get('ETag'), '"r2"');
     assert.deepEqual([patched.body.metadata, patched.body.version], [{ k: 1 }, 1]);
     assert.equal(
-      (await c.patch(info, { metadata: {} }, { headers: { 'If-Match': '"1"' } })).status, 412);
+      (await c.patch(info, { metadata: {} }, { headers: { 'If-Match': '"r1"' } })).status, 412);
+    const mistaken = await c.patch(info, { metadata: {} }, { headers: { 'If-Match': '"2"' } });
+    assert.match(expectProblem(mistaken, 412, 'stale_etag').detail, /"r2"/);
+    assert.equal((await c.get(info)).headers.get('ETag'), '"r2"');
+    assert.equal((await c.get(info, { headers: { 'If-None-Match': '"r2"' } })).status, 304);
+    const unseen = await put(c, thread, 'a', 'x', { 'If-Match': '"r1"' });
+    assert.match(expectProblem(unseen, 412, 'stale_etag').detail, /must be the object's ETag: "1"/);
     expectFault(await c.patch(info, { metadata: { big: 'x'.repeat(17000) } }), 422,
       'invalid_input', '/metadata');
     expectFault(await c.patch(info, { version: 7 }), 422, 'invalid_input', '/version');
@@ -270,6 +282,13 @@ test('files', async (t) => {
     expectProblem(await c.post(`${uploads}/${other.id}/complete`), 412, 'stale_etag');
     assert.equal(expectStatus(await c.get(uploads), 200).data.length, 1);
     assert.equal((await c.del(`${uploads}/${other.id}`)).status, 204);
+    const stale = { name: 'big.bin', size_bytes: 2, expected_version: 9 };
+    assert.match(expectProblem(await c.post(uploads, stale), 412, 'stale_etag').detail,
+      /^expected_version is 9, and the file has version \d+$/);
+    expectFault(await c.post(uploads, { name: 'x', size_bytes: 1, content_type: 'bad' }), 422,
+      'invalid_input', '/content_type');
+    expectFault(await c.post(uploads, { name: 'x', size_bytes: 5 * 2 ** 30 + 1 }), 422,
+      'invalid_input', '/size_bytes', /at most 5368709120/);
     const empty = await c.post(uploads, { name: 'x', size_bytes: 0 });
     expectFault(empty, 422, 'invalid_input', '/size_bytes');
   });

@@ -71,7 +71,9 @@ test('messages of a thread', async (t) => {
     await refuse(open, thread, { content, run_id: run }, '/run_id', /of this thread/);
     await refuse(open, thread, { content, sender_id: uuid() }, '/sender_id', /participant/);
     await refuse(open, thread, { content, responds_to: theirs.id }, '/responds_to', /this thread/);
-    await refuse(open, thread, { content, addressed_to: uuid() }, '/addressed_to', /command/);
+    await refuse(open, thread, { content, addressed_to: uuid() }, '/addressed_to',
+      /^can only be given for a command$/);
+    await refuse(open, thread, { content, content_type: 'bad' }, '/content_type', /media type/);
     await refuse(open, thread, { content: '/go', type: 'command', addressed_to: uuid() },
       '/addressed_to', /active participant/);
     await refuse(open, thread, { content, filenames: ['a.txt'] }, '/filenames/0', /file of this/);
@@ -98,7 +100,8 @@ test('messages of a thread', async (t) => {
     const bad = {
       '/metadata/attribution': [{ attribution: 1 }],
       '/metadata/href': ['javascript:alert(1)', 'JavaScript:x', ' javascript:x', 'java\tscript:x',
-        'data:text/html,x', 'mailto:a@b', '', ':x', 'a b'].map((href) => ({ href })),
+        'data:text/html,x', 'mailto:a@b', '', ':x', 'a b',
+        'http:', 'http:///', 'https://?x'].map((href) => ({ href })),
       '/metadata/footer_items': [{ footer_items: 1 }, { footer_items: {} }],
       '/metadata/footer_items/1': [{ footer_items: ['a', 2] }],
       '/metadata/tool_calls': [{ tool_calls: {} }],
@@ -207,6 +210,8 @@ test('messages of a thread', async (t) => {
     const middle = (await list(open, thread, 'after=0&limit=10')).data.at(-1).seq;
     const range = await list(open, thread, `after=0&before=${middle}`);
     assert.equal(range.data.length, 9);
+    const none = await list(open, thread, 'before=0');
+    assert.deepEqual([none.data, none.after_cursor], [[], '0']);
     for (const bad of ['before=x', 'after=-1', 'after=1.5', 'before='])
       expectProblem(
         await open.get(`/v1/threads/${thread}/messages?${bad}`), 400, 'invalid_cursor');
@@ -345,12 +350,14 @@ test('messages of a thread', async (t) => {
       '학교': [4], 'state-of-the-art': [5], 'foo_bar': [5], '42': [5], '"art foo"': [5],
       'AND': [], 'quick OR': [], 'quick AND fox': [], 'words:quick': [], 'NEAR(quick fox)': [],
       'quick)': [6, 0], "quick'|'brown": [0], "quick')": [6, 0],
+      'quick + fox': [0], 'quick & fox | -- 🦊': [0], '- fox': [0], '"+" fox *': [0],
     };
     for (const [q, expected] of Object.entries(cases))
       assert.deepEqual(await found(open, thread, q), expected.map((i) => texts[i]), q);
-    for (const [q, rule] of [['', /word to look for/], ['-quick', /word to look for/],
+    for (const [q, rule] of [['', /1 to 1000/], ['-quick', /word to look for/],
       ['***', /letter or a digit/], ['"open', /does not end/], ['a*', /two letters/],
-      ['- x', /letter or a digit/], ['x '.repeat(33), /at most 32/], ['x'.repeat(1001), /1000/]])
+      ['+ 🦊', /letter or a digit/], ['x '.repeat(33), /at most 32/],
+      ['x'.repeat(1001), /1 to 1000/]])
       expectFault(
         await open.get(`/v1/threads/${thread}/messages/search?q=${encodeURIComponent(q)}`),
         422, 'invalid_input', 'q', rule);

@@ -126,6 +126,10 @@ test('whoever may only read can look after itself, and touches nobody else', asy
   const his = await join(alice, thread, { principal: 'user:bob', permission: 'read' });
   const at = (id) => `/v1/threads/${thread}/participants/${id}`;
   expectStatus(await bob.patch(at('me'), { name: 'Bob', status: 'reading', image: 'x' }), 200);
+  expectFault(await bob.patch(at('me'), { image: 'javascript:alert(1)' }), 422, 'invalid_input',
+    '/image', /http or https/);
+  expectFault(await alice.post(`/v1/threads/${thread}/participants`,
+    { principal: 'user:carol', image: 'data:text/html,x' }), 422, 'invalid_input', '/image');
   for (const body of [{ permission: 'read_write' }, { role: 'assistant' }, { metadata: { a: 1 } }])
     assert.match(expectProblem(await bob.patch(at(his.id), body), 403, 'forbidden').detail,
       /permission read/);
