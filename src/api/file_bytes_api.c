@@ -39,6 +39,8 @@ enum error handle_file_put(struct call *call, struct context *c)
         e = file_check_put(c, &put);
     if (e == OK)
         e = blob_adopt(c, &brought, &stored);
+    if (e == OK)
+        e = blob_mend(c, call->api->store, &brought, &stored);
     if (e != OK)
         return e;
     put.sha256 = stored.sha256;

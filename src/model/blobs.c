@@ -57,6 +57,26 @@ enum error blob_adopt(struct context *c, const struct blob *uploaded, struct blo
     return e;
 }
 
+enum error blob_mend(
+    struct context *c, struct store *store, const struct blob *uploaded, struct blob *stored)
+{
+    struct content_reader *reader = NULL;
+    struct query q;
+    if (uuid_eq(stored->id, uploaded->id) || content_is_in_database(store))
+        return OK;
+    enum error e =
+        content_open(store, c->tenant_id, stored->id, (uint64_t)stored->size_bytes, &reader);
+    content_close(reader);
+    if (e != ERR_DAMAGED)
+        return OK; /* it is there, or whether it is cannot be said now */
+    tx_note_damage(c->tx);
+    context_query(c, &q, &SQL_BLOB_MEND);
+    query_bytes(&q, "sha256", bytes_of(&uploaded->sha256));
+    query_uuid(&q, "id", uploaded->id);
+    stored->id = c->adopted_blob = uploaded->id;
+    return query_run(&q);
+}
+
 /* --- Small ones, whole ------------------------------------------------------------------------ */
 
 static enum error read_rows(struct context *c, const struct blob *blob, char *place)

@@ -26,6 +26,10 @@ extern const struct content_statements blob_content_statements;
  */
 MUST_CHECK enum error blob_adopt(
     struct context *c, const struct blob *uploaded, struct blob *out_stored);
+/* After blob_adopt found a blob that was there: when its content in the directory is missing or has
+ * another size, what was just uploaded takes its place, for all who refer to it. */
+MUST_CHECK enum error blob_mend(
+    struct context *c, struct store *store, const struct blob *uploaded, struct blob *stored);
 /* ERR_NOT_FOUND when the tenant has no such content. */
 MUST_CHECK enum error blob_find(
     struct context *c, const struct sha256 *sha256, struct blob *out_blob);

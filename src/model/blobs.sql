@@ -11,6 +11,9 @@ VALUES (:tenant_id, :sha256, :id, :size_bytes, :now)
 ON CONFLICT (tenant_id, sha256) DO UPDATE SET created_at = blobs.created_at
 RETURNING id, size_bytes, created_at;
 
+-- name: blob_mend
+UPDATE blobs SET id = :id WHERE tenant_id = :tenant_id AND sha256 = :sha256;
+
 -- name: blob_is_known
 SELECT 1 FROM blobs WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL

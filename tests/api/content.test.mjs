@@ -246,6 +246,22 @@ for (const size of [1000, 2 * MIB])
     expectStatus(await download(server, path, { headers: { Range: 'bytes=0-99' } }), 206);
   });
 
+test('bytes whose stored content is missing are mended by who uploads them again',
+  onSqlite('content in the database has no file that could be missing'), async (t) => {
+    const server = await startServer(t);
+    const bytes = pattern(5000);
+    const one = await filePath(server.open, 'one');
+    const two = await filePath(server.open, 'two');
+    expectStatus(await upload(server, one, bytes), 201);
+    const entry = readdirSync(join(server.dataDir, 'blobs'), { recursive: true,
+      withFileTypes: true }).find((it) => it.isFile());
+    rmSync(join(entry.parentPath ?? entry.path, entry.name));
+    expectProblem(await download(server, one), 500, 'data_damaged');
+    expectStatus(await upload(server, two, bytes), 201);
+    for (const path of [one, two])
+      assert.ok((await download(server, path)).bytes.equals(bytes), path);
+  });
+
 test('killed in the middle of uploads: after the start nothing of them is left',
   onSqlite('on PostgreSQL another node may be writing it: it goes after a day'), async (t) => {
     const server = await startServer(t);
