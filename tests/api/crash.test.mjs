@@ -9,13 +9,16 @@ import { ENGINE, expectSound, expectStatus, onSqlite, pause, startServer }
   from './lib/server.mjs';
 
 const CYCLES = Number(process.env.CAIRN_CRASH_CYCLES || (ENGINE === 'sqlite' ? 50 : 15));
-const REHEARSAL_MS = 60_000;
+const REHEARSAL_MS = 120_000;
+// Who says how often to kill has seen them touched already: the sanitized builds are slow.
+const REHEARSAL = process.env.CAIRN_CRASH_CYCLES === undefined
+  ? onSqlite('the routes are the same') : { skip: 'by the run that counts the cycles itself' };
 
 const newThread = async (client, body = {}) =>
   expectStatus(await client.post('/v1/threads', body), 201);
 
 test('every route that writes has somebody who writes through it while the server is killed',
-  onSqlite('the routes are the same'), async (t) => {
+  REHEARSAL, async (t) => {
     const scene = await Scene.begin(t);
     await scene.rehearse(REHEARSAL_MS);
     assert.deepEqual(scene.untouched, [], 'an actor in lib/crash must write through it');
