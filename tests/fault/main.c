@@ -57,11 +57,11 @@ static const struct plan good_disk = {.is_recorded = true};
 
 /* --- The script itself ---------------------------------------------------------------------- */
 
-/* A name in a path may be anything: it is data. An id has to be one that was saved. */
+/* A name or a number in a path may be any: it is data. An id has to be one that was saved. */
 static bool is_name(struct str segment)
 {
     return segment.len > 2 && segment.ptr[0] == '{' &&
-           route_param_kind(str_slice(segment, 1, segment.len - 1)) == ROUTE_PARAM_TEXT;
+           route_param_kind(str_slice(segment, 1, segment.len - 1)) != ROUTE_PARAM_UUID;
 }
 
 /* "/v1/threads/{thread_id}" and "/v1/threads/$thread". */

@@ -569,6 +569,15 @@ WRAPPED(int, link, const char *from, const char *to)
     return two_names(from, to, false);
 }
 
+WRAPPED(int, linkat, int from_directory, const char *from, int directory, const char *to, int flags)
+{
+    char path[DISK_PATH_MAX], new_path[DISK_PATH_MAX];
+    assert(flags == 0);
+    return path_at(from_directory, from, path) && path_at(directory, to, new_path)
+               ? two_names(path, new_path, false)
+               : (int)syscall(SYS_linkat, from_directory, from, directory, to, flags);
+}
+
 WRAPPED(int, access, const char *path, int mode)
 {
     return sqlite_access(path, mode);
