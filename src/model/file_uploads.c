@@ -97,7 +97,7 @@ static enum error decode_hash(struct context *c, struct str hex, struct str *out
     for (size_t i = 0; good && i < SHA256_LEN; i++) {
         int high = hex_digit(hex.ptr[2 * i]), low = hex_digit(hex.ptr[2 * i + 1]);
         good = high >= 0 && low >= 0;
-        bytes[i] = (char)(high << 4 | low);
+        bytes[i] = good ? (char)(high << 4 | low) : 0;
     }
     if (!good)
         return problem_fault(
