@@ -133,6 +133,12 @@ void json_write_name(struct json_writer *w, const char *name)
     w->after_key = true;
 }
 
+void json_write_text_member(struct json_writer *w, const char *name, struct str text)
+{
+    json_write_name(w, name);
+    json_write_string(w, text);
+}
+
 void json_write_key_value(struct json_writer *w, struct json key)
 {
     assert(w->depth > 0 && w->levels[w->depth - 1].object && !w->after_key);

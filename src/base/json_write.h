@@ -32,6 +32,8 @@ void json_write_end(struct json_writer *w);
 void json_write_key(struct json_writer *w, struct str key);
 /* A key of ours, in which nothing is to be escaped. */
 void json_write_name(struct json_writer *w, const char *name);
+/* The two together, for text. */
+void json_write_text_member(struct json_writer *w, const char *name, struct str text);
 /* A key of a parsed object, as it was written. */
 void json_write_key_value(struct json_writer *w, struct json key);
 

@@ -32,6 +32,12 @@ static inline bool str_eq(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Whether they are not the same; absent and empty differ. */
+static inline bool str_differs(struct str a, struct str b)
+{
+    return !str_eq(a, b) || (a.ptr == NULL) != (b.ptr == NULL);
+}
+
 bool str_eq_nocase(struct str a, struct str b);
 int str_cmp(struct str a, struct str b);
 bool str_starts_with(struct str s, struct str prefix);

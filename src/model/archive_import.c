@@ -1,5 +1,6 @@
 #include "base/json_write.h"
 #include "base/memory.h"
+#include "model/agents.h"
 #include "model/archive_file.h"
 #include "model/audit.h"
 #include "model/blobs.h"
@@ -54,13 +55,6 @@ static enum error choose_ids(struct import *im)
         }
     }
     return e;
-}
-
-static struct str agent_principal(struct arena *arena, struct uuid id)
-{
-    char text[UUID_TEXT_LEN];
-    uuid_format(id, text);
-    return arena_printf(arena, "agent:%.*s", UUID_TEXT_LEN, text);
 }
 
 static struct str map_principal(const struct archive *a, struct arena *arena, struct str principal)

@@ -7,12 +7,6 @@
 
 /* --- Events ---------------------------------------------------------------------------------- */
 
-static void write_text(struct json_writer *w, const char *name, struct str text)
-{
-    json_write_name(w, name);
-    json_write_string(w, text);
-}
-
 static void write_number(struct json_writer *w, const char *name, int64_t number)
 {
     json_write_name(w, name);
@@ -26,16 +20,16 @@ enum error file_tell(
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
     struct json_writer *w = &payload.w;
     json_write_object(w);
-    write_text(w, "name", file->name);
+    json_write_text_member(w, "name", file->name);
     write_number(w, "version", file->version);
     write_number(w, "size_bytes", file->size_bytes);
-    write_text(w, "sha256", file->sha256);
-    write_text(w, "content_type", file->content_type);
-    write_text(w, "by", c->principal);
+    json_write_text_member(w, "sha256", file->sha256);
+    json_write_text_member(w, "content_type", file->content_type);
+    json_write_text_member(w, "by", c->principal);
     if (copy != NULL) {
         json_write_name(w, "source_thread_id");
         json_write_uuid(w, copy->from_thread_id);
-        write_text(w, "source_name", copy->from_name);
+        json_write_text_member(w, "source_name", copy->from_name);
         write_number(w, "source_version", copy->version);
     }
     json_write_end(w);

@@ -237,12 +237,6 @@ static void write_id(struct json_writer *w, const char *name, bool has, struct u
         json_write_null(w);
 }
 
-static void write_text(struct json_writer *w, const char *name, struct str text)
-{
-    json_write_name(w, name);
-    json_write_string(w, text);
-}
-
 static void write_json(struct json_writer *w, const char *name, struct str text)
 {
     json_write_name(w, name);
@@ -261,14 +255,14 @@ static struct str beginning(struct str text, size_t max)
 
 static void write_content(struct json_writer *w, const struct message *m)
 {
-    write_text(w, "content", beginning(m->content, MESSAGE_TOLD_MAX_BYTES));
+    json_write_text_member(w, "content", beginning(m->content, MESSAGE_TOLD_MAX_BYTES));
     if (m->content.len > MESSAGE_TOLD_MAX_BYTES) {
         json_write_name(w, "content_truncated");
         json_write_bool(w, true);
     }
     json_write_name(w, "content_bytes");
     json_write_u64(w, m->content.len);
-    write_text(w, "content_type", m->content_type);
+    json_write_text_member(w, "content_type", m->content_type);
     bool whole = m->metadata.len <= MESSAGE_TOLD_MAX_BYTES;
     write_json(w, "metadata", whole ? m->metadata : STR("{}"));
     if (!whole) {
@@ -287,9 +281,9 @@ static struct event event_of(struct context *c, const struct message *m, const c
     struct json_writer *w = &payload.w;
     json_write_object(w);
     write_id(w, "message_id", true, m->id);
-    write_text(w, "type", m->type);
+    json_write_text_member(w, "type", m->type);
     write_id(w, "sender_id", m->has_sender_id, m->sender_id);
-    write_text(w, "sender_role", m->sender_role);
+    json_write_text_member(w, "sender_role", m->sender_role);
     if (!m->has_deleted_at)
         write_content(w, m);
     write_id(w, "responds_to", m->has_responds_to, m->responds_to);

@@ -199,12 +199,6 @@ enum error participant_list(struct context *c, struct uuid thread_id,
 
 /* --- What is told --------------------------------------------------------------------------- */
 
-static void write_member(struct json_writer *w, const char *name, struct str text)
-{
-    json_write_name(w, name);
-    json_write_string(w, text);
-}
-
 /* `changed` is NULL for one that is new. */
 static struct str describe(
     struct arena *arena, const struct participant *p, const char *const *changed)
@@ -214,11 +208,11 @@ static struct str describe(
     json_write_object(&text.w);
     json_write_name(&text.w, "participant_id");
     json_write_uuid(&text.w, p->id);
-    write_member(&text.w, "principal", p->principal);
-    write_member(&text.w, "role", p->role);
-    write_member(&text.w, "name", p->name);
-    write_member(&text.w, "status", p->status);
-    write_member(&text.w, "permission", p->permission);
+    json_write_text_member(&text.w, "principal", p->principal);
+    json_write_text_member(&text.w, "role", p->role);
+    json_write_text_member(&text.w, "name", p->name);
+    json_write_text_member(&text.w, "status", p->status);
+    json_write_text_member(&text.w, "permission", p->permission);
     json_write_name(&text.w, "active");
     json_write_bool(&text.w, p->active);
     json_write_name(&text.w, "barred");
@@ -261,9 +255,9 @@ static enum error record(
     json_write_object(&text.w);
     json_write_name(&text.w, "thread_id");
     json_write_uuid(&text.w, p->thread_id);
-    write_member(&text.w, "principal", p->principal);
-    write_member(&text.w, "from", from);
-    write_member(&text.w, "to", to);
+    json_write_text_member(&text.w, "principal", p->principal);
+    json_write_text_member(&text.w, "from", from);
+    json_write_text_member(&text.w, "to", to);
     json_write_end(&text.w);
     return audit_record(
         c, "participant.permission", "participant", p->id, json_text_take(&text, c->arena));
@@ -436,11 +430,6 @@ static struct str granted(const struct participant *p)
     return p->active ? p->permission : STR_NONE;
 }
 
-static bool differ(struct str a, struct str b)
-{
-    return !str_eq(a, b) || str_is_none(a) != str_is_none(b);
-}
-
 /* The names of what differs, ended by NULL; NULL itself when nothing does. */
 static const char *const *differences(
     struct arena *arena, const struct participant *a, const struct participant *b)
@@ -448,10 +437,11 @@ static const char *const *differences(
     const struct {
         const char *name;
         bool differs;
-    } all[] = {{"role", differ(a->role, b->role)}, {"name", differ(a->name, b->name)},
-        {"image", differ(a->image, b->image)}, {"status", differ(a->status, b->status)},
-        {"permission", differ(a->permission, b->permission)}, {"active", a->active != b->active},
-        {"barred", a->barred != b->barred}, {"metadata", differ(a->metadata, b->metadata)}};
+    } all[] = {{"role", str_differs(a->role, b->role)}, {"name", str_differs(a->name, b->name)},
+        {"image", str_differs(a->image, b->image)}, {"status", str_differs(a->status, b->status)},
+        {"permission", str_differs(a->permission, b->permission)},
+        {"active", a->active != b->active}, {"barred", a->barred != b->barred},
+        {"metadata", str_differs(a->metadata, b->metadata)}};
     const char **names = ARENA_ARRAY(arena, const char *, COUNT_OF(all) + 1);
     size_t n = 0;
     for (size_t i = 0; i < COUNT_OF(all); i++)
@@ -473,8 +463,8 @@ static enum error check_own(
         return e;
     if (!str_eq(before->principal, c->principal))
         return refuse(c, "it can change nobody but itself");
-    if (differ(before->permission, after->permission) || differ(before->role, after->role) ||
-        differ(before->metadata, after->metadata))
+    if (str_differs(before->permission, after->permission) ||
+        str_differs(before->role, after->role) || str_differs(before->metadata, after->metadata))
         return refuse(c, "of itself it can change name, image and status, and leave");
     return OK;
 }
@@ -526,7 +516,7 @@ enum error participant_update(
     enum error e = context_check_match(c, before->version);
     if (e == OK)
         e = check_own(c, before, after);
-    if (e == OK && differ(before->image, after->image))
+    if (e == OK && str_differs(before->image, after->image))
         e = check_image(c, after->image);
     if (e == OK)
         e = bar(c, before, after);
@@ -646,7 +636,7 @@ static enum error tell_presence(struct context *c, struct participant *p, bool o
 enum error participant_heartbeat(
     struct context *c, struct participant *p, int64_t ttl_s, struct str status)
 {
-    bool spoke = !str_is_none(status) && differ(status, p->status);
+    bool spoke = !str_is_none(status) && str_differs(status, p->status);
     if (!str_is_none(c->principal) && !str_eq(c->principal, p->principal))
         return problem_set(c->problem, ERR_FORBIDDEN,
             "%.*s can say of nobody but itself that it is online", STR_ARG(c->principal));

@@ -45,11 +45,6 @@ enum error state_lock_told(struct context *c, const struct state_place *place)
 
 /* --- What is told --------------------------------------------------------------------------- */
 
-static bool differ(struct str a, struct str b)
-{
-    return str_is_none(a) != str_is_none(b) || !str_eq(a, b);
-}
-
 static void write_changed(
     struct json_writer *w, const struct state *before, const struct state *after)
 {
@@ -63,7 +58,7 @@ static void write_changed(
     json_write_name(w, "changed");
     json_write_array(w);
     for (size_t i = 0; i < COUNT_OF(members); i++)
-        if (differ(members[i].before, members[i].after))
+        if (str_differs(members[i].before, members[i].after))
             json_write_string(w, str_of(members[i].name));
     json_write_end(w);
 }
@@ -98,7 +93,7 @@ static enum error write_changed_members(
     struct json_error unused;
     size_t told = 0;
     int64_t untold = 0;
-    if (!differ(before->data, after->data) || before->version == 0)
+    if (!str_differs(before->data, after->data) || before->version == 0)
         return OK;
     if (!json_parse(c->arena, before->data, &old, &unused) ||
         !json_parse(c->arena, after->data, &new, &unused))

@@ -406,11 +406,6 @@ enum error thread_update(struct context *c, const struct thread *before, struct 
     return e == OK ? thread_get(c, before->id, after) : e;
 }
 
-static bool differ(struct str a, struct str b)
-{
-    return !str_eq(a, b) || str_is_none(a) != str_is_none(b);
-}
-
 /* Writes the names of what differs as an array; how many they are. */
 static size_t write_differences(
     struct json_writer *w, const struct thread *a, const struct thread *b)
@@ -418,12 +413,14 @@ static size_t write_differences(
     const struct {
         const char *name;
         bool differs;
-    } all[] = {{"title", differ(a->title, b->title)}, {"agent", differ(a->agent, b->agent)},
-        {"context", differ(a->context, b->context)},
-        {"preferences", differ(a->preferences, b->preferences)},
-        {"important_steps", differ(a->important_steps, b->important_steps)},
-        {"metadata", differ(a->metadata, b->metadata)}, {"error", differ(a->error, b->error)},
-        {"run_policy", differ(a->run_policy, b->run_policy)},
+    } all[] = {{"title", str_differs(a->title, b->title)},
+        {"agent", str_differs(a->agent, b->agent)},
+        {"context", str_differs(a->context, b->context)},
+        {"preferences", str_differs(a->preferences, b->preferences)},
+        {"important_steps", str_differs(a->important_steps, b->important_steps)},
+        {"metadata", str_differs(a->metadata, b->metadata)},
+        {"error", str_differs(a->error, b->error)},
+        {"run_policy", str_differs(a->run_policy, b->run_policy)},
         {"prune_on_completion", a->prune_on_completion != b->prune_on_completion},
         {"event_max_age_s",
             a->has_event_max_age_s != b->has_event_max_age_s ||

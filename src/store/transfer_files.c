@@ -175,7 +175,7 @@ static enum error read_piece(struct errand *r, struct side *side, int fd, uint64
     size_t size = piece_size(r->name, n);
     if (fd >= 0)
         return read_file(r, fd, n, size) == OK ? OK : lost(r->t, side, r->name);
-    struct transfer_value key[3], row[1];
+    struct transfer_value key[3], row[1] = {{0}};
     struct arena_mark mark = arena_mark(side->arena);
     bool found;
     chunk_key(r->name, (int64_t)n, key);
