@@ -33,6 +33,14 @@ enum { PAGE_MAX_BYTES = 4 * 1024 * 1024 };
     X(SCOPE_STATES_WRITE, "states:write")             \
     X(SCOPE_STORAGE_READ, "storage:read")             \
     X(SCOPE_STORAGE_WRITE, "storage:write")           \
+    X(SCOPE_CHECKPOINTS_READ, "checkpoints:read")     \
+    X(SCOPE_CHECKPOINTS_WRITE, "checkpoints:write")   \
+    X(SCOPE_NOTEBOOKS_READ, "notebooks:read")         \
+    X(SCOPE_NOTEBOOKS_WRITE, "notebooks:write")       \
+    X(SCOPE_USAGE_READ, "usage:read")                 \
+    X(SCOPE_USAGE_WRITE, "usage:write")               \
+    X(SCOPE_EVALS_READ, "evals:read")                 \
+    X(SCOPE_EVALS_WRITE, "evals:write")               \
     X(SCOPE_ADMIN, "admin")                           \
     X(SCOPE_OPERATOR, "operator")
 

@@ -12,7 +12,8 @@ static const struct str PLAIN_KINDS[] = {
 
 /* Namespaces in which Cairn itself speaks. */
 static const struct str RESERVED[] = {{"cairn", 5}, {"thread", 6}, {"run", 3}, {"message", 7},
-    {"participant", 11}, {"file", 4}, {"assistant", 9}, {"conversation", 12}, {"gap", 3}};
+    {"participant", 11}, {"file", 4}, {"assistant", 9}, {"conversation", 12}, {"gap", 3},
+    {"turn", 4}, {"steps", 5}, {"checkpoint", 10}, {"tool", 4}, {"resumption", 10}, {"history", 7}};
 
 static bool is_kind_byte(char b)
 {

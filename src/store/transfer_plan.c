@@ -31,6 +31,7 @@ static const struct {
      * this, in whose order the events happened. */
     {"events", {"tenant_id", "id"}},
     {"messages", {"tenant_id", "id"}},
+    {"steps", {"tenant_id", "log_id"}},
 };
 
 /* Values that one engine keeps elsewhere. In the target they are right for both. */
@@ -182,7 +183,7 @@ static enum error add_columns(struct transfer_table *out, const struct catalogue
         out->columns[out->n_columns++] = (struct transfer_column){.name = column->name,
             .kind = column->kind,
             .type = {column->type, find_column(to, column->name)->type}};
-        out->has_version |= strcmp(column->name, "version") == 0;
+        out->has_version |= strcmp(column->name, "version") == 0 && column->kind == VALUE_INT;
     }
     return e;
 }

@@ -34,6 +34,14 @@ const SCOPES = [
   'states:write',
   'storage:read',
   'storage:write',
+  'checkpoints:read',
+  'checkpoints:write',
+  'notebooks:read',
+  'notebooks:write',
+  'usage:read',
+  'usage:write',
+  'evals:read',
+  'evals:write',
 ];
 
 async function firstKey(server, scopes = ['operator']) {

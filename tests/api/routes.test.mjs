@@ -32,6 +32,14 @@ const TENANT_SCOPES = [
   'states:write',
   'storage:read',
   'storage:write',
+  'checkpoints:read',
+  'checkpoints:write',
+  'notebooks:read',
+  'notebooks:write',
+  'usage:read',
+  'usage:write',
+  'evals:read',
+  'evals:write',
 ];
 
 // --- The table -------------------------------------------------------------------------------

@@ -10,7 +10,10 @@ static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotenc
     "event_garbage", "agents", "participants", "shares", "share_redemptions", "messages",
     "message_debug", "message_versions", "message_words", "blobs", "blob_chunks", "blob_garbage",
     "blob_doubts", "files", "file_versions", "file_ends", "uploads", "state_documents",
-    "state_versions", "agent_storage"};
+    "state_versions", "agent_storage", "agent_versions", "agent_activations", "agent_links",
+    "run_phases", "turns", "item_dictionaries", "items", "snapshots", "snapshot_items",
+    "item_doubts", "checkpoints", "checkpoint_writes", "steps", "resumptions", "awaited_tools",
+    "history_entries", "prices", "usage_days", "eval_runs", "notebook_records", "notebook_threads"};
 
 /* Those of them that SQLite does not have, or has without the column. */
 static bool is_of_postgres(const char *table)

@@ -1,0 +1,68 @@
+/*
+ * Snapshots: JSON documents of a thread, each as it was at one moment, kept for what changed.
+ *
+ * A document is cut into items: each member of an object, and each element of an array that is such
+ * a member (a list of messages into its messages), is stored once in its tenant, by SHA-256. A
+ * snapshot is a manifest that names its items, either all of them or what differs from another
+ * snapshot of the same thread, its base; every SNAPSHOT_DEPTH_MAX one is whole. A snapshot never
+ * changes. Its hash is that of the document: what does not have it any more is not shown.
+ *
+ * Whoever has a row with a snapshot's id drops the snapshot when the row goes (snapshot_drop),
+ * except with the whole thread. Others that build on one keep what they need of it. Items that
+ * nothing refers to any more are collected by the sweep.
+ */
+#ifndef MODEL_SNAPSHOTS_H
+#define MODEL_SNAPSHOTS_H
+
+#include "base/json.h"
+#include "model/context.h"
+
+enum {
+    SNAPSHOT_MAX_BYTES = 8 * 1024 * 1024, /* of one document */
+    SNAPSHOT_MAX_ITEMS = 100000,
+    SNAPSHOT_DEPTH_MAX = 64,
+};
+
+/* What is known of one without reading its items. */
+struct snapshot {
+    struct uuid id;
+    struct uuid thread_id;
+    struct sha256 sha256;
+    int64_t size_bytes;
+    int64_t created_at;
+};
+
+/*
+ * Stores `document` (any JSON value) as a snapshot of the thread. With a base (the nil id: none),
+ * which must be a snapshot of the same thread, what both have costs nothing. The thread is locked.
+ */
+MUST_CHECK enum error snapshot_put(struct context *c, struct uuid thread_id, struct uuid base_id,
+    struct str document, struct snapshot *out_snapshot);
+
+/*
+ * The same for a change of the base, without the whole: `set` (compact JSON object; STR_NONE: none)
+ * has members that replace those of the base, `append` members whose elements go to the end of the
+ * base's arrays (an absent one counts as empty), `remove` the names of members that go. The base is
+ * an object. A fault names `pointer` and what is below it.
+ */
+struct snapshot_change {
+    struct str set;
+    struct str append;
+    const struct str *remove;
+    size_t n_remove;
+};
+MUST_CHECK enum error snapshot_change(struct context *c, struct uuid thread_id, struct uuid base_id,
+    const struct snapshot_change *change, struct str pointer, struct snapshot *out_snapshot);
+
+/* The document, compact. ERR_DAMAGED when an item or the manifest is not what it was. */
+MUST_CHECK enum error snapshot_get(struct context *c, struct uuid id, struct str *out_document);
+/* One member of a document that is an object; STR_NONE when it has none of this name. */
+MUST_CHECK enum error snapshot_get_member(
+    struct context *c, struct uuid id, struct str name, struct str *out_value);
+MUST_CHECK enum error snapshot_get_head(
+    struct context *c, struct uuid id, struct snapshot *out_snapshot);
+
+/* Nothing refers to it any more. */
+MUST_CHECK enum error snapshot_drop(struct context *c, struct uuid id);
+
+#endif
