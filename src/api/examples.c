@@ -118,6 +118,7 @@ static void write_items(struct json_writer *w, const struct field *f)
 static void write_value(struct json_writer *w, const struct field *f)
 {
     static const int64_t MOMENT_US = 1767225600000000; /* 2026-01-01 */
+    static const int64_t COST_PICO = 12500000000;      /* 0.0125 dollars */
     struct uuid id = UUID_NIL;
     switch (f->kind) {
     case FIELD_STRING:
@@ -131,6 +132,9 @@ static void write_value(struct json_writer *w, const struct field *f)
         break;
     case FIELD_INT:
         json_write_i64(w, f->min > 0 ? f->min : 1);
+        break;
+    case FIELD_MONEY:
+        json_write_money(w, f->min > 0 ? f->min : COST_PICO);
         break;
     case FIELD_TIME:
         json_write_time(w, MOMENT_US);

@@ -84,6 +84,8 @@ static const char *type_name(enum field_kind kind)
         return "boolean";
     case FIELD_INT:
         return "integer";
+    case FIELD_MONEY:
+        return "number";
     case FIELD_JSON:
     case FIELD_DOCUMENT:
     case FIELD_NESTED:

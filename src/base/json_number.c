@@ -66,8 +66,14 @@ static struct decimal read_decimal(struct str text)
 
 bool json_number_to_i64(struct str text, int64_t *out_value)
 {
+    return json_number_to_scaled(text, 0, out_value);
+}
+
+bool json_number_to_scaled(struct str text, int places, int64_t *out_value)
+{
     enum { I64_DIGITS = 19 };
     struct decimal d = read_decimal(text);
+    d.vast = d.vast || __builtin_add_overflow(d.exponent, d.n_digits > 0 ? places : 0, &d.exponent);
     if (d.vast || (d.n_digits > 0 && (d.exponent < (int64_t)d.n_digits || d.exponent > I64_DIGITS)))
         return false;
     uint64_t magnitude = 0; /* nineteen digits always fit */

@@ -7,6 +7,8 @@
 
 /* The texts are numbers that json_parse accepted. */
 MUST_CHECK bool json_number_to_i64(struct str text, int64_t *out_value);
+/* The number times 10^places: false when that is not whole, or fits no int64_t. */
+MUST_CHECK bool json_number_to_scaled(struct str text, int places, int64_t *out_value);
 /* False when the value is beyond a double's range. */
 MUST_CHECK bool json_number_to_double(struct str text, double *out_value);
 bool json_number_eq(struct str a, struct str b);

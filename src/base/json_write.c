@@ -170,6 +170,25 @@ void json_write_u64(struct json_writer *w, uint64_t value)
     buf_append_u64(w->out, value);
 }
 
+void json_write_money(struct json_writer *w, int64_t pico)
+{
+    enum { PLACES = 12 };
+    const uint64_t unit = 1000000000000;
+    uint64_t magnitude = pico < 0 ? ~(uint64_t)pico + 1 : (uint64_t)pico;
+    uint64_t rest = magnitude % unit;
+    char digits[PLACES];
+    size_t n = PLACES;
+    for (size_t i = PLACES; i > 0; i--, rest /= 10)
+        digits[i - 1] = (char)('0' + rest % 10);
+    while (n > 0 && digits[n - 1] == '0')
+        n--;
+    begin_value(w);
+    buf_append(w->out, pico < 0 ? STR("-") : STR(""));
+    buf_append_u64(w->out, magnitude / unit);
+    buf_append(w->out, n > 0 ? STR(".") : STR(""));
+    buf_append(w->out, (struct str){digits, n});
+}
+
 void json_write_bool(struct json_writer *w, bool value)
 {
     begin_value(w);

@@ -44,6 +44,8 @@ void json_write_u64(struct json_writer *w, uint64_t value);
 void json_write_bool(struct json_writer *w, bool value);
 void json_write_null(struct json_writer *w);
 void json_write_uuid(struct json_writer *w, struct uuid id);
+/* Whole picodollars as a number of dollars: exact, with no more places than it takes. */
+void json_write_money(struct json_writer *w, int64_t pico);
 /* RFC 3339. */
 void json_write_time(struct json_writer *w, int64_t unix_us);
 /* A parsed value, compact, its strings and numbers as they were written. */

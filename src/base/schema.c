@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/json_number.h"
 #include "base/json_patch.h"
 
 /* One object on its way into a struct. */
@@ -22,6 +23,7 @@ static bool has_flag(const struct field *f)
     case FIELD_BOOL:
     case FIELD_INT:
     case FIELD_TIME:
+    case FIELD_MONEY:
     case FIELD_UUID:
     case FIELD_NESTED:
         return (f->flags & (FIELD_OPTIONAL | FIELD_NULLABLE)) != 0;
@@ -165,6 +167,32 @@ static void decode_int(struct decoder *d, const struct field *f, struct json v, 
         *(int64_t *)out = value;
 }
 
+static void money_fault(
+    struct decoder *d, const struct field *f, const char *rule, int64_t limit_pico)
+{
+    struct json_text text;
+    json_text_init(&text, 64);
+    json_write_money(&text.w, limit_pico);
+    struct str limit = json_text_take(&text, d->arena);
+    problem_fault(d->problem, pointer_to(d, f), "%s %.*s", rule, STR_ARG(limit));
+}
+
+static void decode_money(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    enum { PICO_PLACES = 12 };
+    int64_t value, max = limit_or(f->max, INT64_MAX);
+    if (!expect_type(d, f, v, JSON_NUMBER))
+        return;
+    if (!json_number_to_scaled(json_raw(v), PICO_PLACES, &value))
+        fault(d, f, "must be an amount below 9223372 with at most 12 decimal places");
+    else if (value < f->min)
+        money_fault(d, f, "must be at least", f->min);
+    else if (value > max)
+        money_fault(d, f, "must be at most", max);
+    else
+        *(int64_t *)out = value;
+}
+
 static void decode_time(struct decoder *d, const struct field *f, struct json v, void *out)
 {
     struct str text;
@@ -251,6 +279,7 @@ static decode_fn *const decoders[] = {
     [FIELD_BOOL] = decode_bool,
     [FIELD_INT] = decode_int,
     [FIELD_TIME] = decode_time,
+    [FIELD_MONEY] = decode_money,
     [FIELD_UUID] = decode_uuid,
     [FIELD_STRINGS] = decode_strings,
     [FIELD_NESTED] = decode_nested,
@@ -332,6 +361,7 @@ static bool is_absent(const struct field *f, const char *in)
     case FIELD_BOOL:
     case FIELD_INT:
     case FIELD_TIME:
+    case FIELD_MONEY:
     case FIELD_UUID:
     case FIELD_NESTED:
         return false;
@@ -384,6 +414,9 @@ static void encode_value(struct json_writer *w, const struct field *f, const voi
         break;
     case FIELD_TIME:
         json_write_time(w, *(const int64_t *)at);
+        break;
+    case FIELD_MONEY:
+        json_write_money(w, *(const int64_t *)at);
         break;
     case FIELD_UUID:
         json_write_uuid(w, *(const struct uuid *)at);

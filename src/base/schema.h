@@ -9,12 +9,14 @@
  *                              struct str, the value as compact JSON text; absent or null is
  * STR_NONE FIELD_BOOL                 bool FIELD_INT, FIELD_TIME      int64_t (FIELD_TIME:
  * microseconds since 1970, RFC 3339 on the wire) FIELD_UUID                 struct uuid
+ *   FIELD_MONEY                int64_t, picodollars; a number of dollars on the wire, exact
  *   FIELD_STRINGS              struct str_list
  *   FIELD_NESTED               a struct of its own, described by `nested`
  *   FIELD_NESTED_LIST          struct nested_list, its items in the arena, described by `nested`
- * FIELD_BOOL, FIELD_INT, FIELD_TIME, FIELD_UUID and FIELD_NESTED have no value that means "absent":
- * rows that are FIELD_OPTIONAL or FIELD_NULLABLE give the offset of a bool in `has_offset`, true
- * when a value is there. Without FIELD_OPTIONAL a decoded object must have the member.
+ * FIELD_BOOL, FIELD_INT, FIELD_TIME, FIELD_MONEY, FIELD_UUID and FIELD_NESTED have no value that
+ * means "absent": rows that are FIELD_OPTIONAL or FIELD_NULLABLE give the offset of a bool in
+ * `has_offset`, true when a value is there. Without FIELD_OPTIONAL a decoded object must have the
+ * member.
  */
 #ifndef BASE_SCHEMA_H
 #define BASE_SCHEMA_H
@@ -32,6 +34,7 @@ enum field_kind {
     FIELD_BOOL,
     FIELD_INT,
     FIELD_TIME,
+    FIELD_MONEY, /* min and max are picodollars */
     FIELD_UUID,
     FIELD_STRINGS,
     FIELD_NESTED,

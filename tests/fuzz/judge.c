@@ -50,6 +50,7 @@ static void judge_value(const struct field *f, struct json value)
         FUZZ_CHECK(json_type(value) == JSON_TRUE || json_type(value) == JSON_FALSE);
         break;
     case FIELD_INT:
+    case FIELD_MONEY:
         FUZZ_CHECK(json_type(value) == JSON_NUMBER);
         break;
     case FIELD_OBJECT:

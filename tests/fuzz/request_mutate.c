@@ -117,6 +117,7 @@ static void add_scalar(struct buf *out, const struct field *f)
         add_choice(out, f->choices);
         break;
     case FIELD_INT:
+    case FIELD_MONEY:
         add_int(out, f);
         break;
     case FIELD_BOOL:
@@ -135,7 +136,7 @@ static void add_scalar(struct buf *out, const struct field *f)
 
 static void add_value(struct buf *out, const struct field *f, unsigned depth)
 {
-    bool bare = f->kind == FIELD_INT || f->kind == FIELD_BOOL;
+    bool bare = f->kind == FIELD_INT || f->kind == FIELD_MONEY || f->kind == FIELD_BOOL;
     if (one_in(16)) {
         buf_append(out, one_in(2) ? STR("null") : STR("7"));
         return;

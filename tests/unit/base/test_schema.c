@@ -312,3 +312,76 @@ TEST(members_can_join_an_object_that_is_open)
     json_write_end(&w);
     EXPECT_STR(buf_str(&b), STR("{\"first\":null,\"steps\":7}"));
 }
+
+/* ---- money ---- */
+
+struct priced {
+    int64_t cost;
+    bool has_cost;
+};
+static const struct field priced_fields[] = {
+    {.name = "cost",
+        .kind = FIELD_MONEY,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = offsetof(struct priced, cost),
+        .has_offset = offsetof(struct priced, has_cost),
+        .max = 2000000000000},
+};
+static const struct schema priced_schema = {"Priced", priced_fields, 1, sizeof(struct priced)};
+
+TEST(money_is_exact_to_the_picodollar_in_both_directions)
+{
+    static const struct {
+        const char *wire;
+        int64_t pico;
+    } same[] = {{"{\"cost\":0}", 0}, {"{\"cost\":1.5}", 1500000000000},
+        {"{\"cost\":0.000000000001}", 1}, {"{\"cost\":2}", 2000000000000},
+        {"{\"cost\":0.012345678901}", 12345678901}};
+    CLEANUP(arena_deinit) struct arena a;
+    struct priced priced;
+    struct problem problem;
+    arena_init(&a, TEST_ARENA_BYTES);
+    for (size_t i = 0; i < COUNT_OF(same); i++) {
+        CLEANUP(buf_deinit) struct buf b;
+        struct json_writer w;
+        problem_init(&problem, &a);
+        EXPECT_EQ(
+            schema_decode(&a, &priced_schema, parsed(&a, str_of(same[i].wire)), &priced, &problem),
+            OK);
+        EXPECT_EQ(priced.cost, same[i].pico);
+        buf_init(&b, 100);
+        json_writer_init(&w, &b);
+        schema_encode(&w, &priced_schema, &priced);
+        EXPECT_STR(buf_str(&b), str_of(same[i].wire));
+    }
+}
+
+TEST(money_with_too_many_places_or_beyond_its_limits_is_refused)
+{
+    static const char *const refused[] = {"{\"cost\":1e-13}", "{\"cost\":\"1\"}", "{\"cost\":1e7}",
+        "{\"cost\":-0.5}", "{\"cost\":2.000000000001}", "{\"cost\":1e99999999999999999999}"};
+    CLEANUP(arena_deinit) struct arena a;
+    struct priced priced;
+    struct problem problem;
+    arena_init(&a, TEST_ARENA_BYTES);
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        problem_init(&problem, &a);
+        EXPECT_EQ(
+            schema_decode(&a, &priced_schema, parsed(&a, str_of(refused[i])), &priced, &problem),
+            ERR_INVALID);
+    }
+}
+
+TEST(money_below_zero_keeps_its_sign_and_its_digits)
+{
+    CLEANUP(buf_deinit) struct buf b;
+    struct json_writer w;
+    buf_init(&b, 100);
+    json_writer_init(&w, &b);
+    json_write_array(&w);
+    json_write_money(&w, -1);
+    json_write_money(&w, INT64_MIN);
+    json_write_money(&w, INT64_MAX);
+    json_write_end(&w);
+    EXPECT_STR(buf_str(&b), STR("[-0.000000000001,-9223372.036854775808,9223372.036854775807]"));
+}
