@@ -26,7 +26,7 @@ void fixture_begin(struct fixture *f)
     f->arena = &f->scratch.arena;
     if (on_postgres()) {
         f->where = plain_url();
-        f->options.schema = plain_schema_name(f->arena);
+        f->options.schema = plain_take_schema(f->arena);
     } else {
         f->where = format(f->arena, "sqlite:%.*s", STR_ARG(f->scratch.data_dir));
     }
@@ -37,7 +37,7 @@ void fixture_end(struct fixture *f)
 {
     cairn_close(f->c);
     if (on_postgres())
-        plain_drop_schema(f->options.schema);
+        plain_give_schema(f->options.schema);
     scratch_deinit(&f->scratch);
 }
 

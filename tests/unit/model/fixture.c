@@ -53,7 +53,7 @@ void fixture_begin(struct fixture *f)
 {
     init(f);
     if (on_postgres())
-        f->schema = plain_schema_name(f->arena);
+        f->schema = plain_take_schema(f->arena);
     fixture_open(f);
 }
 
@@ -75,7 +75,7 @@ void fixture_end(struct fixture *f)
 {
     fixture_close(f);
     if (on_postgres() && !f->has_joined)
-        plain_drop_schema(f->schema);
+        plain_give_schema(f->schema);
     scratch_deinit(&f->scratch);
 }
 

@@ -36,14 +36,77 @@ void plain_drop_schema(const char *schema)
     arena_init(&arena, SIZE_MAX);
     PGconn *conn = plain_connect(schema);
     struct str sql = arena_printf(&arena, "DROP SCHEMA IF EXISTS \"%s\" CASCADE", schema);
-    plain_exec(conn, arena_cstr(&arena, sql));
+    PQclear(PQexec(conn, arena_cstr(&arena, sql)));
     PQfinish(conn);
     arena_deinit(&arena);
+}
+
+/* --- Schemas that are used again ------------------------------------------------------------ */
+
+static struct {
+    char name[64]; /* of an emptied schema; "" when there is none */
+    int taken;
+    bool is_spoiled; /* one of those that are taken */
+} kept;
+
+static const char EMPTY[] =
+    "DO $$ DECLARE t text; BEGIN "
+    "DELETE FROM tenants; "
+    "FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+    " AND tablename <> 'schema_versions' LOOP EXECUTE format('DELETE FROM %I', t); END LOOP; "
+    "FOR t IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema()"
+    " LOOP EXECUTE format('ALTER SEQUENCE %I RESTART', t); END LOOP; END $$";
+
+static void drop_kept(void)
+{
+    if (kept.name[0] != '\0')
+        plain_drop_schema(kept.name);
+}
+
+const char *plain_take_schema(struct arena *arena)
+{
+    kept.taken++;
+    if (kept.name[0] == '\0')
+        return plain_schema_name(arena);
+    const char *name = arena_cstr(arena, str_of(kept.name));
+    kept.name[0] = '\0';
+    return name;
+}
+
+void plain_give_schema(const char *schema)
+{
+    static bool drops_at_exit;
+    if (!drops_at_exit)
+        atexit(drop_kept);
+    drops_at_exit = true;
+    if (kept.is_spoiled || kept.name[0] != '\0') {
+        plain_drop_schema(schema);
+    } else {
+        PGconn *conn = plain_connect(schema);
+        PGresult *result = PQexec(conn, EMPTY);
+        if (PQresultStatus(result) == PGRES_COMMAND_OK)
+            snprintf(kept.name, sizeof kept.name, "%s", schema);
+        PQclear(result);
+        PQfinish(conn);
+        if (kept.name[0] == '\0')
+            plain_drop_schema(schema);
+    }
+    kept.is_spoiled = --kept.taken > 0 && kept.is_spoiled;
+}
+
+static void note_spoiling(const char *sql)
+{
+    static const char *const WORDS[] = {
+        "CREATE ", "ALTER ", "DROP ", "GRANT ", "REVOKE ", "TRUNCATE ", "schema_versions"};
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
+        if (strstr(sql, WORDS[i]) != NULL)
+            kept.is_spoiled = true;
 }
 
 struct str plain_text(PGconn *conn, struct arena *arena, const char *sql)
 {
     struct str text = STR_NONE;
+    note_spoiling(sql);
     PGresult *result = PQexec(conn, sql);
     ExecStatusType status = PQresultStatus(result);
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)

@@ -11,6 +11,12 @@ const char *plain_url(void);
 /* A name that no other test has. */
 const char *plain_schema_name(struct arena *arena);
 void plain_drop_schema(const char *schema);
+/*
+ * A schema for a test: a new name, or the schema of the test before, emptied, which saves making
+ * all the tables again. One whose tables or roles a test has changed by plain SQL is not used again.
+ */
+const char *plain_take_schema(struct arena *arena);
+void plain_give_schema(const char *schema);
 
 /* Sees the schema's tables, and the rows of every tenant. */
 PGconn *plain_connect(const char *schema);
