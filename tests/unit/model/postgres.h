@@ -13,7 +13,7 @@ const char *plain_schema_name(struct arena *arena);
 void plain_drop_schema(const char *schema);
 /*
  * A schema for a test: a new name, or the schema of the test before, emptied, which saves making
- * all the tables again. One whose tables or roles a test has changed by plain SQL is not used again.
+ * all the tables again. One whose tables a test has changed by plain SQL is not used again.
  */
 const char *plain_take_schema(struct arena *arena);
 void plain_give_schema(const char *schema);
