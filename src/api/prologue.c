@@ -1,6 +1,7 @@
 #include "api/prologue.h"
 
 #include "api/access.h"
+#include "api/run_path.h"
 #include "base/hash.h"
 #include "model/idempotency.h"
 #include "model/keys.h"
@@ -107,16 +108,16 @@ static enum error read_none_match(struct call *call, struct context *c)
  * every route, so that no write of a worker that lost its lease gets through. */
 static enum error check_fence(struct call *call, struct context *c)
 {
-    struct str param = route_param_name(call->route, 0);
+    size_t at;
     struct run run;
     if (call->route->mode != ROUTE_WRITE)
         return OK;
-    if (str_eq(param, STR("thread_id")) || str_eq(param, STR("workflow_id")))
-        return run_check_thread_fence(c, call->params[0]);
-    if (!str_eq(param, STR("run_id")))
+    if (call_find_param(call, "thread_id", &at) || call_find_param(call, "workflow_id", &at))
+        return run_check_thread_fence(c, call->params[at]);
+    if (!call_find_param(call, "run_id", &at))
         return problem_fault(&call->problem, STR("Cairn-Fencing-Token"),
             "cannot be given here: this route is not about one thread or run");
-    enum error e = run_get_head(c, call->params[0], &run);
+    enum error e = run_get_head(c, call->params[at], &run);
     return e == OK ? run_check_fence(c, &run) : e;
 }
 

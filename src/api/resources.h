@@ -104,10 +104,12 @@ struct claim_query {
     int64_t wait;
 };
 extern const struct schema schema_run, schema_run_create, schema_run_body, schema_run_input,
-    schema_run_claim, schema_run_heartbeat, query_runs, query_thread_runs, query_claim;
+    schema_run_claim, schema_run_heartbeat, query_runs, query_thread_runs, query_claim,
+    query_agent_runs;
 enum error handle_run_start(struct call *call, struct context *c);
 enum error handle_run_list(struct call *call, struct context *c);
 enum error handle_thread_run_list(struct call *call, struct context *c);
+enum error handle_agent_run_list(struct call *call, struct context *c);
 enum error handle_run_get(struct call *call, struct context *c);
 enum error handle_run_patch(struct call *call, struct context *c);
 enum error handle_run_input(struct call *call, struct context *c);

@@ -38,6 +38,15 @@ enum { GUARDED = ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MUST_MATCH };
         ROUTE_MAY_LAG, 200, .answer = &schema_state_version, .handle = handle_state_version_get,   \
         .summary = "Read one version of a state document of " whose}
 
+/* What belongs to a run stands under it, and also under the agent that it is of: rows for both
+ * are made by a macro of the path up to the run, and their handler begins with call_run. */
+#define RUN "/v1/runs/{run_id}"
+#define AGENT_RUN "/v1/agents/{agent_id}/runs/{run_id}"
+
+#define RUN_ROUTES(run, whose)                                                                     \
+    {"GET", run, SCOPE_RUNS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,                     \
+        .answer = &schema_run, .handle = handle_run_get, .summary = "Read " whose}
+
 const struct route routes[] = {
     /* About Cairn itself. */
     {"GET", "/healthz", SCOPE_NONE, ROUTE_STATIC, 0, 200, .answer = &schema_health,
@@ -207,8 +216,12 @@ const struct route routes[] = {
         .query = &query_claim, .body = &schema_run_claim, .answer = &schema_run,
         .handle = handle_run_claim,
         .summary = "Claim the next queued run under a lease; 204 when there is none"},
-    {"GET", "/v1/runs/{run_id}", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,
-        .answer = &schema_run, .handle = handle_run_get, .summary = "Read a run"},
+    {"GET", "/v1/agents/{agent_id}/runs", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG,
+        200, .query = &query_agent_runs, .answer = &schema_run, .handle = handle_agent_run_list,
+        .access = ACCESS_TENANT,
+        .summary = "List the runs of an agent, newest first"},
+    RUN_ROUTES(RUN, "a run"),
+    RUN_ROUTES(AGENT_RUN, "a run of an agent"),
     {"PATCH", "/v1/runs/{run_id}", SCOPE_RUNS_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | ROUTE_ETAG | ROUTE_FENCED, 200, .body = &schema_run_body,
         .answer = &schema_run, .handle = handle_run_patch,

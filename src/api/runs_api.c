@@ -1,10 +1,40 @@
 #include "api/resources.h"
+#include "api/run_path.h"
+#include "model/agents.h"
 #include "model/runs.h"
 
 #define RUN_FIELD(member) offsetof(struct run, member)
 
+#define USAGE_FIELD(member) offsetof(struct run_usage, member)
+static const struct field usage_fields[] = {
+    {.name = "llm_calls", .kind = FIELD_INT, .offset = USAGE_FIELD(llm_calls)},
+    {.name = "input_tokens",
+        .kind = FIELD_INT,
+        .offset = USAGE_FIELD(input_tokens),
+        .summary = "neither written to a cache nor read from one"},
+    {.name = "output_tokens", .kind = FIELD_INT, .offset = USAGE_FIELD(output_tokens)},
+    {.name = "cache_creation_input_tokens",
+        .kind = FIELD_INT,
+        .offset = USAGE_FIELD(cache_creation_input_tokens)},
+    {.name = "cache_read_input_tokens",
+        .kind = FIELD_INT,
+        .offset = USAGE_FIELD(cache_read_input_tokens)},
+    {.name = "cost_usd",
+        .kind = FIELD_MONEY,
+        .flags = FIELD_NULLABLE,
+        .offset = USAGE_FIELD(cost_pico),
+        .has_offset = USAGE_FIELD(has_cost),
+        .summary = "of the calls that have a price; null when none of them has one"},
+    {.name = "unpriced_calls",
+        .kind = FIELD_INT,
+        .offset = USAGE_FIELD(unpriced_calls),
+        .summary = "calls of models without a price: their cost is in no sum"},
+};
+static const struct schema schema_run_usage = {
+    "RunUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct run_usage)};
+
 /* What an engine may change follows the id: RunBody is that run of the table, Run the whole. */
-enum { RUN_BODY_FIELDS = 5 };
+enum { RUN_BODY_FIELDS = 12 };
 
 static const struct field run_fields[] = {
     {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = RUN_FIELD(id)},
@@ -30,6 +60,48 @@ static const struct field run_fields[] = {
         .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
         .offset = RUN_FIELD(error),
         .max = THREAD_METADATA_MAX_BYTES},
+    {.name = "model",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = RUN_FIELD(model),
+        .min = 1,
+        .max = RUN_MODEL_MAX_BYTES},
+    {.name = "provider",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = RUN_FIELD(provider),
+        .min = 1,
+        .max = RUN_PROVIDER_MAX_BYTES},
+    {.name = "stop_reason",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = RUN_FIELD(stop_reason),
+        .min = 1,
+        .max = RUN_STOP_REASON_MAX_BYTES,
+        .summary = "why the model stopped: end_turn, max_tokens …"},
+    {.name = "content",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
+        .offset = RUN_FIELD(content),
+        .max = RUN_DOCUMENT_MAX_BYTES,
+        .summary = "what the run answered, for people"},
+    {.name = "content_type",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
+        .offset = RUN_FIELD(content_type),
+        .min = 1,
+        .max = RUN_CONTENT_TYPE_MAX_BYTES},
+    {.name = "citations",
+        .kind = FIELD_DOCUMENT,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
+        .offset = RUN_FIELD(citations),
+        .max = RUN_EXTRA_MAX_BYTES},
+    {.name = "metrics",
+        .kind = FIELD_OBJECT,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
+        .offset = RUN_FIELD(metrics),
+        .max = RUN_EXTRA_MAX_BYTES,
+        .summary = "what the engine measured"},
     {.name = "thread_id",
         .kind = FIELD_UUID,
         .flags = FIELD_READ_ONLY,
@@ -47,7 +119,58 @@ static const struct field run_fields[] = {
     {.name = "agent",
         .kind = FIELD_STRING,
         .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(agent)},
+        .offset = RUN_FIELD(agent),
+        .summary = "the name to claim it by"},
+    {.name = "agent_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
+        .offset = RUN_FIELD(agent_id),
+        .has_offset = RUN_FIELD(has_agent_id)},
+    {.name = "agent_version",
+        .kind = FIELD_STRING,
+        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
+        .offset = RUN_FIELD(agent_version),
+        .summary = "of the agent's definition"},
+    {.name = "phase",
+        .kind = FIELD_STRING,
+        .flags = FIELD_READ_ONLY,
+        .offset = RUN_FIELD(phase),
+        .summary = "created, initializing, planning, executing …"},
+    {.name = "forked_from_run_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
+        .offset = RUN_FIELD(forked_from_run_id),
+        .has_offset = RUN_FIELD(has_forked_from_run_id)},
+    {.name = "forked_from_checkpoint_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
+        .offset = RUN_FIELD(forked_from_checkpoint_id),
+        .has_offset = RUN_FIELD(has_forked_from_checkpoint_id)},
+    {.name = "turn_count",
+        .kind = FIELD_INT,
+        .flags = FIELD_READ_ONLY,
+        .offset = RUN_FIELD(turn_count)},
+    {.name = "step_count",
+        .kind = FIELD_INT,
+        .flags = FIELD_READ_ONLY,
+        .offset = RUN_FIELD(step_count)},
+    {.name = "usage",
+        .kind = FIELD_NESTED,
+        .flags = FIELD_READ_ONLY,
+        .offset = RUN_FIELD(usage),
+        .nested = &schema_run_usage,
+        .summary = "of the run itself"},
+    {.name = "total_usage",
+        .kind = FIELD_NESTED,
+        .flags = FIELD_READ_ONLY,
+        .offset = RUN_FIELD(total_usage),
+        .nested = &schema_run_usage,
+        .summary = "of the run and its descendants"},
+    {.name = "request",
+        .kind = FIELD_OBJECT,
+        .flags = FIELD_READ_ONLY | FIELD_NULLABLE | FIELD_HIDE_NONE,
+        .offset = RUN_FIELD(request),
+        .summary = "what asked for the run, whole"},
     {.name = "user_input",
         .kind = FIELD_STRING,
         .flags = FIELD_READ_ONLY | FIELD_NULLABLE | FIELD_HIDE_NONE,
@@ -106,6 +229,11 @@ struct run_create {
     struct str policy;
     struct str dispatch;
     struct str agent;
+    bool has_agent_id;
+    struct uuid agent_id;
+    struct str model;
+    struct str provider;
+    struct str request;
     struct str user_input;
     bool has_ask_clarifications;
     bool ask_clarifications;
@@ -148,7 +276,31 @@ static const struct field run_create_fields[] = {
         .offset = CREATE_FIELD(agent),
         .min = 1,
         .max = THREAD_AGENT_MAX_BYTES,
-        .summary = "the thread's when absent"},
+        .summary = "the name to claim it by; when absent the agent's or the thread's"},
+    {.name = "agent_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = CREATE_FIELD(agent_id),
+        .has_offset = CREATE_FIELD(has_agent_id),
+        .summary = "the agent that the run is of"},
+    {.name = "model",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = CREATE_FIELD(model),
+        .min = 1,
+        .max = RUN_MODEL_MAX_BYTES},
+    {.name = "provider",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = CREATE_FIELD(provider),
+        .min = 1,
+        .max = RUN_PROVIDER_MAX_BYTES},
+    {.name = "request",
+        .kind = FIELD_OBJECT,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = CREATE_FIELD(request),
+        .max = RUN_EXTRA_MAX_BYTES,
+        .summary = "what asks for the run, whole: a message with attachments …"},
     {.name = "state",
         .kind = FIELD_OBJECT,
         .flags = FIELD_OPTIONAL,
@@ -239,6 +391,8 @@ struct runs_query {
     struct str include;
     bool has_parent_run_id;
     struct uuid parent_run_id;
+    bool has_agent_id;
+    struct uuid agent_id;
     bool has_thread_id;
     struct uuid thread_id;
 };
@@ -260,7 +414,11 @@ static const struct field runs_query_fields[] = {
         .kind = FIELD_ENUM,
         .offset = QUERY_FIELD(include),
         .choices = includes,
-        .summary = "documents: user_input, state, input and final_output too"},
+        .summary = "documents: user_input, request, state, input, content, final_output … too"},
+    {.name = "agent_id",
+        .kind = FIELD_UUID,
+        .offset = QUERY_FIELD(agent_id),
+        .has_offset = QUERY_FIELD(has_agent_id)},
     {.name = "thread_id",
         .kind = FIELD_UUID,
         .offset = QUERY_FIELD(thread_id),
@@ -271,6 +429,9 @@ const struct schema query_runs = {
 /* The thread is in the path. */
 const struct schema query_thread_runs = {"ThreadRunsQuery", runs_query_fields,
     COUNT_OF(runs_query_fields) - 1, sizeof(struct runs_query)};
+/* The agent is. */
+const struct schema query_agent_runs = {"AgentRunsQuery", runs_query_fields,
+    COUNT_OF(runs_query_fields) - 2, sizeof(struct runs_query)};
 
 static void answer(struct call *call, const struct run *run)
 {
@@ -284,6 +445,11 @@ enum error handle_run_start(struct call *call, struct context *c)
         .parent_run_id = body->parent_run_id,
         .dispatch = body->dispatch,
         .agent = body->agent,
+        .has_agent_id = body->has_agent_id,
+        .agent_id = body->agent_id,
+        .model = body->model,
+        .provider = body->provider,
+        .request = body->request,
         .user_input = body->user_input,
         .ask_clarifications = body->ask_clarifications,
         .state = body->state,
@@ -321,14 +487,29 @@ static enum error answer_list(struct call *call, struct context *c, struct run_f
 enum error handle_run_list(struct call *call, struct context *c)
 {
     const struct runs_query *q = call->query;
-    struct run_filter filter = {.has_thread_id = q->has_thread_id, .thread_id = q->thread_id};
+    struct run_filter filter = {.has_thread_id = q->has_thread_id,
+        .thread_id = q->thread_id,
+        .has_agent_id = q->has_agent_id,
+        .agent_id = q->agent_id};
     return answer_list(call, c, &filter);
+}
+
+enum error handle_agent_run_list(struct call *call, struct context *c)
+{
+    struct agent agent;
+    struct run_filter filter = {.has_agent_id = true, .agent_id = call->params[0]};
+    enum error e = agent_get(c, call->params[0], &agent);
+    return e == OK ? answer_list(call, c, &filter) : e;
 }
 
 enum error handle_thread_run_list(struct call *call, struct context *c)
 {
     struct thread thread;
-    struct run_filter filter = {.has_thread_id = true, .thread_id = call->params[0]};
+    const struct runs_query *q = call->query;
+    struct run_filter filter = {.has_thread_id = true,
+        .thread_id = call->params[0],
+        .has_agent_id = q->has_agent_id,
+        .agent_id = q->agent_id};
     enum error e = thread_get_head(c, call->params[0], &thread);
     return e == OK ? answer_list(call, c, &filter) : e;
 }
@@ -338,7 +519,7 @@ static enum error with_run(struct call *call, struct context *c,
     enum error (*verb)(struct call *call, struct context *c, struct run *run))
 {
     struct run run;
-    enum error e = run_get(c, call->params[0], &run);
+    enum error e = call_run_whole(call, c, &run);
     if (e == OK)
         e = verb(call, c, &run);
     if (e == OK)

@@ -252,16 +252,29 @@ enum error run_change(struct context *c, struct run *run, const char *to, struct
 
 /* --- An engine's update --------------------------------------------------------------------- */
 
+/* What a finished run was and did; its metadata and what was measured may still be told. */
+static bool differs_for_good(const struct run *before, const struct run *after)
+{
+    const struct {
+        struct str was, is;
+    } fixed[] = {{before->state, after->state}, {before->final_output, after->final_output},
+        {before->error, after->error}, {before->model, after->model},
+        {before->provider, after->provider}, {before->stop_reason, after->stop_reason},
+        {before->content, after->content}, {before->content_type, after->content_type},
+        {before->citations, after->citations}};
+    for (size_t i = 0; i < COUNT_OF(fixed); i++)
+        if (str_differs(fixed[i].was, fixed[i].is))
+            return true;
+    return false;
+}
+
 static enum error check_unfinished(
     struct context *c, const struct run *before, const struct run *after)
 {
-    if (!run_is_finished(before))
-        return OK;
-    if (str_eq(before->state, after->state) && str_eq(before->final_output, after->final_output) &&
-        str_eq(before->error, after->error))
+    if (!run_is_finished(before) || !differs_for_good(before, after))
         return OK;
     return problem_set(c->problem, ERR_CONFLICT,
-        "the run is %.*s: only its metadata can change now", STR_ARG(before->status));
+        "the run is %.*s: only its metadata and metrics can change now", STR_ARG(before->status));
 }
 
 /* Work on a queued run begins with a claim, which gives it a lease; and only those are queued. */
@@ -328,6 +341,13 @@ enum error run_update(struct context *c, const struct run *before, struct run *a
     run.metadata = after->metadata;
     run.final_output = after->final_output;
     run.error = after->error;
+    run.model = after->model;
+    run.provider = after->provider;
+    run.stop_reason = after->stop_reason;
+    run.content = after->content;
+    run.content_type = after->content_type;
+    run.citations = after->citations;
+    run.metrics = after->metrics;
     e = run_write_documents(c, &run);
     if (e == OK)
         e = move(c, &run, after->status);

@@ -7,9 +7,10 @@
 void run_read_row(struct query *q, struct run *out);
 /* Every row that is left of the query; ends it. */
 MUST_CHECK enum error run_read_all(struct query *q, struct run_array *out);
-/* Writes status, lease and times: all that runs without documents may be asked to. */
+/* Writes status, phase, lease and times: all that runs without documents may be asked to. */
 MUST_CHECK enum error run_write(struct context *c, const struct run *run);
-/* Writes metadata, error, input, state and final_output. */
+/* Writes what an engine tells of the run: all documents but those that it began with, and
+ * metadata, error, model, provider and stop_reason. */
 MUST_CHECK enum error run_write_documents(struct context *c, const struct run *run);
 
 /*

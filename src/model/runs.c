@@ -1,9 +1,57 @@
 #include "model/runs.h"
 
+#include "model/agents.h"
 #include "model/run_store.h"
 #include "model/statements.h"
 
 const char *const run_dispatches[] = {"queue", "direct", NULL};
+
+static struct run_usage read_usage(struct query *q)
+{
+    struct run_usage usage = {0};
+    usage.llm_calls = row_i64(q);
+    usage.input_tokens = row_i64(q);
+    usage.output_tokens = row_i64(q);
+    usage.cache_creation_input_tokens = row_i64(q);
+    usage.cache_read_input_tokens = row_i64(q);
+    usage.cost_pico = row_i64(q);
+    usage.unpriced_calls = row_i64(q);
+    usage.has_cost = usage.unpriced_calls == 0 || usage.llm_calls > usage.unpriced_calls;
+    return usage;
+}
+
+static void read_execution(struct query *q, struct run *out)
+{
+    out->has_agent_id = row_uuid_if(q, &out->agent_id);
+    out->agent_version = row_text(q);
+    out->phase = row_text(q);
+    out->phase_changes = row_i64(q);
+    out->model = row_text(q);
+    out->provider = row_text(q);
+    out->stop_reason = row_text(q);
+    out->has_forked_from_run_id = row_uuid_if(q, &out->forked_from_run_id);
+    out->has_forked_from_checkpoint_id = row_uuid_if(q, &out->forked_from_checkpoint_id);
+    out->turn_count = row_i64(q);
+    out->step_count = row_i64(q);
+    out->usage = read_usage(q);
+    out->total_usage = read_usage(q);
+    /* A run that is older than phases does not use them. */
+    if (str_is_none(out->phase))
+        out->phase = run_is_finished(out) ? out->status : STR("created");
+}
+
+static void read_documents(struct query *q, struct run *out)
+{
+    out->user_input = row_text(q);
+    out->input = row_text(q);
+    out->state = row_text(q);
+    out->final_output = row_text(q);
+    out->request = row_text(q);
+    out->content = row_text(q);
+    out->content_type = row_text(q);
+    out->citations = row_text(q);
+    out->metrics = row_text(q);
+}
 
 void run_read_row(struct query *q, struct run *out)
 {
@@ -17,10 +65,8 @@ void run_read_row(struct query *q, struct run *out)
     out->paused_from = row_text(q);
     out->agent = row_text(q);
     out->ask_clarifications = row_bool(q);
-    out->user_input = row_text(q);
-    out->input = row_text(q);
-    out->state = row_text(q);
-    out->final_output = row_text(q);
+    read_execution(q, out);
+    read_documents(q, out);
     out->metadata = row_text(q);
     out->error = row_text(q);
     out->worker = row_text(q);
@@ -45,6 +91,14 @@ static enum error insert(struct context *c, const struct run *run)
     query_text(&q, "status", run->status);
     query_text(&q, "dispatch", run->dispatch);
     query_text(&q, "agent", run->agent);
+    query_uuid_if(&q, "agent_id", run->has_agent_id, run->agent_id);
+    query_text(&q, "agent_version", run->agent_version);
+    query_text(&q, "phase", STR("created"));
+    query_text(&q, "model", run->model);
+    query_text(&q, "provider", run->provider);
+    query_uuid_if(&q, "forked_from_run_id", run->has_forked_from_run_id, run->forked_from_run_id);
+    query_uuid_if(&q, "forked_from_checkpoint_id", run->has_forked_from_checkpoint_id,
+        run->forked_from_checkpoint_id);
     query_bool(&q, "ask_clarifications", run->ask_clarifications);
     query_text(&q, "metadata", run->metadata);
     query_i64_if(&q, "started_at", run->has_started_at, run->started_at);
@@ -56,6 +110,7 @@ static enum error insert(struct context *c, const struct run *run)
     query_uuid(&q, "id", run->id);
     query_text(&q, "user_input", run->user_input);
     query_text(&q, "state", run->state);
+    query_text(&q, "request", run->request);
     return query_run(&q);
 }
 
@@ -66,6 +121,8 @@ enum error run_write(struct context *c, const struct run *run)
     query_uuid(&q, "id", run->id);
     query_text(&q, "status", run->status);
     query_text(&q, "paused_from", run->paused_from);
+    query_text(&q, "phase", run->phase);
+    query_i64(&q, "phase_changes", run->phase_changes);
     query_text(&q, "worker", run->worker);
     query_i64_if(&q, "lease_expires_at", run->has_lease, run->lease_expires_at);
     query_i64_if(&q, "lease_ms", run->has_lease, run->lease_ms);
@@ -83,6 +140,9 @@ enum error run_write_documents(struct context *c, const struct run *run)
     query_uuid(&q, "id", run->id);
     query_text(&q, "metadata", run->metadata);
     query_text(&q, "error", run->error);
+    query_text(&q, "model", run->model);
+    query_text(&q, "provider", run->provider);
+    query_text(&q, "stop_reason", run->stop_reason);
     enum error e = query_run(&q);
     if (e != OK)
         return e;
@@ -91,6 +151,10 @@ enum error run_write_documents(struct context *c, const struct run *run)
     query_text(&q, "input", run->input);
     query_text(&q, "state", run->state);
     query_text(&q, "final_output", run->final_output);
+    query_text(&q, "content", run->content);
+    query_text(&q, "content_type", run->content_type);
+    query_text(&q, "citations", run->citations);
+    query_text(&q, "metrics", run->metrics);
     return query_run(&q);
 }
 
@@ -129,6 +193,8 @@ static const struct sql_statement *list_statement(const struct run_filter *filte
     bool whole = filter->with_documents;
     if (filter->has_parent_run_id)
         return whole ? &SQL_RUN_LIST_OF_PARENT_WHOLE : &SQL_RUN_LIST_OF_PARENT;
+    if (filter->has_agent_id)
+        return whole ? &SQL_RUN_LIST_OF_AGENT_WHOLE : &SQL_RUN_LIST_OF_AGENT;
     if (filter->has_thread_id)
         return whole ? &SQL_RUN_LIST_OF_THREAD_WHOLE : &SQL_RUN_LIST_OF_THREAD;
     if (!str_is_none(filter->status))
@@ -138,8 +204,8 @@ static const struct sql_statement *list_statement(const struct run_filter *filte
 
 static size_t size_of(const struct run *r)
 {
-    return r->user_input.len + r->input.len + r->state.len + r->final_output.len + r->metadata.len +
-           r->error.len;
+    return r->user_input.len + r->input.len + r->state.len + r->final_output.len + r->request.len +
+           r->content.len + r->citations.len + r->metrics.len + r->metadata.len + r->error.len;
 }
 
 enum error run_list(struct context *c, const struct run_filter *filter, size_t limit,
@@ -150,6 +216,7 @@ enum error run_list(struct context *c, const struct run_filter *filter, size_t l
     query_uuid_if(&q, "before", filter->has_before, filter->before);
     query_uuid_if(&q, "thread_id", filter->has_thread_id, filter->thread_id);
     query_uuid_if(&q, "parent_run_id", filter->has_parent_run_id, filter->parent_run_id);
+    query_uuid_if(&q, "agent_id", filter->has_agent_id, filter->agent_id);
     query_text(&q, "status", filter->status);
     query_text(&q, "agent", filter->agent);
     query_i64(&q, "limit", (int64_t)limit + 1);
@@ -298,6 +365,23 @@ static enum error check_start(struct context *c, const struct thread *thread, st
     return e == OK ? check_count(c, thread->id) : e;
 }
 
+/* What the agent says of the run; the thread is locked, so that the agent may be next. */
+static enum error take_agent(struct context *c, struct run *run)
+{
+    struct agent agent;
+    bool exists = false;
+    if (!run->has_agent_id)
+        return OK;
+    enum error e = agent_exists(c, run->agent_id, &exists);
+    if (e == OK && !exists)
+        return problem_fault(c->problem, STR("/agent_id"), "must be an agent of the tenant");
+    if (e == OK)
+        e = agent_get(c, run->agent_id, &agent);
+    if (e == OK && str_is_none(run->agent))
+        run->agent = agent.name;
+    return e;
+}
+
 static void start_defaults(struct run *run, const struct thread *thread)
 {
     if (str_is_none(run->dispatch))
@@ -315,6 +399,8 @@ enum error run_start(struct context *c, struct uuid thread_id, struct str policy
     struct thread thread;
     bool wait;
     enum error e = thread_get_head(c, thread_id, &thread);
+    if (e == OK)
+        e = take_agent(c, run);
     if (e == OK)
         e = check_start(c, &thread, policy, run, &wait);
     if (e != OK)

@@ -17,6 +17,12 @@
 enum {
     RUN_INPUT_MAX_BYTES = 256 * 1024,
     RUN_DOCUMENT_MAX_BYTES = 1024 * 1024,
+    RUN_EXTRA_MAX_BYTES = 256 * 1024, /* request, citations and metrics each */
+    RUN_CONTENT_TYPE_MAX_BYTES = 200,
+    RUN_MODEL_MAX_BYTES = 200,
+    RUN_PROVIDER_MAX_BYTES = 100,
+    RUN_STOP_REASON_MAX_BYTES = 100,
+    RUN_AGENT_VERSION_MAX_BYTES = 100,
     RUN_WORKER_MAX_BYTES = 200,
     RUN_ACTIVE_MAX = 256, /* unfinished runs of one thread, its children among them */
     RUN_DEPTH_MAX = 16,   /* ancestors of a run */
@@ -28,6 +34,18 @@ enum {
 extern const char *const run_statuses[];   /* NULL at the end */
 extern const char *const run_dispatches[]; /* queue, direct; NULL */
 
+/* What calls of models took and cost. Written by usage_add alone (usage.h). */
+struct run_usage {
+    int64_t llm_calls;
+    int64_t input_tokens;
+    int64_t output_tokens;
+    int64_t cache_creation_input_tokens;
+    int64_t cache_read_input_tokens;
+    bool has_cost; /* false: nothing that was used has a price */
+    int64_t cost_pico;
+    int64_t unpriced_calls;
+};
+
 struct run {
     struct uuid id;
     struct uuid thread_id;
@@ -37,7 +55,28 @@ struct run {
     struct str status;
     struct str dispatch;
     struct str paused_from;
-    struct str agent;
+    struct str agent; /* the name to claim it by */
+    bool has_agent_id;
+    struct uuid agent_id;
+    struct str agent_version;
+    struct str phase;
+    int64_t phase_changes; /* 0: whoever works on it does not use phases */
+    struct str model;
+    struct str provider;
+    struct str stop_reason;
+    bool has_forked_from_run_id;
+    struct uuid forked_from_run_id;
+    bool has_forked_from_checkpoint_id;
+    struct uuid forked_from_checkpoint_id;
+    int64_t turn_count; /* ever begun: the next one's number is one more */
+    int64_t step_count;
+    struct run_usage usage;       /* its own */
+    struct run_usage total_usage; /* with its descendants' */
+    struct str request;           /* what asked for the run, whole */
+    struct str content;           /* what it answered, for people */
+    struct str content_type;
+    struct str citations;
+    struct str metrics;
     struct str user_input;
     bool ask_clarifications;
     struct str input; /* the newest answer to a question of the run; compact JSON */
@@ -63,7 +102,8 @@ struct run {
 /* --- Queries -------------------------------------------------------------------------------- */
 
 MUST_CHECK enum error run_get(struct context *c, struct uuid id, struct run *out_run);
-/* The same without user_input, input, state and final_output, which may be large. */
+/* The same without its documents, which may be large: user_input, input, state, final_output,
+ * request, content, content_type, citations and metrics. */
 MUST_CHECK enum error run_get_head(struct context *c, struct uuid id, struct run *out_run);
 
 struct run_filter {
@@ -73,6 +113,8 @@ struct run_filter {
     struct uuid thread_id;
     bool has_parent_run_id;
     struct uuid parent_run_id;
+    bool has_agent_id;
+    struct uuid agent_id;
     struct str status;
     struct str agent;
     bool with_documents;
@@ -95,14 +137,15 @@ bool run_is_finished(const struct run *run);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 
-/* Starts the run that `run` describes (parent, dispatch, agent, user_input, ask_clarifications,
- * state, metadata). `policy` is what to do when the thread has an active run; STR_NONE: the
+/* Starts the run that `run` describes (parent, dispatch, agent, agent_id, agent_version, model,
+ * provider, request, user_input, ask_clarifications, state, metadata, what it is forked from).
+ * `policy` is what to do when the thread has an active run; STR_NONE: the
  * thread's. */
 MUST_CHECK enum error run_start(
     struct context *c, struct uuid thread_id, struct str policy, struct run *run);
 
-/* An engine's update: status, state, metadata, final_output and error of `after` replace
- * `before`'s. */
+/* An engine's update: status, state, metadata, final_output, error, model, provider, stop_reason,
+ * content, content_type, citations and metrics of `after` replace `before`'s. */
 MUST_CHECK enum error run_update(struct context *c, const struct run *before, struct run *after);
 
 /* Gives a waiting run its answer (compact JSON) and lets it go on. */

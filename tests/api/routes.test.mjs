@@ -156,22 +156,27 @@ function ask(client, route, path, { body = exampleOf(route), headers = {} } = {}
   });
 }
 
-/** What a client can tell two answers apart by, but for the id that it asked with itself. */
-function appearance(answer, id) {
+/** What a client can tell two answers apart by, but for the ids that it asked with itself. */
+function appearance(answer, ...ids) {
   const { date, 'x-request-id': requestId, ...headers } = answer.headers;
-  const text = answer.text.replaceAll(id, 'ID').replaceAll(requestId, 'REQUEST');
+  const text = ids
+    .reduce((rest, id) => rest.replaceAll(id, 'ID'), answer.text)
+    .replaceAll(requestId, 'REQUEST');
   return { status: answer.status, headers, text };
 }
 
 /** One object of each sort. */
 async function furnish(client) {
   const thread = expectStatus(await client.post('/v1/threads', {}), 201);
-  const run = expectStatus(await client.post(`/v1/threads/${thread.id}/runs`, {}), 201);
+  const agent = expectStatus(await client.post('/v1/agents', { name: `agent ${uuid()}` }), 201);
+  const run = expectStatus(
+    await client.post(`/v1/threads/${thread.id}/runs`, { agent_id: agent.id }),
+    201,
+  );
   const key = expectStatus(
     await client.post('/v1/keys', { name: 'spare', scopes: ['runs:read'] }),
     201,
   );
-  const agent = expectStatus(await client.post('/v1/agents', { name: `agent ${uuid()}` }), 201);
   const name = 'notes';
   const unseen = { headers: { 'If-Match': '*' } };
   const documents = await Promise.all([
@@ -310,7 +315,7 @@ test("another tenant's id in a path looks as an absent one does, on every route"
           { headers, body },
         );
         assert.deepEqual(
-          appearance(other, real(route.params[0])),
+          appearance(other, ...route.params.filter((p) => p.endsWith('_id')).map(real)),
           appearance(none, absent),
           JSON.stringify(headers),
         );
@@ -457,6 +462,7 @@ const WITHOUT_THREAD = {
   'GET /v1/audit/verify': 'tenant',
   'GET /v1/threads/{thread_id}/export': 'tenant',
   'GET /v1/agents/{agent_id}/export': 'tenant',
+  'GET /v1/agents/{agent_id}/runs': 'tenant',
   'GET /v1/export': 'tenant',
   'POST /v1/imports': 'tenant',
 };

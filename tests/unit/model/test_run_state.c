@@ -188,12 +188,18 @@ TEST(of_a_finished_run_only_the_metadata_changes)
     after.metadata = STR("{\"seen\":true}");
     run = update(&f, run, after);
     EXPECT_STR(run.metadata, STR("{\"seen\":true}"));
-    struct str *const fixed[] = {&after.state, &after.final_output, &after.error};
+    after = run;
+    after.metrics = STR("{\"seconds\":3}");
+    run = update(&f, run, after);
+    EXPECT_STR(run.metrics, STR("{\"seconds\":3}"));
+    struct str *const fixed[] = {&after.state, &after.final_output, &after.error, &after.model,
+        &after.provider, &after.stop_reason, &after.content, &after.content_type, &after.citations};
     for (size_t i = 0; i < COUNT_OF(fixed); i++) {
         after = run;
         *fixed[i] = STR("{\"late\":1}");
         EXPECT_EQ(run_update(begin(&f), &run, &after), ERR_CONFLICT);
-        EXPECT_STR(told(&f), STR("the run is completed: only its metadata can change now"));
+        EXPECT_STR(
+            told(&f), STR("the run is completed: only its metadata and metrics can change now"));
         abandon(&f);
     }
     fixture_end(&f);
