@@ -13,7 +13,7 @@ import { RunWorker, Starter } from './lib/actors.mjs';
 import { atEnd } from './lib/ending.mjs';
 import { expectSeqs } from './lib/followers.mjs';
 import { addContent, isThere, pathOf } from './lib/content.mjs';
-import { sqliteRows } from './lib/sql.mjs';
+import { sqliteRows, sqliteScript } from './lib/sql.mjs';
 import { claim, eventually, expectStatus, onPostgres, onSqlite, pause, readAll, runCairn,
   startServer, token, twoTenants, uuid } from './lib/server.mjs';
 
@@ -447,22 +447,24 @@ test('a backup of a newer version is refused, one of an older version is migrate
       'restore', file, '--data', join(place, 'data'), '--sha256', hashOf(file));
     assert.ok(!existsSync(join(place, 'data')));
     // As the schema was after the first migration.
-    for (const { name } of sqliteRows(file, `SELECT name FROM sqlite_master WHERE type = 'view'
-        AND name NOT IN ('workflows', 'workflow_runs', 'workflow_events')`, []))
-      sqliteRows(file, `DROP VIEW ${name}`, []);
-    sqliteRows(file, 'DROP INDEX runs_by_agent', []);
-    for (const [table, first] of [['runs', 'agent_id'], ['run_documents', 'request']]) {
-      const names = sqliteRows(file, `SELECT name FROM pragma_table_info('${table}')`, [])
-        .map((row) => row.name);
-      for (const name of names.slice(names.indexOf(first)))
-        sqliteRows(file, `ALTER TABLE ${table} DROP COLUMN ${name}`, []);
-    }
-    for (const table of LATER_TABLES)
-      sqliteRows(file, `DROP TABLE ${table}`, []);
-    sqliteRows(file, 'ALTER TABLE api_keys DROP COLUMN principal', []);
-    sqliteRows(file, 'ALTER TABLE events DROP COLUMN marks', []);
-    sqliteRows(file, 'ALTER TABLE event_garbage DROP COLUMN added_at', []);
-    sqliteRows(file, 'DELETE FROM schema_versions WHERE version > 1', []);
+    const namesOf = (statement) => sqliteRows(file, statement, []).map(({ name }) => name);
+    const views = namesOf(`SELECT name FROM sqlite_master WHERE type = 'view'
+      AND name NOT IN ('workflows', 'workflow_runs', 'workflow_events')`);
+    const later = (table, first) => {
+      const names = namesOf(`SELECT name FROM pragma_table_info('${table}')`);
+      return names.slice(names.indexOf(first))
+        .map((name) => `ALTER TABLE ${table} DROP COLUMN ${name}`);
+    };
+    sqliteScript(file, [
+      'PRAGMA foreign_keys = off',
+      ...views.map((name) => `DROP VIEW ${name}`),
+      ...LATER_TABLES.map((table) => `DROP TABLE ${table}`),
+      'DROP INDEX runs_by_agent',
+      ...later('runs', 'agent_id'), ...later('run_documents', 'request'),
+      ...later('api_keys', 'principal'), ...later('events', 'marks'),
+      ...later('event_garbage', 'added_at'),
+      'DELETE FROM schema_versions WHERE version > 1',
+    ]);
     const sha256 = hashOf(file);
     const older = await startServer(t);
     await older.stop();

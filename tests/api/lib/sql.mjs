@@ -21,6 +21,13 @@ export function sqliteRows(file, statement, params) {
     ['-c', SCRIPT, file, statement, JSON.stringify(params)]));
 }
 
+/** Statements that answer nothing, one after the other. */
+export function sqliteScript(file, statements) {
+  execFileSync('python3', ['-c', `import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], timeout=10)
+db.executescript(sys.argv[2])`, file, statements.join(';\n')]);
+}
+
 /** bytea comes as hexadecimal text, as blobs do. */
 const plain = (value) =>
   typeof value === 'string' && /^\\x([0-9a-f]{2})*$/.test(value) ? value.slice(2) : value;
