@@ -17,9 +17,9 @@ Parameters are written :name and bound by that name and type (uuid int bool text
 must have a type, and each type a parameter. PostgreSQL numbers them as SQLite does; one that only
 one engine's text has needs a type of the statement's own.
 
-The tokens below, and {{sqlite: ...}} and {{postgres: ...}} around what only one of them reads, are
-the only differences between the engines that a statement may show; a file fails to build when it
-uses another. A statement of which nothing is left for an engine does not exist there.
+The tokens and forms below, and {{sqlite: ...}} and {{postgres: ...}} around what only one of them
+reads, are the only differences between the engines that a statement may show; a file fails to build
+when it uses another. A statement of which nothing is left for an engine does not exist there.
 """
 import re
 import sys
@@ -35,7 +35,24 @@ TOKENS = {  # token: (SQLite, PostgreSQL)
     "json": ("TEXT", "json"),
     "like": ("LIKE", "ILIKE"),
     "greatest": ("max", "greatest"),
+    "no_uuid": ("x'" + "00" * 16 + "'", "'00000000-0000-0000-0000-000000000000'::uuid"),
     "last_uuid": ("x'" + "ff" * 16 + "'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid"),
+    "object": ("json_object", "jsonb_build_object"),
+    "empty_list": ("'[]'", "'[]'::jsonb"),
+    "group_array": ("json_group_array", "jsonb_agg"),
+}
+
+ID_TEXT = ("CASE WHEN X IS NOT NULL THEN lower(substr(hex(X), 1, 8) || '-' || substr(hex(X), 9, 4)"
+           " || '-' || substr(hex(X), 13, 4) || '-' || substr(hex(X), 17, 4)"
+           " || '-' || substr(hex(X), 21)) END")
+
+FORMS = {  # {{form: X}}, how views show a column: (SQLite, PostgreSQL)
+    "show_id": (ID_TEXT, "X"),
+    "id_text": (ID_TEXT, "X::text"),
+    "show_time": ("strftime('%Y-%m-%dT%H:%M:%fZ', X / 1000000.0, 'unixepoch')",
+                  "to_timestamp(X / 1000000.0)"),
+    "show_json": ("json(X)", "as_jsonb(X)"),
+    "nested": ("json(X)", "X"),  # an object or array that was just built, inside of another
 }
 
 TYPES = ("uuid", "int", "bool", "text", "json", "bytes")
@@ -64,12 +81,19 @@ def expand(path, text, engine, defines):
             return TOKENS[word][ENGINES.index(engine)]
         fail(path, f"unknown token {{{{{word}}}}}")
 
+    def form(match):
+        if match.group(1) not in FORMS:
+            return match.group(0)
+        text = FORMS[match.group(1)][ENGINES.index(engine)]
+        return re.sub(r"\bX\b", lambda _: match.group(2).strip(), text)
+
     def block(match):
         return match.group(2) if match.group(1) == engine else ""
 
     inner = r"\{\{(" + "|".join(ENGINES) + r"):((?:(?!\{\{).)*?)\}\}"
     for _ in range(9):  # a define and a block may hold others; the innermost go first
         text = re.sub(r"\{\{(\w+)\}\}", token, text)
+        text = re.sub(r"\{\{(\w+):\s([^{}]*)\}\}", form, text)
         text = re.sub(inner, block, text, flags=re.S)
     if "{{" in text:
         fail(path, f"a token that does not end, or stands in itself: {text[text.index('{{'):]!r}")

@@ -1,16 +1,433 @@
--- The tables of the documents that Cairn grew from, as views, under their names.
+-- The tables of the documents that Cairn grew from, as views, under their names: docs/sql.md.
+--
+-- What is kept as a snapshot (lists of messages, values of channels) is cut into items that SQL
+-- cannot put together again: there a view shows which snapshot it is and where to read it. Each
+-- view shows, as its last column, the tenant of the row, except where the tenant has a place.
 
-{{sqlite:
+-- --- The three tables of an agent that can be resumed ---------------------------------------
+
+CREATE VIEW agent_config AS SELECT
+    {{show_id: s.thread_id}} AS agent_uuid,
+    s.system_prompt, s.model, s.max_steps, s.thinking_tokens, s.max_tokens, s.container_id,
+    CASE WHEN s.messages_snapshot_id IS NOT NULL THEN {{object}}(
+        'snapshot_id', {{id_text: s.messages_snapshot_id}},
+        'read', '/v1/threads/' || {{id_text: s.thread_id}} || '/resumption') END AS messages,
+    {{show_json: s.tool_schemas}} AS tool_schemas,
+    {{sqlite: (SELECT json_group_array(e.value ->> 'name') FROM json_each(s.tool_schemas) AS e)}}
+    {{postgres: ARRAY(SELECT e ->> 'name' FROM json_array_elements(s.tool_schemas) AS e)}}
+        AS tool_names,
+    {{show_json: s.server_tools}} AS server_tools,
+    {{sqlite: s.beta_headers}}
+    {{postgres: ARRAY(SELECT json_array_elements_text(s.beta_headers))}} AS beta_headers,
+    {{show_json: s.api_kwargs}} AS api_kwargs,
+    s.formatter, s.stream_meta_history_and_tool_results, s.compactor_type, s.memory_store_type,
+    {{show_json: s.file_registry}} AS file_registry,
+    {{show_json: s.extras}} AS extras,
+    s.max_retries,
+    {{sqlite: s.base_delay_ms / 1000.0}}
+    {{postgres: (s.base_delay_ms / 1000.0)::double precision}} AS base_delay,
+    s.last_known_input_tokens, s.last_known_output_tokens,
+    -- Of the browser's tools those whose result is missing; of the others those that have one,
+    -- as long as any tool of the same pause has none.
+    (SELECT coalesce({{group_array}}({{nested: q.tool}}), {{empty_list}})
+        FROM (SELECT {{object}}('tool_use_id', w.tool_use_id, 'name', w.name,
+                'input', {{show_json: w.input}}) AS tool
+            FROM awaited_tools AS w JOIN runs AS r ON r.tenant_id = w.tenant_id AND r.id = w.run_id
+            WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
+                AND w.side = 'frontend' AND w.result_at IS NULL
+            ORDER BY w.run_id, w.pause, w.position) AS q) AS pending_frontend_tools,
+    (SELECT coalesce({{group_array}}({{nested: q.result}}),
+            {{empty_list}})
+        FROM (SELECT {{object}}('type', 'tool_result', 'tool_use_id', w.tool_use_id,
+                'content', {{show_json: w.result}}) AS result
+            FROM awaited_tools AS w JOIN runs AS r ON r.tenant_id = w.tenant_id AND r.id = w.run_id
+            WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
+                AND w.side = 'backend' AND w.result_at IS NOT NULL
+                AND EXISTS (SELECT 1 FROM awaited_tools AS o WHERE o.tenant_id = w.tenant_id
+                    AND o.run_id = w.run_id AND o.pause = w.pause AND o.result_at IS NULL)
+            ORDER BY w.run_id, w.pause, w.position) AS q) AS pending_backend_results,
+    EXISTS (SELECT 1 FROM awaited_tools AS w
+        JOIN runs AS r ON r.tenant_id = w.tenant_id AND r.id = w.run_id
+        WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
+            AND w.side = 'frontend' AND w.result_at IS NULL) AS awaiting_frontend_tools,
+    s.current_step,
+    CASE WHEN s.history_snapshot_id IS NOT NULL THEN {{object}}(
+        'snapshot_id', {{id_text: s.history_snapshot_id}},
+        'read', '/v1/threads/' || {{id_text: s.thread_id}} || '/resumption')
+        ELSE {{empty_list}} END AS conversation_history,
+    t.title,
+    {{show_time: s.created_at}} AS created_at,
+    {{show_time: s.updated_at}} AS updated_at,
+    (SELECT {{show_time: max(coalesce(r.started_at, r.created_at))}} FROM runs AS r
+        WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
+            AND r.parent_run_id IS NULL) AS last_run_at,
+    (SELECT count(*) FROM runs AS r WHERE r.tenant_id = s.tenant_id
+        AND r.thread_id = s.thread_id AND r.parent_run_id IS NULL) AS total_runs,
+    {{show_id: s.tenant_id}} AS tenant_id
+FROM resumptions AS s JOIN threads AS t ON t.tenant_id = s.tenant_id AND t.id = s.thread_id;
+
+CREATE VIEW conversation_history AS SELECT
+    {{show_id: h.id}} AS conversation_id,
+    {{show_id: h.thread_id}} AS agent_uuid,
+    {{show_id: h.run_id}} AS run_id,
+    {{show_time: h.started_at}} AS started_at,
+    {{show_time: h.completed_at}} AS completed_at,
+    h.user_message, h.final_response,
+    CASE WHEN h.messages_snapshot_id IS NOT NULL THEN {{object}}(
+        'snapshot_id', {{id_text: h.messages_snapshot_id}},
+        'read', '/v1/threads/' || {{id_text: h.thread_id}} || '/history/' || h.sequence_number)
+        END AS messages,
+    h.stop_reason, h.total_steps,
+    {{object}}('input_tokens', h.input_tokens, 'output_tokens', h.output_tokens,
+        'cache_creation_input_tokens', h.cache_creation_input_tokens,
+        'cache_read_input_tokens', h.cache_read_input_tokens) AS usage,
+    {{show_json: h.generated_files}} AS generated_files,
+    {{show_json: h.cost}} AS cost,
+    {{show_json: h.extras}} AS extras,
+    h.sequence_number,
+    {{show_time: h.created_at}} AS created_at,
+    h.input_tokens, h.output_tokens,
+    {{show_id: h.tenant_id}} AS tenant_id
+FROM history_entries AS h;
+
+CREATE VIEW agent_runs AS SELECT
+    s.log_id,
+    {{show_id: s.thread_id}} AS agent_uuid,
+    {{show_id: s.run_id}} AS run_id,
+    {{show_time: s.at}} AS timestamp,
+    s.step_number, s.action_type,
+    {{show_json: s.action_data}} AS action_data,
+    CASE WHEN s.messages_snapshot_id IS NOT NULL THEN {{object}}(
+        'snapshot_id', {{id_text: s.messages_snapshot_id}},
+        'read', '/v1/runs/' || {{id_text: s.run_id}} || '/steps/' || s.number)
+        END AS messages_snapshot,
+    s.messages_count, s.estimated_tokens, s.duration_ms,
+    {{show_id: s.tenant_id}} AS tenant_id
+FROM steps AS s;
+
+-- --- Sessions, components, metrics, evaluations ---------------------------------------------
+
+CREATE VIEW agno_sessions AS SELECT
+    {{id_text: t.id}} AS session_id,
+    coalesce(a.kind, 'agent') AS session_type,
+    CASE WHEN coalesce(a.kind, 'agent') = 'agent'
+        THEN coalesce({{id_text: a.id}}, t.agent) END AS agent_id,
+    CASE WHEN a.kind = 'team' THEN {{id_text: a.id}} END AS team_id,
+    (SELECT substr(p.principal, 6) FROM participants AS p
+        WHERE p.tenant_id = t.tenant_id AND p.thread_id = t.id AND p.principal LIKE 'user:%'
+        ORDER BY p.created_at, p.id LIMIT 1) AS user_id,
+    {{object}}('session_name', t.title, 'session_state', {{nested:
+        (SELECT {{sqlite: json_group_object(d.name, json(v.data))}}
+                {{postgres: coalesce(jsonb_object_agg(d.name, as_jsonb(v.data)),
+                    jsonb_build_object())}}
+            FROM state_documents AS d JOIN state_versions AS v
+                ON v.tenant_id = d.tenant_id AND v.state_id = d.id AND v.version = d.version
+            WHERE d.tenant_id = t.tenant_id AND d.thread_id = t.id AND d.kind = 'state'
+                AND d.agent_id = {{no_uuid}})}}) AS session_data,
+    CASE WHEN a.kind = 'agent' THEN {{object}}('agent_id', {{id_text: a.id}}, 'name', a.name,
+        'description', a.description, 'version', a.active_version) END AS agent_data,
+    CASE WHEN a.kind = 'team' THEN {{object}}('team_id', {{id_text: a.id}}, 'name', a.name,
+        'description', a.description, 'version', a.active_version) END AS team_data,
+    (SELECT coalesce({{group_array}}({{nested: q.run}}), {{empty_list}})
+        FROM (SELECT {{object}}(
+                'run_id', {{id_text: r.id}},
+                'parent_run_id', {{id_text: r.parent_run_id}},
+                'session_id', {{id_text: r.thread_id}},
+                'team_id', CASE WHEN b.kind = 'team' THEN {{id_text: b.id}} END,
+                'team_name', CASE WHEN b.kind = 'team' THEN b.name END,
+                'workflow_id', CASE WHEN b.kind = 'workflow' THEN {{id_text: b.id}} END,
+                'workflow_name', CASE WHEN b.kind = 'workflow' THEN b.name END,
+                'agent_id', CASE WHEN coalesce(b.kind, 'agent') = 'agent'
+                    THEN coalesce({{id_text: b.id}}, r.agent) END,
+                'agent_name', CASE WHEN coalesce(b.kind, 'agent') = 'agent'
+                    THEN coalesce(b.name, r.agent) END,
+                'status', upper(r.status),
+                'input', CASE WHEN d.user_input IS NOT NULL OR d.request IS NOT NULL
+                    THEN {{sqlite: json_object('input_content', coalesce(d.user_input,
+                        CASE WHEN json_type(d.request) = 'object'
+                            THEN d.request ->> 'message' END, d.request)) || ''}}
+                    {{postgres: jsonb_build_object('input_content', coalesce(d.user_input,
+                        CASE WHEN json_typeof(d.request) = 'object'
+                            THEN d.request ->> 'message' END, d.request::text))::text}} END,
+                'content', coalesce(d.content, {{sqlite: CASE
+                    WHEN json_type(d.final_output) = 'text' THEN d.final_output ->> '$' END}}
+                    {{postgres: CASE WHEN json_typeof(d.final_output) = 'string'
+                        THEN d.final_output #>> ARRAY[]::text[] END}}),
+                'content_type', d.content_type,
+                'messages', {{nested: (SELECT coalesce({{group_array}}({{nested: m.message}}),
+                        {{empty_list}})
+                    FROM (SELECT {{object}}('id', {{id_text: x.id}}, 'role', x.sender_role,
+                            'content', x.content, 'created_at', x.created_at / 1000000) AS message
+                        FROM messages AS x WHERE x.tenant_id = r.tenant_id AND x.run_id = r.id
+                            AND x.deleted_at IS NULL
+                        ORDER BY x.seq) AS m)}},
+                'member_responses', {{nested: (SELECT
+                        coalesce({{group_array}}({{nested: m.member}}), {{empty_list}})
+                    FROM (SELECT {{object}}('run_id', {{id_text: x.id}},
+                            'agent_id', coalesce({{id_text: x.agent_id}}, x.agent),
+                            'agent_name', coalesce(y.name, x.agent),
+                            'status', upper(x.status), 'content', z.content) AS member
+                        FROM runs AS x
+                        JOIN run_documents AS z ON z.tenant_id = x.tenant_id AND z.run_id = x.id
+                        LEFT JOIN agents AS y ON y.tenant_id = x.tenant_id AND y.id = x.agent_id
+                        WHERE x.tenant_id = r.tenant_id AND x.parent_run_id = r.id
+                        ORDER BY x.id) AS m)}},
+                'metrics', {{sqlite: json(json_patch(}}{{object}}(
+                        'input_tokens', r.input_tokens, 'output_tokens', r.output_tokens,
+                        'total_tokens', r.input_tokens + r.output_tokens,
+                        'cache_write_tokens', r.cache_creation_input_tokens,
+                        'cache_read_tokens', r.cache_read_input_tokens,
+                        'llm_calls', r.llm_calls,
+                        'cost_usd', r.cost_pico / 1000000000000.0,
+                        'duration', (r.finished_at - r.started_at) / 1000000.0)
+                    {{sqlite: , CASE WHEN json_type(d.metrics) = 'object' THEN d.metrics
+                        ELSE json_object() END))}}
+                    {{postgres: || CASE WHEN json_typeof(d.metrics) = 'object'
+                        AND jsonb_typeof(as_jsonb(d.metrics)) = 'object'
+                        THEN as_jsonb(d.metrics) ELSE jsonb_build_object() END}},
+                'events', {{nested: (SELECT coalesce({{group_array}}({{nested: m.event}}),
+                        {{empty_list}})
+                    FROM (SELECT {{object}}('event', x.action_type, 'step_number', x.step_number,
+                            'created_at', x.at / 1000000, 'duration_ms', x.duration_ms) AS event
+                        FROM steps AS x WHERE x.tenant_id = r.tenant_id AND x.run_id = r.id
+                        ORDER BY x.number) AS m)}},
+                'model', r.model, 'model_provider', r.provider,
+                'citations', {{show_json: d.citations}},
+                'created_at', r.created_at / 1000000) AS run
+            FROM runs AS r
+            JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
+            LEFT JOIN agents AS b ON b.tenant_id = r.tenant_id AND b.id = r.agent_id
+            WHERE r.tenant_id = t.tenant_id AND r.thread_id = t.id
+            ORDER BY r.id) AS q) AS runs,
+    {{sqlite: NULL}}{{postgres: NULL::jsonb}} AS summary,
+    t.created_at / 1000000 AS created_at,
+    t.updated_at / 1000000 AS updated_at,
+    CASE WHEN a.kind = 'workflow' THEN {{id_text: a.id}} END AS workflow_id,
+    {{show_id: t.tenant_id}} AS tenant_id
+FROM threads AS t
+LEFT JOIN agents AS a ON a.tenant_id = t.tenant_id AND a.id = coalesce(
+    (SELECT r.agent_id FROM runs AS r WHERE r.tenant_id = t.tenant_id AND r.thread_id = t.id
+        AND r.parent_run_id IS NULL AND r.agent_id IS NOT NULL ORDER BY r.id DESC LIMIT 1),
+    (SELECT s.agent_id FROM resumptions AS s
+        WHERE s.tenant_id = t.tenant_id AND s.thread_id = t.id));
+
+CREATE VIEW agno_components AS SELECT
+    {{id_text: a.id}} AS component_id, a.kind AS component_type, a.name, a.description,
+    (SELECT v.number FROM agent_versions AS v WHERE v.tenant_id = a.tenant_id
+        AND v.agent_id = a.id AND v.version = a.active_version) AS current_version,
+    {{show_json: a.metadata}} AS metadata,
+    a.created_at / 1000000 AS created_at, a.updated_at / 1000000 AS updated_at,
+    {{show_id: a.tenant_id}} AS tenant_id
+FROM agents AS a;
+
+CREATE VIEW agno_component_configs AS SELECT
+    {{id_text: v.agent_id}} AS component_id, v.number AS version, v.version AS label,
+    CASE WHEN v.used_at IS NOT NULL OR v.version = a.active_version
+        THEN 'published' ELSE 'draft' END AS stage,
+    {{object}}('system_prompt', {{show_json: v.system_prompt}},
+        'workflow_graph', {{show_json: v.workflow_graph}},
+        'memory_config', {{show_json: v.memory_config}},
+        'guardrail_config', {{show_json: v.guardrail_config}},
+        'llm_config', {{show_json: v.llm_config}},
+        'execution_config', {{show_json: v.execution_config}},
+        'tools', {{show_json: v.tools}}) AS config,
+    v.description AS notes,
+    v.created_at / 1000000 AS created_at, v.updated_at / 1000000 AS updated_at,
+    {{show_id: v.tenant_id}} AS tenant_id
+FROM agent_versions AS v
+JOIN agents AS a ON a.tenant_id = v.tenant_id AND a.id = v.agent_id;
+
+CREATE VIEW agno_component_links AS SELECT
+    {{id_text: l.parent_id}} AS parent_component_id, l.role AS link_kind,
+    {{id_text: l.child_id}} AS child_component_id,
+    (SELECT v.number FROM agent_versions AS v WHERE v.tenant_id = l.tenant_id
+        AND v.agent_id = l.child_id AND v.version = l.child_version) AS child_version,
+    l.position,
+    {{show_json: l.metadata}} AS meta,
+    l.created_at / 1000000 AS created_at, l.updated_at / 1000000 AS updated_at,
+    {{show_id: l.tenant_id}} AS tenant_id
+FROM agent_links AS l;
+
+-- Days as UTC has them. Runs of no agent count as an agent's.
+CREATE VIEW agno_metrics AS SELECT
+    {{sqlite: date(u.day * 86400, 'unixepoch')}}
+    {{postgres: DATE '1970-01-01' + u.day::int}} AS date,
+    'daily' AS aggregation_period,
+    sum(CASE WHEN coalesce(a.kind, 'agent') = 'agent' THEN u.runs_started ELSE 0 END)
+        AS agent_runs_count,
+    sum(CASE WHEN a.kind = 'team' THEN u.runs_started ELSE 0 END) AS team_runs_count,
+    sum(CASE WHEN a.kind = 'workflow' THEN u.runs_started ELSE 0 END) AS workflow_runs_count,
+    {{object}}('input_tokens', sum(u.input_tokens), 'output_tokens', sum(u.output_tokens),
+        'total_tokens', sum(u.input_tokens) + sum(u.output_tokens),
+        'cache_write_tokens', sum(u.cache_creation_input_tokens),
+        'cache_read_tokens', sum(u.cache_read_input_tokens),
+        'cost_usd', sum(u.cost_pico) / 1000000000000.0) AS token_metrics,
+    (SELECT coalesce({{group_array}}({{nested: q.model}}), {{empty_list}})
+        FROM (SELECT {{object}}('model_id', m.model, 'model_provider', nullif(m.provider, ''),
+                'count', sum(m.llm_calls), 'input_tokens', sum(m.input_tokens),
+                'output_tokens', sum(m.output_tokens)) AS model
+            FROM usage_days AS m
+            WHERE m.tenant_id = u.tenant_id AND m.day = u.day AND m.model <> ''
+            GROUP BY m.model, m.provider ORDER BY m.model, m.provider) AS q) AS model_metrics,
+    max(u.updated_at) / 1000000 AS updated_at,
+    {{show_id: u.tenant_id}} AS tenant_id
+FROM usage_days AS u LEFT JOIN agents AS a ON a.tenant_id = u.tenant_id AND a.id = u.agent_id
+GROUP BY u.tenant_id, u.day;
+
+CREATE VIEW agno_eval_runs AS SELECT
+    {{id_text: e.id}} AS run_id, e.eval_type, e.name,
+    CASE WHEN coalesce(a.kind, 'agent') = 'agent' THEN {{id_text: e.agent_id}} END AS agent_id,
+    CASE WHEN a.kind = 'team' THEN {{id_text: e.agent_id}} END AS team_id,
+    CASE WHEN a.kind = 'workflow' THEN {{id_text: e.agent_id}} END AS workflow_id,
+    e.model AS model_id, e.provider AS model_provider,
+    coalesce(e.evaluated_name, a.name) AS evaluated_component_name,
+    {{show_json: e.eval_input}} AS eval_input,
+    {{show_json: e.eval_data}} AS eval_data,
+    e.score_micro / 1000000.0 AS score, e.passed,
+    {{id_text: e.run_id}} AS evaluated_run_id,
+    e.created_at / 1000000 AS created_at, e.updated_at / 1000000 AS updated_at,
+    {{show_id: e.tenant_id}} AS tenant_id
+FROM eval_runs AS e LEFT JOIN agents AS a ON a.tenant_id = e.tenant_id AND a.id = e.agent_id;
+
+-- Of the whole database: no tenant has a schema of its own.
+CREATE VIEW agno_schema_versions AS SELECT
+    name AS table_name, {{sqlite: version || ''}}{{postgres: version::text}} AS version,
+    {{show_time: applied_at}} AS created_at, {{show_time: applied_at}} AS updated_at
+FROM schema_versions;
+
+-- --- Notebooks ------------------------------------------------------------------------------
+
 CREATE VIEW notebooks AS SELECT
-    number AS id, title, description, instructions,
-    strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000000.0, 'unixepoch') AS created_at,
-    strftime('%Y-%m-%dT%H:%M:%fZ', updated_at / 1000000.0, 'unixepoch') AS updated_at
+    number AS id, title{{postgres: ::varchar(255) AS title}}, description,
+    instructions,
+    {{show_time: created_at}} AS created_at,
+    {{show_time: updated_at}} AS updated_at,
+    {{show_id: tenant_id}} AS tenant_id
 FROM notebook_records;
-}}
-{{postgres:
-CREATE VIEW notebooks AS SELECT
-    number AS id, title::varchar(255) AS title, description, instructions,
-    to_timestamp(created_at / 1000000.0) AS created_at,
-    to_timestamp(updated_at / 1000000.0) AS updated_at
-FROM notebook_records;
-}}
+
+CREATE VIEW notebook_sessions AS SELECT
+    s.number AS id, n.number AS notebook_id,
+    {{id_text: s.thread_id}} AS session_id,
+    {{show_time: s.created_at}} AS created_at,
+    {{show_id: s.tenant_id}} AS tenant_id
+FROM notebook_threads AS s
+JOIN notebook_records AS n ON n.tenant_id = s.tenant_id AND n.id = s.notebook_id;
+
+-- --- The platform ---------------------------------------------------------------------------
+
+CREATE VIEW tenant AS SELECT
+    {{show_id: id}} AS id, name, {{sqlite: NULL}}{{postgres: NULL::text}} AS plan_tier,
+    {{object}}() AS settings,
+    {{show_time: created_at}} AS created_at
+FROM tenants;
+
+-- The hash of a secret is nobody's business.
+CREATE VIEW api_key AS SELECT
+    {{show_id: id}} AS id, {{show_id: tenant_id}} AS tenant_id,
+    {{sqlite: NULL}}{{postgres: NULL::text}} AS key_hash,
+    {{sqlite: scopes}}{{postgres: ARRAY(SELECT json_array_elements_text(scopes))}} AS scopes,
+    {{show_time: expires_at}} AS expires_at,
+    {{show_time: created_at}} AS created_at,
+    {{show_time: revoked_at}} AS revoked_at
+FROM api_keys;
+
+-- Each agent with its active version; agno_component_configs has all of them.
+CREATE VIEW agent_definition AS SELECT
+    {{show_id: a.id}} AS id, {{show_id: a.tenant_id}} AS tenant_id, a.name, v.version,
+    {{show_json: v.system_prompt}} AS system_prompt,
+    {{show_json: v.workflow_graph}} AS workflow_graph,
+    {{show_json: v.memory_config}} AS memory_config,
+    {{show_json: v.guardrail_config}} AS guardrail_config,
+    {{show_json: v.llm_config}} AS llm_config,
+    {{show_json: v.execution_config}} AS execution_config,
+    a.is_active,
+    {{show_time: a.created_at}} AS created_at,
+    {{show_time: a.updated_at}} AS updated_at
+FROM agents AS a LEFT JOIN agent_versions AS v
+    ON v.tenant_id = a.tenant_id AND v.agent_id = a.id AND v.version = a.active_version;
+
+CREATE VIEW tool_binding AS SELECT
+    {{id_text: v.agent_id}} || '/' || b.key AS id,
+    {{show_id: v.agent_id}} AS definition_id,
+    b.value ->> 'tool' AS tool_id,
+    {{sqlite: b.value -> 'config_overrides'}}
+    {{postgres: as_jsonb(b.value -> 'config_overrides')}} AS config_overrides,
+    {{sqlite: coalesce(b.value ->> 'is_enabled', 1)}}
+    {{postgres: coalesce((b.value ->> 'is_enabled')::boolean, true)}} AS is_enabled,
+    {{show_id: v.tenant_id}} AS tenant_id
+FROM agents AS a JOIN agent_versions AS v
+    ON v.tenant_id = a.tenant_id AND v.agent_id = a.id AND v.version = a.active_version
+{{sqlite: JOIN json_each(v.tools) AS b}}
+{{postgres: CROSS JOIN LATERAL (SELECT ordinality - 1 AS key, value
+    FROM json_array_elements(v.tools) WITH ORDINALITY) AS b}};
+
+CREATE VIEW agent_instance AS SELECT
+    {{show_id: r.id}} AS id, {{show_id: r.agent_id}} AS definition_id,
+    {{id_text: r.thread_id}} AS thread_id,
+    upper(coalesce(r.phase, r.status)) AS status,
+    {{show_json: r.metadata}} AS metadata,
+    {{show_time: r.started_at}} AS started_at,
+    {{show_time: r.finished_at}} AS completed_at,
+    {{show_time: r.created_at}} AS created_at,
+    {{show_id: r.tenant_id}} AS tenant_id
+FROM runs AS r;
+
+CREATE VIEW checkpoint AS SELECT
+    {{show_id: c.id}} AS id, {{show_id: c.run_id}} AS instance_id,
+    {{show_id: c.parent_id}} AS parent_id, c.sequence_num,
+    {{object}}('snapshot_id', {{id_text: c.snapshot_id}},
+        'read', '/v1/threads/' || {{id_text: c.thread_id}} || '/checkpoints/' || {{id_text: c.id}})
+        AS channel_values,
+    {{show_json: c.channel_versions}} AS channel_versions,
+    {{show_json: c.pending_sends}} AS pending_sends,
+    {{sqlite: NULL}}{{postgres: NULL::bytea}} AS state_snapshot,
+    {{show_json: c.metadata}} AS metadata,
+    {{show_time: c.created_at}} AS created_at,
+    {{id_text: c.thread_id}} AS thread_id, c.namespace, c.node,
+    {{show_id: c.tenant_id}} AS tenant_id
+FROM checkpoints AS c;
+
+CREATE VIEW turn AS SELECT
+    {{show_id: t.id}} AS id, {{show_id: t.run_id}} AS instance_id,
+    {{show_id: t.checkpoint_id}} AS checkpoint_id, t.number AS turn_number,
+    {{show_json: t.input}} AS input,
+    {{show_json: t.output}} AS output,
+    t.status, t.tokens_in, t.tokens_out, t.latency_ms,
+    {{show_time: t.created_at}} AS created_at,
+    {{show_id: t.tenant_id}} AS tenant_id
+FROM turns AS t;
+
+-- Steps have numbers: as ids of calls these are shown in the form of one (version 8, "custom").
+CREATE VIEW tool_call AS SELECT
+    {{sqlite: printf('00000000-0000-8000-8000-%012x', s.log_id)}}
+    {{postgres: ('00000000-0000-8000-8000-' || lpad(to_hex(s.log_id), 12, '0'))::uuid}} AS id,
+    {{show_id: s.turn_id}} AS turn_id,
+    s.tool_name,
+    {{sqlite: s.action_data -> 'input'}}
+    {{postgres: as_jsonb(s.action_data -> 'input')}} AS input,
+    {{sqlite: coalesce(s.action_data -> 'result', s.action_data -> 'output',
+        s.action_data -> 'error')}}
+    {{postgres: as_jsonb(coalesce(s.action_data -> 'result', s.action_data -> 'output',
+        s.action_data -> 'error'))}} AS output,
+    s.outcome AS status, s.duration_ms AS latency_ms,
+    {{show_time: s.at}} AS created_at,
+    s.tool_use_id, {{show_id: s.run_id}} AS run_id, s.log_id,
+    {{show_id: s.tenant_id}} AS tenant_id
+FROM steps AS s WHERE s.action_type IN ('tool_execution', 'tool_error');
+
+CREATE VIEW llm_call AS SELECT
+    {{sqlite: printf('00000000-0000-8000-8000-%012x', s.log_id)}}
+    {{postgres: ('00000000-0000-8000-8000-' || lpad(to_hex(s.log_id), 12, '0'))::uuid}} AS id,
+    {{show_id: s.turn_id}} AS turn_id,
+    s.model, s.provider,
+    CASE WHEN s.messages_snapshot_id IS NOT NULL THEN {{object}}(
+        'snapshot_id', {{id_text: s.messages_snapshot_id}},
+        'read', '/v1/runs/' || {{id_text: s.run_id}} || '/steps/' || s.number) END AS messages,
+    {{show_json: s.action_data}} AS response,
+    s.input_tokens AS tokens_in, s.output_tokens AS tokens_out, s.duration_ms AS latency_ms,
+    {{sqlite: s.cost_pico / 1000000000000.0}}
+    {{postgres: (s.cost_pico / 1000000000000.0)::double precision}} AS cost_usd,
+    {{show_time: s.at}} AS created_at,
+    {{show_id: s.run_id}} AS run_id, s.log_id,
+    {{show_id: s.tenant_id}} AS tenant_id
+FROM steps AS s WHERE s.action_type = 'api_response_received';
