@@ -1,0 +1,356 @@
+// The tables of the seeds, as the readers that were written against them query them: every query
+// that the seeds print, with real ids put in. On SQLite only the functions of JSON and of time are
+// its own.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ENGINE, expectStatus, onPostgres, startServer, twoTenants, uuid } from './lib/server.mjs';
+import { postgresRows } from './lib/sql.mjs';
+
+const ON_POSTGRES = ENGINE === 'postgres';
+/** A JSON column: JSONB comes decoded, SQLite's comes as text. */
+const json = (value) => (typeof value === 'string' ? JSON.parse(value) : value);
+/** An id as a statement writes it. */
+const id = (text) => (ON_POSTGRES ? `'${text}'` : `x'${text.replaceAll('-', '')}'`);
+/** The tenant that a server without keys serves. */
+const TENANT = '018f0000-0000-7000-8000-000000000001';
+const SNAPSHOT = '01900000-0000-7000-8000-000000000001';
+const seconds = (text) => Math.floor(Date.parse(text) / 1000);
+const columns = (server, view) => (ON_POSTGRES
+  ? server.sql(`SELECT column_name FROM information_schema.columns WHERE table_name = '${view}'
+      AND table_schema = '${server.schema}' ORDER BY ordinal_position`)
+  : server.sql(`SELECT name FROM pragma_table_info('${view}')`)).flat();
+
+/** The book session of the seed: three questions, seven runs, a team and two members. */
+async function bookSession(client) {
+  const agent = async (name) => expectStatus(await client.post('/v1/agents', { name }), 201).id;
+  const team = await agent('NotebookLM');
+  const researcher = await agent('Researcher');
+  const writer = await agent('Writer');
+  const thread = expectStatus(await client.post('/v1/threads', { title: 'Books' }), 201);
+  const runs = [];
+  const run = async (of, input, content, parent) => {
+    const made = expectStatus(await client.post(`/v1/threads/${thread.id}/runs`, {
+      dispatch: 'direct', agent_id: of, user_input: input, model: 'claude-sonnet-4-5',
+      provider: 'anthropic', ...(parent && { parent_run_id: parent.id }) }), 201);
+    runs.push({ ...made, of, input, content });
+    return made;
+  };
+  const finish = async (made, content) => expectStatus(await client.patch(`/v1/runs/${made.id}`,
+    { status: 'completed', content, content_type: 'text/plain', metrics: { latency: 0.5 } }), 200);
+  const whole = async (of, input, content, parent) =>
+    finish(await run(of, input, content, parent), content);
+
+  await whole(team, 'hello', 'Hello! Welcome to NotebookLM!');
+  const delegates = await run(team, 'recommend books for a 9yo girl', 'I asked the Researcher.');
+  await whole(researcher, 'Search for books', 'Matilda; The Secret Garden', delegates);
+  await finish(delegates, 'I asked the Researcher.');
+  await whole(team, 'recommend books for a 9yo girl', 'Here are some "books": Matilda …');
+  const last = await run(team, 'summarize each book', 'Summaries, in markdown.');
+  await whole(researcher, 'Find summaries', 'Matilda is about …', last);
+  await whole(writer, 'Format them', '## Matilda', last);
+  await finish(last, 'Summaries, in markdown.');
+  return { team, researcher, writer, thread: thread.id, runs };
+}
+
+test('the queries of the session model answer what was written', async (t) => {
+  const server = await startServer(t);
+  const { team, researcher, thread, runs } = await bookSession(server.open);
+  const made = expectStatus(await server.open.get(`/v1/threads/${thread}`), 200);
+  await server.stop();
+  const tenant = id(TENANT);
+  const notebook = id(uuid());
+  server.rows(`UPDATE agents SET kind = 'team' WHERE id = ${id(team)}`);
+  server.rows(`INSERT INTO notebook_records VALUES (${tenant}, ${notebook}, 4, 'Books', NULL,
+    'Be brief.', '{}', 1, 1, 1)`);
+  server.rows(`INSERT INTO notebook_threads VALUES (${tenant}, ${notebook}, ${id(thread)}, 1, 1)`);
+
+  const [session] = server.rows(`
+    SELECT session_id, session_type, team_id, agent_id, created_at
+    FROM agno_sessions
+    ORDER BY created_at DESC`);
+  assert.deepEqual(session, { session_id: thread, session_type: 'team', team_id: team,
+    agent_id: null, created_at: session.created_at });
+  assert.equal(session.created_at, seconds(made.created_at));
+
+  const length = ON_POSTGRES ? 'jsonb_array_length' : 'json_array_length';
+  assert.deepEqual(server.rows(`
+    SELECT ${length}(runs) as num_runs
+    FROM agno_sessions
+    WHERE session_id = '${thread}'`), [{ num_runs: 7 }]);
+
+  const summary = server.rows(ON_POSTGRES ? `
+    SELECT
+      r->>'run_id' as run_id,
+      r->>'team_id' as team_id,
+      r->>'agent_id' as agent_id,
+      r->>'status' as status,
+      left(r->>'input', 80) as input_truncated,
+      left(r->>'content', 100) as content_truncated,
+      r->>'created_at' as created_at
+    FROM agno_sessions,
+         jsonb_array_elements(runs) AS r
+    WHERE session_id = '${thread}'
+    ORDER BY (r->>'created_at')::bigint` : `
+    SELECT
+      r.value->>'run_id' as run_id,
+      r.value->>'team_id' as team_id,
+      r.value->>'agent_id' as agent_id,
+      r.value->>'status' as status,
+      substr(r.value->>'input', 1, 80) as input_truncated,
+      substr(r.value->>'content', 1, 100) as content_truncated,
+      r.value->>'created_at' as created_at
+    FROM agno_sessions,
+         json_each(runs) AS r
+    WHERE session_id = '${thread}'
+    ORDER BY CAST(r.value->>'created_at' AS INTEGER)`);
+  assert.deepEqual(summary.map((r) => r.run_id).sort(), runs.map((r) => r.id).sort());
+  for (const run of runs) {
+    const seen = summary.find((r) => r.run_id === run.id);
+    assert.equal(seen.team_id, run.of === team ? team : null);
+    assert.equal(seen.agent_id, run.of === team ? null : run.of);
+    assert.equal(seen.status, 'COMPLETED');
+    assert.deepEqual(JSON.parse(seen.input_truncated), { input_content: run.input });
+    assert.equal(seen.content_truncated, run.content);
+    assert.equal(Number(seen.created_at), seconds(run.created_at));
+  }
+
+  const named = server.rows(`
+    SELECT n.title, ns.session_id, ns.created_at
+    FROM notebook_sessions ns
+    JOIN notebooks n ON n.id = ns.notebook_id
+    WHERE ns.session_id = '${thread}'`);
+  assert.equal(named.length, 1);
+  assert.deepEqual([named[0].title, named[0].session_id], ['Books', thread]);
+
+  // The run object, whole.
+  const [{ runs: stored }] = server.rows(
+    `SELECT runs FROM agno_sessions WHERE session_id = '${thread}'`);
+  const objects = json(stored);
+  assert.deepEqual(objects.map((r) => r.run_id), runs.map((r) => r.id));
+  for (const name of ['run_id', 'session_id', 'team_id', 'team_name', 'agent_id', 'agent_name',
+    'status', 'input', 'content', 'content_type', 'messages', 'member_responses', 'metrics',
+    'events', 'model', 'model_provider', 'citations', 'created_at'])
+    assert.ok(name in objects[0], name);
+  const [, delegates, member] = objects;
+  assert.deepEqual([delegates.team_name, delegates.agent_name], ['NotebookLM', null]);
+  assert.deepEqual([member.team_name, member.agent_name], [null, 'Researcher']);
+  assert.deepEqual(delegates.member_responses, [{ run_id: member.run_id, agent_id: researcher,
+    agent_name: 'Researcher', status: 'COMPLETED', content: 'Matilda; The Secret Garden' }]);
+  assert.deepEqual([member.model, member.model_provider, member.citations, member.session_id],
+    ['claude-sonnet-4-5', 'anthropic', null, thread]);
+  assert.equal(member.metrics.latency, 0.5);
+  assert.equal(member.metrics.input_tokens, 0);
+});
+
+/** A row of a table from an object; what is not named is NULL or has its default. */
+function insert(server, table, row) {
+  const literal = (value) => {
+    if (value === null || typeof value === 'number' || value?.raw) return value?.raw ?? value;
+    if (typeof value === 'boolean') return ON_POSTGRES ? value : Number(value);
+    return `'${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", "''")}'`;
+  };
+  server.rows(`INSERT INTO ${table} (${Object.keys(row)})
+    VALUES (${Object.values(row).map(literal)})`);
+}
+const raw = (text) => ({ raw: text });
+const NOW_US = Date.now() * 1000;
+
+/** What an engine keeps of one conversation: to resume, for people, for whoever debugs it. */
+async function agentWithTwoRuns(server) {
+  const client = server.open;
+  const thread = expectStatus(await client.post('/v1/threads', { title: 'Charts' }), 201).id;
+  const run = async () => expectStatus(await client.post(`/v1/threads/${thread}/runs`,
+    { dispatch: 'direct', user_input: 'Create a chart' }), 201).id;
+  const first = await run();
+  expectStatus(await client.patch(`/v1/runs/${first}`, { status: 'completed' }), 200);
+  const second = await run();
+  await server.stop();
+  const of = { tenant_id: raw(id(TENANT)), thread_id: raw(id(thread)) };
+  insert(server, 'resumptions', { ...of, system_prompt: 'You are helpful.', model: 'm',
+    max_steps: 50, thinking_tokens: 0, max_tokens: 2048, container_id: 'container_xyz789',
+    messages_snapshot_id: raw(id(SNAPSHOT)),
+    tool_schemas: [{ name: 'web_search', input_schema: {} }, { name: 'calculator' }],
+    server_tools: [{ type: 'code_execution_20250825' }],
+    beta_headers: ['code-execution-2025-08-25'], api_kwargs: { temperature: 0.7 },
+    formatter: 'xml', stream_meta_history_and_tool_results: false, file_registry: { f: {} },
+    extras: { user_id: 'user_123' }, max_retries: 5, base_delay_ms: 1500,
+    created_at: NOW_US, updated_at: NOW_US });
+  const tool = (tool_use_id, side, more) => insert(server, 'awaited_tools',
+    { tenant_id: raw(id(TENANT)), run_id: raw(id(second)), tool_use_id, side, pause: 1,
+      position: 1, name: 'user_confirm', input: { message: 'ok?' }, created_at: NOW_US, ...more });
+  tool('toolu_123', 'frontend', {});
+  tool('toolu_456', 'backend', { result: '42', is_error: false, result_at: NOW_US });
+  for (const [number, run_id] of [[1, first], [2, second]])
+    insert(server, 'history_entries', { ...of, sequence_number: number, id: raw(id(uuid())),
+      run_id: raw(id(run_id)), started_at: NOW_US + number, completed_at: NOW_US + number,
+      user_message: `question ${number}`, final_response: 'answer',
+      messages_snapshot_id: raw(id(SNAPSHOT)), stop_reason: 'end_turn', total_steps: 3,
+      input_tokens: 1000 * number, output_tokens: 100 * number, cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 7, cost: { total_cost: 0.02607, currency: 'USD' },
+      generated_files: [{ file_id: 'file_abc123' }], extras: {}, created_at: NOW_US,
+      updated_at: NOW_US });
+  const step = (number, action_type, action_data, more) => insert(server, 'steps',
+    { ...of, run_id: raw(id(first)), number, at: NOW_US + number, step_number: number,
+      action_type, action_data, created_at: NOW_US, ...more });
+  step(1, 'run_started', { user_message: 'Create a chart' });
+  step(2, 'api_response_received', { stop_reason: 'tool_use' }, { model: 'm', provider: 'p',
+    input_tokens: 450, output_tokens: 120, cost_pico: 2_500_000_000, duration_ms: 1845,
+    messages_snapshot_id: raw(id(SNAPSHOT)), messages_count: 3 });
+  step(3, 'tool_execution', { input: { code: '1' }, result: { stdout: 'x' } },
+    { tool_name: 'bash', tool_use_id: 'toolu_9', outcome: 'success', duration_ms: 850 });
+  step(4, 'error', { message: 'out of paper' });
+  return { thread, first, second };
+}
+
+test('the five query patterns of the three tables answer what was written', async (t) => {
+  const server = await startServer(t);
+  const { thread, first, second } = await agentWithTwoRuns(server);
+
+  // 1: resume.
+  const [config] = server.rows(`SELECT * FROM agent_config WHERE agent_uuid = '${thread}'`);
+  assert.deepEqual([config.model, config.max_steps, config.base_delay, config.title,
+    config.total_runs, config.container_id], ['m', 50, 1.5, 'Charts', 2, 'container_xyz789']);
+  assert.deepEqual(json(config.tool_names), ['web_search', 'calculator']);
+  assert.deepEqual(json(config.beta_headers), ['code-execution-2025-08-25']);
+  assert.deepEqual(json(config.extras), { user_id: 'user_123' });
+  assert.deepEqual(json(config.pending_frontend_tools),
+    [{ tool_use_id: 'toolu_123', name: 'user_confirm', input: { message: 'ok?' } }]);
+  assert.deepEqual(json(config.pending_backend_results),
+    [{ type: 'tool_result', tool_use_id: 'toolu_456', content: 42 }]);
+  assert.ok(config.awaiting_frontend_tools);
+  assert.deepEqual(json(config.messages),
+    { snapshot_id: SNAPSHOT, read: `/v1/threads/${thread}/resumption` });
+  assert.deepEqual(json(config.conversation_history), []);
+
+  // 2: a page of the history.
+  const page = server.rows(`
+    SELECT conversation_id, user_message, final_response, started_at,
+           generated_files, total_steps
+    FROM conversation_history
+    WHERE agent_uuid = '${thread}'
+    ORDER BY sequence_number DESC
+    LIMIT 20 OFFSET 0`);
+  assert.deepEqual(page.map((row) => row.user_message), ['question 2', 'question 1']);
+  assert.deepEqual(json(page[0].generated_files), [{ file_id: 'file_abc123' }]);
+  const [entry] = server.rows(`SELECT usage, cost, run_id FROM conversation_history
+    WHERE run_id = '${second}'`);
+  assert.deepEqual(json(entry.usage), { input_tokens: 2000, output_tokens: 200,
+    cache_creation_input_tokens: 0, cache_read_input_tokens: 7 });
+  assert.equal(json(entry.cost).total_cost, 0.02607);
+
+  // 3: one run.
+  const log = server.rows(`
+    SELECT timestamp, step_number, action_type, action_data, duration_ms
+    FROM agent_runs
+    WHERE run_id = '${first}'
+    ORDER BY timestamp ASC`);
+  assert.deepEqual(log.map((row) => row.action_type),
+    ['run_started', 'api_response_received', 'tool_execution', 'error']);
+  assert.deepEqual(json(log[0].action_data), { user_message: 'Create a chart' });
+  assert.equal(log[1].duration_ms, 1845);
+
+  // 4: the average of tokens.
+  const since = ON_POSTGRES ? "NOW() - INTERVAL '7 days'" : "datetime('now', '-7 days')";
+  const averages = server.rows(`
+    SELECT agent_uuid, AVG(input_tokens + output_tokens) as avg_tokens
+    FROM conversation_history
+    WHERE started_at > ${since}
+    GROUP BY agent_uuid`);
+  assert.deepEqual(averages.map((row) => [row.agent_uuid, Number(row.avg_tokens)]),
+    [[thread, 1650]]);
+
+  // 5: errors.
+  const errors = server.rows(`
+    SELECT agent_uuid, run_id, timestamp, action_data
+    FROM agent_runs
+    WHERE action_type = 'error'
+    ORDER BY timestamp DESC
+    LIMIT 50`);
+  assert.deepEqual(errors.map((row) => [row.agent_uuid, row.run_id, json(row.action_data)]),
+    [[thread, first, { message: 'out of paper' }]]);
+
+  // The same steps as calls of models and of tools.
+  const [call] = server.rows('SELECT * FROM llm_call');
+  assert.deepEqual([call.model, call.provider, call.tokens_in, call.tokens_out, call.latency_ms,
+    call.cost_usd], ['m', 'p', 450, 120, 1845, 0.0025]);
+  assert.deepEqual(json(call.messages),
+    { snapshot_id: SNAPSHOT, read: `/v1/runs/${first}/steps/2` });
+  const [tool] = server.rows('SELECT * FROM tool_call');
+  assert.deepEqual([tool.tool_name, tool.status, tool.latency_ms], ['bash', 'success', 850]);
+  assert.deepEqual([json(tool.input), json(tool.output)], [{ code: '1' }, { stdout: 'x' }]);
+  assert.match(tool.id, /^[0-9a-f]{8}-0000-8000-8000-[0-9a-f]{12}$/);
+});
+
+// What the seeds' tables and documents name; a view may show more behind it.
+const SEED_COLUMNS = {
+  agent_config: `agent_uuid system_prompt model max_steps thinking_tokens max_tokens container_id
+    messages tool_schemas tool_names server_tools beta_headers api_kwargs formatter
+    stream_meta_history_and_tool_results compactor_type memory_store_type file_registry extras
+    max_retries base_delay last_known_input_tokens last_known_output_tokens pending_frontend_tools
+    pending_backend_results awaiting_frontend_tools current_step conversation_history title
+    created_at updated_at last_run_at total_runs`,
+  conversation_history: `conversation_id agent_uuid run_id started_at completed_at user_message
+    final_response messages stop_reason total_steps usage generated_files cost extras
+    sequence_number created_at`,
+  agent_runs: `log_id agent_uuid run_id timestamp step_number action_type action_data
+    messages_snapshot messages_count estimated_tokens duration_ms`,
+  agno_sessions: `session_id session_type agent_id team_id user_id session_data agent_data
+    team_data runs summary created_at updated_at`,
+  agno_components: 'component_id component_type name',
+  agno_component_configs: 'component_id version',
+  agno_component_links: 'parent_component_id child_component_id',
+  agno_metrics: 'date token_metrics model_metrics',
+  agno_eval_runs: 'run_id eval_type',
+  notebooks: 'id title description instructions created_at updated_at',
+  notebook_sessions: 'id notebook_id session_id created_at',
+  tenant: 'id name plan_tier settings created_at',
+  api_key: 'id tenant_id key_hash scopes expires_at created_at',
+  agent_definition: `id tenant_id name version system_prompt workflow_graph memory_config
+    guardrail_config is_active created_at`,
+  agent_instance: 'id definition_id thread_id status metadata started_at completed_at',
+  checkpoint: `id instance_id parent_id sequence_num channel_values pending_sends state_snapshot
+    created_at`,
+  turn: `id instance_id checkpoint_id turn_number input output status tokens_in tokens_out
+    latency_ms created_at`,
+  tool_call: 'id turn_id tool_name input output status latency_ms created_at',
+  llm_call: `id turn_id model provider messages response tokens_in tokens_out latency_ms cost_usd
+    created_at`,
+  tool_binding: 'id definition_id tool_id config_overrides is_enabled',
+};
+
+test('each view has the columns of its seed, and no secret', async (t) => {
+  const server = await startServer(t);
+  for (const [view, names] of Object.entries(SEED_COLUMNS)) {
+    const seen = columns(server, view);
+    for (const name of names.split(/\s+/))
+      assert.ok(seen.includes(name), `${view} has no ${name}: ${seen}`);
+    assert.ok(Array.isArray(server.rows(`SELECT * FROM ${view}`)), view);
+  }
+  expectStatus(await server.open.post('/v1/keys', { name: 'k', scopes: ['operator'] }), 201);
+  const [key] = server.rows('SELECT * FROM api_key');
+  assert.equal(key.key_hash, null);
+  assert.deepEqual(json(key.scopes), ['operator']);
+  const versions = server.sql('SELECT version FROM agno_schema_versions').flat();
+  assert.ok(versions.includes('8'), `${versions}`);
+});
+
+const FENCED = onPostgres('SQLite has no row-level security');
+
+test('the views show the rows of the tenant that the session names', FENCED, async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  for (const client of [alice, bob])
+    await bookSession(client);
+  const count = (tenant, view) => Number(
+    postgresRows({ url: server.db, schema: server.schema },
+      `SELECT count(*) AS n FROM ${view}`, [], tenant)[0].n);
+  for (const [view, all] of Object.entries({ agno_sessions: 2, agno_components: 6,
+    agent_instance: 14, agent_definition: 6, tenant: 3, api_key: 3 })) {
+    assert.equal(count('*', view), all, view);
+    assert.equal(count('', view), 0, view);
+    assert.equal(count(alice.tenantId, view), view === 'tenant' || view === 'api_key' ? 1 : all / 2,
+      view);
+  }
+  for (const view of Object.keys(SEED_COLUMNS))
+    assert.equal(count('', view), 0, view);
+});
