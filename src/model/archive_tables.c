@@ -383,6 +383,7 @@ const struct archive_omission archive_omissions[] = {
     {"items", NULL, NOT_YET},
     {"snapshots", NULL, NOT_YET},
     {"snapshot_items", NULL, NOT_YET},
+    {"snapshot_garbage", NULL, "the threads whose snapshots they are are gone"},
     {"item_doubts", NULL, NOT_YET},
     {"checkpoints", NULL, NOT_YET},
     {"checkpoint_writes", NULL, NOT_YET},

@@ -5,7 +5,8 @@
  * a member (a list of messages into its messages), is stored once in its tenant, by SHA-256. A
  * snapshot is a manifest that names its items, either all of them or what differs from another
  * snapshot of the same thread, its base; every SNAPSHOT_DEPTH_MAX one is whole. A snapshot never
- * changes. Its hash is that of the document: what does not have it any more is not shown.
+ * changes. Its hash is over the document's structure and the hashes of its items (manifest.h), so
+ * equal documents have equal ones; what does not have its hash any more is not shown.
  *
  * Whoever has a row with a snapshot's id drops the snapshot when the row goes (snapshot_drop),
  * except with the whole thread. Others that build on one keep what they need of it. Items that
@@ -14,6 +15,7 @@
 #ifndef MODEL_SNAPSHOTS_H
 #define MODEL_SNAPSHOTS_H
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "model/context.h"
 
@@ -27,14 +29,15 @@ enum {
 struct snapshot {
     struct uuid id;
     struct uuid thread_id;
-    struct sha256 sha256;
+    struct sha256 sha256; /* equal for equal documents, and only for them */
     int64_t size_bytes;
     int64_t created_at;
 };
 
 /*
- * Stores `document` (any JSON value) as a snapshot of the thread. With a base (the nil id: none),
- * which must be a snapshot of the same thread, what both have costs nothing. The thread is locked.
+ * Stores `document` (text of any JSON value) as a snapshot of the thread. With a base (the nil id:
+ * none), which must be a snapshot of the same thread, what both have costs nothing. The thread is
+ * locked.
  */
 MUST_CHECK enum error snapshot_put(struct context *c, struct uuid thread_id, struct uuid base_id,
     struct str document, struct snapshot *out_snapshot);
@@ -42,8 +45,9 @@ MUST_CHECK enum error snapshot_put(struct context *c, struct uuid thread_id, str
 /*
  * The same for a change of the base, without the whole: `set` (compact JSON object; STR_NONE: none)
  * has members that replace those of the base, `append` members whose elements go to the end of the
- * base's arrays (an absent one counts as empty), `remove` the names of members that go. The base is
- * an object. A fault names `pointer` and what is below it.
+ * base's arrays (an absent one counts as empty), `remove` the names of members that go, if they are
+ * there; no member is in two of them. The base is an object. A fault names `pointer` and what is
+ * below it: POINTER/append/NAME. Costs what changes: no item of the base is read.
  */
 struct snapshot_change {
     struct str set;
@@ -62,7 +66,10 @@ MUST_CHECK enum error snapshot_get_member(
 MUST_CHECK enum error snapshot_get_head(
     struct context *c, struct uuid id, struct snapshot *out_snapshot);
 
-/* Nothing refers to it any more. */
+/* Nothing refers to it any more: it is gone. One that is not there is none either. The thread is
+ * locked. */
 MUST_CHECK enum error snapshot_drop(struct context *c, struct uuid id);
+/* The thread is about to be deleted, and what refers to its snapshots with it. */
+MUST_CHECK enum error snapshot_discard_thread(struct context *c, struct uuid thread_id);
 
 #endif

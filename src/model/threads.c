@@ -6,6 +6,7 @@
 #include "model/messages.h"
 #include "model/participants.h"
 #include "model/runs.h"
+#include "model/snapshots.h"
 #include "model/statements.h"
 #include "model/states.h"
 
@@ -498,6 +499,8 @@ enum error thread_delete(struct context *c, struct uuid id)
         e = message_forget_thread(c, id);
     if (e == OK)
         e = blob_doubt_thread(c, id);
+    if (e == OK)
+        e = snapshot_discard_thread(c, id);
     if (e != OK)
         return e;
     struct query q;

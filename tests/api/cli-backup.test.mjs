@@ -428,7 +428,8 @@ test('what is not a whole backup of ours is refused, and nothing is changed', FI
 /** Those of the migrations after the first, children before their parents. */
 const LATER_TABLES = ['agent_versions', 'agent_activations', 'agent_links', 'run_phases', 'turns',
   'checkpoint_writes', 'checkpoints', 'snapshot_items', 'snapshots', 'items', 'item_dictionaries',
-  'item_doubts', 'steps', 'resumptions', 'awaited_tools', 'history_entries', 'prices', 'usage_days',
+  'item_doubts', 'snapshot_garbage',
+  'steps', 'resumptions', 'awaited_tools', 'history_entries', 'prices', 'usage_days',
   'eval_runs', 'notebook_threads', 'notebook_records',
   'message_words', 'message_debug', 'message_versions', 'messages',
   'share_redemptions', 'shares', 'participants', 'file_versions', 'files', 'file_ends', 'uploads',

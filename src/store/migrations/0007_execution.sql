@@ -182,9 +182,10 @@ CREATE INDEX items_raw ON items (tenant_id, created_at) WHERE dictionary < 0;
 {{postgres: ALTER TABLE items ALTER COLUMN bytes SET STORAGE EXTERNAL;}}
 
 -- A JSON document of a thread at one moment: its manifest names items, whole or as what changed
--- since another snapshot of the same thread.
+-- since another snapshot of the same thread. Rows outlive the thread, whose deletion notes it in
+-- snapshot_garbage, until the sweep has looked at what they refer to.
 CREATE TABLE snapshots (
-    tenant_id {{uuid}} NOT NULL,
+    tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
     -- NULL: the manifest is whole.
@@ -192,17 +193,28 @@ CREATE TABLE snapshots (
     -- How many others lie between this one and a whole manifest.
     depth {{int}} NOT NULL,
     manifest {{bytes}} NOT NULL,
-    -- Of the document as it is answered, compact.
+    -- Of the manifest when it is whole, and so of the document, by the hashes of its items.
     sha256 {{bytes}} NOT NULL,
+    -- Of the document as it is answered, compact.
     size_bytes {{int}} NOT NULL,
     created_at {{int}} NOT NULL,
-    PRIMARY KEY (tenant_id, id),
-    FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
+    -- Nothing refers to it any more but those that have it as their base.
+    dropped_at {{int}},
+    PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX snapshots_by_thread ON snapshots (tenant_id, thread_id, id);
 CREATE INDEX snapshots_by_base ON snapshots (tenant_id, base_id) WHERE base_id IS NOT NULL;
+CREATE INDEX snapshots_dropped ON snapshots (tenant_id, dropped_at) WHERE dropped_at IS NOT NULL;
 
--- The items that a snapshot has and its base does not.
+-- Threads that are gone and whose snapshots are not, yet.
+CREATE TABLE snapshot_garbage (
+    tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    thread_id {{uuid}} NOT NULL,
+    added_at {{int}} NOT NULL,
+    PRIMARY KEY (tenant_id, thread_id)
+);
+
+-- The items that the manifest of a snapshot names: those that it has and its base has not.
 CREATE TABLE snapshot_items (
     tenant_id {{uuid}} NOT NULL,
     snapshot_id {{uuid}} NOT NULL,
@@ -215,7 +227,7 @@ CREATE INDEX snapshot_items_by_item ON snapshot_items (tenant_id, sha256);
 
 -- Items that perhaps nothing refers to any more.
 CREATE TABLE item_doubts (
-    tenant_id {{uuid}} NOT NULL,
+    tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     sha256 {{bytes}} NOT NULL,
     added_at {{int}} NOT NULL,
     PRIMARY KEY (tenant_id, sha256)
@@ -571,7 +583,7 @@ FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
 {{postgres:
 SELECT fence_by_tenant(name) FROM unnest(ARRAY['agent_versions', 'agent_activations',
     'agent_links', 'run_phases', 'turns', 'item_dictionaries', 'items', 'snapshots',
-    'snapshot_items', 'item_doubts', 'checkpoints', 'checkpoint_writes', 'steps', 'resumptions',
-    'awaited_tools', 'history_entries', 'prices', 'usage_days', 'eval_runs', 'notebook_records',
+    'snapshot_items', 'snapshot_garbage', 'item_doubts', 'checkpoints', 'checkpoint_writes',
+    'steps', 'resumptions', 'awaited_tools', 'history_entries', 'prices', 'usage_days', 'eval_runs', 'notebook_records',
     'notebook_threads']) AS name;
 }}

@@ -12,8 +12,9 @@ static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotenc
     "blob_doubts", "files", "file_versions", "file_ends", "uploads", "state_documents",
     "state_versions", "agent_storage", "agent_versions", "agent_activations", "agent_links",
     "run_phases", "turns", "item_dictionaries", "items", "snapshots", "snapshot_items",
-    "item_doubts", "checkpoints", "checkpoint_writes", "steps", "resumptions", "awaited_tools",
-    "history_entries", "prices", "usage_days", "eval_runs", "notebook_records", "notebook_threads"};
+    "snapshot_garbage", "item_doubts", "checkpoints", "checkpoint_writes", "steps", "resumptions",
+    "awaited_tools", "history_entries", "prices", "usage_days", "eval_runs", "notebook_records",
+    "notebook_threads"};
 
 /* Those of them that SQLite does not have, or has without the column. */
 static bool is_of_postgres(const char *table)
@@ -215,6 +216,12 @@ static bool goes_by_words(const struct sql_statement *s, const char *step)
                strcmp(step, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)") == 0);
 }
 
+/* Numbers that are counted, and rows that were found in the tenant's own before. */
+static bool is_recursion(const char *step)
+{
+    return strcmp(step, "SCAN counted") == 0 || strcmp(step, "SCAN chain") == 0;
+}
+
 /* "SEARCH t USING INDEX x (tenant_id=? AND …)" keeps to the tenant, and so does its own row among
  * the tenants; any other way into a table looks at rows of others. */
 static bool keeps_to_tenant(const char *step)
@@ -233,7 +240,7 @@ static void check_plan(sqlite3 *db, struct fixture *f, const struct sql_statemen
     EXPECT_EQ(sqlite3_prepare_v2(db, sql.ptr, (int)sql.len, &stmt, NULL), SQLITE_OK);
     while (sqlite3_step(stmt) == SQLITE_ROW) {
         const char *step = (const char *)sqlite3_column_text(stmt, 3);
-        if (!keeps_to_tenant(step) && !goes_by_words(s, step))
+        if (!keeps_to_tenant(step) && !goes_by_words(s, step) && !is_recursion(step))
             test_fail(__FILE__, __LINE__, "%s: %s", s->name, step);
     }
     sqlite3_finalize(stmt);

@@ -1,0 +1,491 @@
+/* Snapshots: what comes back is what went in, byte for byte, and it costs what changed. */
+#include "fixture.h"
+
+#include "base/json_write.h"
+#include "model/snapshots.h"
+
+static const struct uuid NO_BASE = UUID_NIL;
+
+static struct snapshot put(
+    struct fixture *f, struct uuid thread_id, struct uuid base_id, struct str document)
+{
+    struct snapshot s = {0};
+    EXPECT_EQ(snapshot_put(begin(f), thread_id, base_id, document, &s), OK);
+    commit(f);
+    return s;
+}
+
+static struct str get(struct fixture *f, struct uuid id)
+{
+    struct str document = STR("");
+    EXPECT_EQ(snapshot_get(begin_reading(f), id, &document), OK);
+    commit(f);
+    return document;
+}
+
+static enum error get_fails(struct fixture *f, struct uuid id)
+{
+    struct str document;
+    enum error e = snapshot_get(begin_reading(f), id, &document);
+    commit(f);
+    return e;
+}
+
+static void drop(struct fixture *f, struct uuid id)
+{
+    EXPECT_EQ(snapshot_drop(begin(f), id), OK);
+    commit(f);
+}
+
+static struct snapshot change(struct fixture *f, struct uuid thread_id, struct uuid base_id,
+    const char *set, const char *append, const char *removed)
+{
+    const struct str name = removed != NULL ? str_of(removed) : STR_NONE;
+    const struct snapshot_change wanted = {
+        .set = set != NULL ? str_of(set) : STR_NONE,
+        .append = append != NULL ? str_of(append) : STR_NONE,
+        .remove = &name,
+        .n_remove = removed != NULL,
+    };
+    struct snapshot s = {0};
+    EXPECT_EQ(snapshot_change(begin(f), thread_id, base_id, &wanted, STR("/values"), &s), OK);
+    commit(f);
+    return s;
+}
+
+/* A message of a conversation, long enough to be an item. */
+static struct str message(struct fixture *f, size_t i)
+{
+    return arena_printf(f->arena,
+        "{\"role\":\"%s\",\"content\":\"Message %zu of a conversation that goes on for a while.\"}",
+        i % 2 == 0 ? "user" : "assistant", i);
+}
+
+/* {"messages":[…],"step":n} with n messages. */
+static struct str conversation(struct fixture *f, size_t n)
+{
+    struct json_text text;
+    json_text_init(&text, 1024 * 1024);
+    json_write_object(&text.w);
+    json_write_name(&text.w, "messages");
+    json_write_array(&text.w);
+    for (size_t i = 0; i < n; i++)
+        json_write_raw(&text.w, message(f, i));
+    json_write_end(&text.w);
+    json_write_name(&text.w, "step");
+    json_write_u64(&text.w, n);
+    json_write_end(&text.w);
+    return json_text_take(&text, f->arena);
+}
+
+/* --- Round trips ---------------------------------------------------------------------------- */
+
+#define LONG_TEXT "a text that is so long that it becomes an item of its own, sixty-four and more"
+
+static const char *const DOCUMENTS[] = {
+    "{}",
+    "[]",
+    "null",
+    "0",
+    "\"\"",
+    "\"" LONG_TEXT "\"",
+    "{\"a\":[]}",
+    "{\"a\":[],\"b\":{},\"c\":[[]],\"d\":[{}]}",
+    "[1,1,1,1]",
+    "[\"" LONG_TEXT "\",\"" LONG_TEXT "\",\"" LONG_TEXT "\"]",
+    "{\"z\":1,\"a\":2,\"m\":[\"" LONG_TEXT "\"]}",
+    "{\"\\u0061\":1,\"\\ud83d\\ude00\":\"\xf0\x9f\x98\x80\",\"\":\"\\\"\\\\\\/\"}",
+    "{\"huge\":123456789012345678901234567890.123e+400,\"tiny\":-0.0e-0,\"same\":1E2}",
+    "[[[[[[[[[[\"" LONG_TEXT "\"]]]]]]]]]]",
+    "{\"a\":{\"b\":{\"c\":[\"" LONG_TEXT "\","
+    "\"" LONG_TEXT "\"]}}}",
+    "\"\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\"",
+    "[true,false,null,\"" LONG_TEXT "\",1.0,[\"" LONG_TEXT "\"],{\"k\":\"" LONG_TEXT "\"}]",
+};
+
+TEST(a_document_comes_back_byte_for_byte)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    for (size_t i = 0; i < COUNT_OF(DOCUMENTS); i++) {
+        struct snapshot s = put(&f, thread, NO_BASE, str_of(DOCUMENTS[i]));
+        EXPECT_STR(get(&f, s.id), str_of(DOCUMENTS[i]));
+        EXPECT_EQ(s.size_bytes, strlen(DOCUMENTS[i]));
+    }
+    fixture_end(&f);
+}
+
+TEST(a_document_on_any_other_as_its_base_comes_back_byte_for_byte)
+{
+    struct fixture f;
+    struct snapshot bases[COUNT_OF(DOCUMENTS)];
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    for (size_t i = 0; i < COUNT_OF(DOCUMENTS); i++)
+        bases[i] = put(&f, thread, NO_BASE, str_of(DOCUMENTS[i]));
+    for (size_t i = 0; i < COUNT_OF(DOCUMENTS); i++)
+        for (size_t k = 0; k < COUNT_OF(DOCUMENTS); k++) {
+            struct snapshot s = {0};
+            struct str document = STR("");
+            struct context *c = begin(&f);
+            EXPECT_EQ(snapshot_put(c, thread, bases[k].id, str_of(DOCUMENTS[i]), &s), OK);
+            EXPECT_EQ(snapshot_get(c, s.id, &document), OK);
+            EXPECT_STR(document, str_of(DOCUMENTS[i]));
+            EXPECT(memcmp(&s.sha256, &bases[i].sha256, sizeof s.sha256) == 0);
+            commit(&f);
+        }
+    fixture_end(&f);
+}
+
+TEST(blanks_between_values_are_not_kept_and_those_in_strings_are)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct snapshot s =
+        put(&f, thread, NO_BASE, STR(" { \"a\" : [ 1 , \" x  y \" ] ,\n \"b\":\t{ } } "));
+    EXPECT_STR(get(&f, s.id), STR("{\"a\":[1,\" x  y \"],\"b\":{}}"));
+    EXPECT_EQ(snapshot_put(begin(&f), thread, NO_BASE, STR("{\"a\":}"), &s), ERR_BAD_JSON);
+    abandon(&f);
+    fixture_end(&f);
+}
+
+TEST(arrays_and_objects_of_very_many_parts_come_back)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    for (size_t n = 19999; n <= 20001; n++) {
+        struct buf text CLEANUP(buf_deinit);
+        buf_init(&text, 4 * 1024 * 1024);
+        buf_append(&text, STR("{\"list\":["));
+        for (size_t i = 0; i < n; i++)
+            buf_printf(&text, "%s%zu", i > 0 ? "," : "", i);
+        buf_append(&text, STR("],\"end\":true}"));
+        struct snapshot s = put(&f, thread, NO_BASE, buf_str(&text));
+        EXPECT_STR(get(&f, s.id), buf_str(&text));
+        struct snapshot more = change(&f, thread, s.id, NULL, "{\"list\":[\"x\"]}", NULL);
+        text.len -= strlen("],\"end\":true}");
+        buf_append(&text, STR(",\"x\"],\"end\":true}"));
+        EXPECT_STR(get(&f, more.id), buf_str(&text));
+        struct snapshot same = put(&f, thread, NO_BASE, buf_str(&text));
+        EXPECT(memcmp(&same.sha256, &more.sha256, sizeof same.sha256) == 0);
+    }
+    fixture_end(&f);
+}
+
+TEST(a_document_past_the_limits_is_refused_and_nothing_is_stored)
+{
+    struct fixture f;
+    struct snapshot s;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct buf text CLEANUP(buf_deinit);
+    buf_init(&text, 2 * SNAPSHOT_MAX_BYTES);
+    buf_append_byte(&text, '"');
+    memset(buf_reserve(&text, SNAPSHOT_MAX_BYTES), 'x', SNAPSHOT_MAX_BYTES);
+    buf_advance(&text, SNAPSHOT_MAX_BYTES - 2);
+    buf_append_byte(&text, '"');
+    EXPECT_EQ(snapshot_put(begin(&f), thread, NO_BASE, buf_str(&text), &s), OK);
+    abandon(&f);
+    text.ptr[text.len - 1] = 'x';
+    buf_append_byte(&text, '"');
+    EXPECT_EQ(snapshot_put(begin(&f), thread, NO_BASE, buf_str(&text), &s), ERR_INVALID);
+    abandon(&f);
+    EXPECT_PART(told(&f), "8388609 bytes");
+    buf_reset(&text);
+    for (size_t i = 0; i < 6; i++) {
+        buf_printf(&text, "%s\"%zu\":[0", i > 0 ? "," : "{", i);
+        for (size_t k = 1; k < 18000; k++)
+            buf_append(&text, STR(",0"));
+        buf_append_byte(&text, ']');
+    }
+    buf_append_byte(&text, '}');
+    EXPECT_EQ(snapshot_put(begin(&f), thread, NO_BASE, buf_str(&text), &s), ERR_INVALID);
+    abandon(&f);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items"), 0);
+    fixture_end(&f);
+}
+
+/* --- What it costs -------------------------------------------------------------------------- */
+
+TEST(each_message_of_a_growing_conversation_is_stored_once)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f), base = NO_BASE;
+    struct uuid ids[150];
+    for (size_t i = 0; i < COUNT_OF(ids); i++)
+        base = ids[i] = put(&f, thread, base, conversation(&f, i + 1)).id;
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items"), COUNT_OF(ids));
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshots WHERE base_id IS NULL"), 3);
+    EXPECT_EQ(sql_i64(&f, "SELECT max(depth) FROM snapshots"), SNAPSHOT_DEPTH_MAX - 1);
+    EXPECT(sql_i64(&f, "SELECT max(length(manifest)) FROM snapshots WHERE depth > 0") < 64);
+    for (size_t i = 0; i < COUNT_OF(ids); i += 7)
+        EXPECT_STR(get(&f, ids[i]), conversation(&f, i + 1));
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshot_items"), 150 + 64 + 128);
+    fixture_end(&f);
+}
+
+TEST(another_thread_of_the_tenant_shares_items_and_another_tenant_does_not)
+{
+    struct fixture f;
+    struct snapshot s;
+    fixture_begin(&f);
+    struct uuid one = make_thread(&f), two = make_thread(&f);
+    put(&f, one, NO_BASE, conversation(&f, 5));
+    put(&f, two, NO_BASE, conversation(&f, 5));
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items"), 5);
+    struct uuid tenant = make_tenant(&f, "other");
+    struct thread thread = {0};
+    struct context *c = begin_as(&f, tenant);
+    EXPECT_EQ(thread_create(c, &thread), OK);
+    EXPECT_EQ(snapshot_put(c, thread.id, NO_BASE, conversation(&f, 5), &s), OK);
+    commit(&f);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items"), 10);
+    EXPECT_EQ(get_fails(&f, s.id), ERR_NOT_FOUND);
+    fixture_end(&f);
+}
+
+/* --- Changes -------------------------------------------------------------------------------- */
+
+TEST(a_change_gives_the_same_document_and_hash_as_the_whole)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct snapshot by_parts = put(&f, thread, NO_BASE, conversation(&f, 1));
+    struct snapshot whole = by_parts;
+    for (size_t i = 1; i < 70; i++) {
+        struct str append = arena_printf(f.arena, "{\"messages\":[%.*s]}", STR_ARG(message(&f, i)));
+        struct str set = arena_printf(f.arena, "{\"step\":%zu}", i + 1);
+        by_parts = change(
+            &f, thread, by_parts.id, arena_cstr(f.arena, set), arena_cstr(f.arena, append), NULL);
+        whole = put(&f, thread, whole.id, conversation(&f, i + 1));
+        EXPECT(memcmp(&by_parts.sha256, &whole.sha256, sizeof whole.sha256) == 0);
+        EXPECT_EQ(by_parts.size_bytes, whole.size_bytes);
+    }
+    EXPECT_STR(get(&f, by_parts.id), conversation(&f, 70));
+    fixture_end(&f);
+}
+
+TEST(members_are_replaced_in_place_added_at_the_end_and_removed)
+{
+    struct fixture f;
+    struct str value;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct snapshot s = put(&f, thread, NO_BASE, STR("{\"a\":1,\"b\":[1],\"\\u0063\":3,\"d\":4}"));
+    struct snapshot t =
+        change(&f, thread, s.id, "{\"c\":[0],\"e\":{}}", "{\"b\":[2,3],\"new\":[1]}", "a");
+    EXPECT_STR(get(&f, t.id), STR("{\"b\":[1,2,3],\"\\u0063\":[0],\"d\":4,\"e\":{},\"new\":[1]}"));
+    EXPECT_STR(get(&f, s.id), STR("{\"a\":1,\"b\":[1],\"\\u0063\":3,\"d\":4}"));
+    struct snapshot u = change(&f, thread, t.id, NULL, NULL, "not there");
+    EXPECT(memcmp(&t.sha256, &u.sha256, sizeof t.sha256) == 0);
+    struct context *c = begin_reading(&f);
+    EXPECT_EQ(snapshot_get_member(c, u.id, STR("c"), &value), OK);
+    EXPECT_STR(value, STR("[0]"));
+    EXPECT_EQ(snapshot_get_member(c, u.id, STR("a"), &value), OK);
+    EXPECT(str_is_none(value));
+    commit(&f);
+    fixture_end(&f);
+}
+
+static void expect_fault(struct fixture *f, struct uuid thread, struct uuid base,
+    const struct snapshot_change *wanted, const char *pointer)
+{
+    struct snapshot unused;
+    struct context *c = begin(f);
+    EXPECT_EQ(snapshot_change(c, thread, base, wanted, STR("/values"), &unused), ERR_INVALID);
+    EXPECT_EQ(c->problem->n_faults, 1);
+    EXPECT_STR(c->problem->faults[0].pointer, str_of(pointer));
+    abandon(f);
+    told(f);
+}
+
+TEST(a_change_that_cannot_be_names_the_member)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid s = put(&f, thread, NO_BASE, STR("{\"a/b~\":1,\"l\":[]}")).id;
+    const struct str removed[] = {STR("x"), STR("l")};
+    expect_fault(&f, thread, s, &(struct snapshot_change){.append = STR("{\"a/b~\":[1]}")},
+        "/values/append/a~1b~0");
+    expect_fault(
+        &f, thread, s, &(struct snapshot_change){.append = STR("{\"l\":1}")}, "/values/append/l");
+    expect_fault(&f, thread, s,
+        &(struct snapshot_change){.append = STR("{\"l\":[]}"), .set = STR("{\"l\":[]}")},
+        "/values/append/l");
+    expect_fault(&f, thread, s,
+        &(struct snapshot_change){.set = STR("{\"l\":[]}"), .remove = removed, .n_remove = 2},
+        "/values/remove/1");
+    expect_fault(&f, thread, s, &(struct snapshot_change){.set = STR("[]")}, "/values/set");
+    struct uuid list = put(&f, thread, NO_BASE, STR("[1]")).id;
+    expect_fault(&f, thread, list, &(struct snapshot_change){.set = STR("{}")}, "/values");
+    fixture_end(&f);
+}
+
+TEST(a_base_of_another_thread_is_none)
+{
+    struct fixture f;
+    struct snapshot s;
+    fixture_begin(&f);
+    struct uuid one = make_thread(&f), two = make_thread(&f);
+    struct uuid base = put(&f, one, NO_BASE, conversation(&f, 3)).id;
+    EXPECT_EQ(snapshot_put(begin(&f), two, base, conversation(&f, 3), &s), ERR_NOT_FOUND);
+    abandon(&f);
+    EXPECT_EQ(snapshot_get_head(begin_reading(&f), base, &s), OK);
+    commit(&f);
+    EXPECT_EQ(s.size_bytes, conversation(&f, 3).len);
+    EXPECT(uuid_eq(s.thread_id, one));
+    fixture_end(&f);
+}
+
+/* --- Drops ---------------------------------------------------------------------------------- */
+
+enum { FAMILY = 5 };
+
+/* A root, two that fork from it, and one more on each. */
+static void make_family(struct fixture *f, struct uuid thread, struct uuid *ids, struct str *texts)
+{
+    static const size_t parents[FAMILY] = {0, 0, 0, 1, 2};
+    for (size_t i = 0; i < FAMILY; i++) {
+        struct str last = message(f, 100 + i);
+        struct str base = i == 0 ? STR("{\"m\":[]}") : texts[parents[i]];
+        texts[i] = arena_printf(f->arena, "%.*s%s%.*s]}", (int)base.len - 2, base.ptr,
+            i == 0 ? "" : ",", STR_ARG(last));
+        ids[i] = put(f, thread, i == 0 ? NO_BASE : ids[parents[i]], texts[i]).id;
+    }
+}
+
+static bool next_order(size_t *order)
+{
+    size_t i = FAMILY - 1, k = FAMILY - 1;
+    while (i > 0 && order[i - 1] > order[i])
+        i--;
+    if (i == 0)
+        return false;
+    while (order[k] < order[i - 1])
+        k--;
+    size_t swapped = order[i - 1];
+    order[i - 1] = order[k];
+    order[k] = swapped;
+    for (size_t a = i, b = FAMILY - 1; a < b; a++, b--) {
+        swapped = order[a];
+        order[a] = order[b];
+        order[b] = swapped;
+    }
+    return true;
+}
+
+TEST(whatever_is_dropped_first_the_others_stay_whole)
+{
+    struct fixture f;
+    size_t order[FAMILY] = {0, 1, 2, 3, 4};
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    do {
+        struct uuid ids[FAMILY];
+        struct str texts[FAMILY], document;
+        bool gone[FAMILY] = {false};
+        make_family(&f, thread, ids, texts);
+        struct context *c = begin(&f);
+        for (size_t i = 0; i < FAMILY; i++) {
+            EXPECT_EQ(snapshot_drop(c, ids[order[i]]), OK);
+            gone[order[i]] = true;
+            for (size_t k = 0; k < FAMILY; k++) {
+                EXPECT_EQ(snapshot_get(c, ids[k], &document), gone[k] ? ERR_NOT_FOUND : OK);
+                if (!gone[k])
+                    EXPECT_STR(document, texts[k]);
+            }
+        }
+        commit(&f);
+    } while (next_order(order));
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshots"), 0);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshot_items"), 0);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM item_doubts"), FAMILY);
+    fixture_end(&f);
+}
+
+TEST(what_was_dropped_is_no_base_and_dropping_it_again_does_nothing)
+{
+    struct fixture f;
+    struct snapshot s;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid one = put(&f, thread, NO_BASE, conversation(&f, 3)).id;
+    struct uuid two = put(&f, thread, one, conversation(&f, 4)).id;
+    drop(&f, one);
+    drop(&f, one);
+    EXPECT_EQ(snapshot_put(begin(&f), thread, one, conversation(&f, 5), &s), ERR_NOT_FOUND);
+    abandon(&f);
+    EXPECT_STR(get(&f, two), conversation(&f, 4));
+    fixture_end(&f);
+}
+
+/* --- Damage --------------------------------------------------------------------------------- */
+
+static void expect_damaged(struct fixture *f, struct uuid id, const char *what)
+{
+    EXPECT_EQ(get_fails(f, id), ERR_DAMAGED);
+    EXPECT_PART(told(f), what);
+}
+
+static const char *bytes_literal(struct fixture *f, struct str hex)
+{
+    return arena_cstr(
+        f->arena, arena_printf(f->arena, "%s%.*s'", on_postgres() ? "'\\x" : "x'", STR_ARG(hex)));
+}
+
+/* Each hexadecimal digit changed in turn. */
+static void flip_digits(
+    struct fixture *f, const char *table, const char *column, struct uuid id, const char *what)
+{
+    struct str from = arena_printf(f->arena, "FROM %s", table);
+    struct str hex = sql_hex(f, column, arena_cstr(f->arena, from));
+    for (size_t i = 0; i <= hex.len; i++) {
+        char *digits = arena_alloc(f->arena, hex.len);
+        memcpy(digits, hex.ptr, hex.len);
+        if (i < hex.len)
+            digits[i] = digits[i] == '0' ? '1' : '0';
+        sql_exec(
+            f, arena_cstr(f->arena, arena_printf(f->arena, "UPDATE %s SET %s = %s", table, column,
+                                        bytes_literal(f, (struct str){digits, hex.len}))));
+        if (i < hex.len)
+            expect_damaged(f, id, what);
+    }
+    EXPECT_STR(get(f, id), conversation(f, 1));
+}
+
+TEST(a_bit_that_changed_in_an_item_or_a_manifest_is_never_shown)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid id = put(&f, thread, NO_BASE, conversation(&f, 1)).id;
+    flip_digits(&f, "snapshots", "manifest", id, "snapshot");
+    flip_digits(&f, "snapshots", "sha256", id, "snapshot");
+    flip_digits(&f, "items", "bytes", id, "item");
+    EXPECT(store_stats(f.store).damaged > 100);
+    fixture_end(&f);
+}
+
+TEST(an_item_that_is_gone_is_damage_and_comes_back_with_the_next_whole_put)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid id = put(&f, thread, NO_BASE, conversation(&f, 3)).id;
+    sql_exec(&f, "DELETE FROM snapshot_items");
+    sql_exec(&f, "DELETE FROM items");
+    expect_damaged(&f, id, "the item with the SHA-256");
+    put(&f, thread, NO_BASE, conversation(&f, 3));
+    EXPECT_STR(get(&f, id), conversation(&f, 3));
+    sql_exec(&f, "UPDATE snapshots SET size_bytes = size_bytes + 1");
+    expect_damaged(&f, id, "the manifest of snapshot");
+    struct uuid next = put(&f, thread, id, conversation(&f, 4)).id;
+    EXPECT_STR(get(&f, next), conversation(&f, 4));
+    fixture_end(&f);
+}
