@@ -584,6 +584,6 @@ FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
 SELECT fence_by_tenant(name) FROM unnest(ARRAY['agent_versions', 'agent_activations',
     'agent_links', 'run_phases', 'turns', 'item_dictionaries', 'items', 'snapshots',
     'snapshot_items', 'snapshot_garbage', 'item_doubts', 'checkpoints', 'checkpoint_writes',
-    'steps', 'resumptions', 'awaited_tools', 'history_entries', 'prices', 'usage_days', 'eval_runs', 'notebook_records',
-    'notebook_threads']) AS name;
+    'steps', 'resumptions', 'awaited_tools', 'history_entries', 'prices', 'usage_days', 'eval_runs',
+    'notebook_records', 'notebook_threads']) AS name;
 }}
