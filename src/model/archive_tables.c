@@ -392,6 +392,7 @@ const struct archive_omission archive_omissions[] = {
     {"awaited_tools", NULL, NOT_YET},
     {"history_entries", NULL, NOT_YET},
     {"prices", NULL, NOT_YET},
+    {"run_usage", NULL, NOT_YET},
     {"usage_days", NULL, NOT_YET},
     {"eval_runs", NULL, NOT_YET},
     {"notebook_records", NULL, NOT_YET},

@@ -452,6 +452,29 @@ CREATE TABLE prices (
     PRIMARY KEY (tenant_id, model, version)
 );
 
+-- What a run itself used of a model, and what that cost under each version of the model's price.
+CREATE TABLE run_usage (
+    tenant_id {{uuid}} NOT NULL,
+    run_id {{uuid}} NOT NULL,
+    -- '' where it is not known.
+    model TEXT {{postgres: COLLATE "C"}} NOT NULL,
+    provider TEXT {{postgres: COLLATE "C"}} NOT NULL,
+    -- 0: it had no price.
+    price_version {{int}} NOT NULL,
+    llm_calls {{int}} NOT NULL,
+    long_context_calls {{int}} NOT NULL,
+    input_tokens {{int}} NOT NULL,
+    output_tokens {{int}} NOT NULL,
+    cache_creation_input_tokens {{int}} NOT NULL,
+    cache_read_input_tokens {{int}} NOT NULL,
+    input_cost_pico {{int}} NOT NULL,
+    output_cost_pico {{int}} NOT NULL,
+    cache_write_cost_pico {{int}} NOT NULL,
+    cache_read_cost_pico {{int}} NOT NULL,
+    PRIMARY KEY (tenant_id, run_id, model, provider, price_version),
+    FOREIGN KEY (tenant_id, run_id) REFERENCES runs (tenant_id, id) ON DELETE CASCADE
+);
+
 -- Sums for each day (UTC, counted from 1970). Who writes at the same time writes to different
 -- slots, so that nobody waits; who reads adds them up.
 CREATE TABLE usage_days (
@@ -584,6 +607,7 @@ FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
 SELECT fence_by_tenant(name) FROM unnest(ARRAY['agent_versions', 'agent_activations',
     'agent_links', 'run_phases', 'turns', 'item_dictionaries', 'items', 'snapshots',
     'snapshot_items', 'snapshot_garbage', 'item_doubts', 'checkpoints', 'checkpoint_writes',
-    'steps', 'resumptions', 'awaited_tools', 'history_entries', 'prices', 'usage_days', 'eval_runs',
+    'steps', 'resumptions', 'awaited_tools', 'history_entries', 'prices', 'run_usage',
+    'usage_days', 'eval_runs',
     'notebook_records', 'notebook_threads']) AS name;
 }}
