@@ -28,6 +28,13 @@ static const struct {
     {"EventAppend", "{\"kind\":\"progress\",\"text\":\"Read 3 of 10 pages\","
                     "\"payload\":{\"page\":3},\"run_id\":\"" ID_2 "\"}"},
     {"EventInput", "{\"kind\":\"acme.tool_call\",\"payload\":{\"tool\":\"search\"}}"},
+    {"StepAppend", "{\"action_type\":\"tool_execution\",\"step_number\":1,\"duration_ms\":850,"
+                   "\"action_data\":{\"tool_name\":\"search\",\"tool_use_id\":\"toolu_123\","
+                   "\"input\":{\"query\":\"Oslo\"},\"result\":{\"hits\":3}}}"},
+    {"StepUsage", "{\"input_tokens\":450,\"output_tokens\":120}"},
+    {"StepInput", "{\"action_type\":\"api_response_received\",\"step_number\":1,\"action_data\":{"
+                  "\"stop_reason\":\"end_turn\",\"usage\":{\"input_tokens\":450,"
+                  "\"output_tokens\":120}}}"},
     {"EventPrune", "{\"through_seq\":1000}"},
     {"FilePatch", "{\"metadata\":{\"source\":\"crawler\"}}"},
     {"FileRestore", "{\"version\":3}"},

@@ -564,7 +564,7 @@ static void write_operation_id(struct json_writer *w, const struct route *r)
         id[len++] = (char)(*p | 0x20);
     for (const char *p = r->path; *p != '\0' && len < sizeof id; p++)
         if (*p != '{' && *p != '}')
-            id[len++] = (*p == '/' || *p == '.') ? '_' : *p;
+            id[len++] = (*p == '/' || *p == '.' || *p == '-') ? '_' : *p;
     json_write_key(w, STR("operationId"));
     json_write_string(w, (struct str){id, len});
 }

@@ -87,6 +87,19 @@ enum error handle_storage_get(struct call *call, struct context *c);
 enum error handle_storage_put(struct call *call, struct context *c);
 enum error handle_storage_delete(struct call *call, struct context *c);
 
+/* steps_api.c, step_calls_api.c */
+extern const struct schema schema_step, schema_step_append, schema_step_ref, schema_steps_appended,
+    query_run_steps, query_run_calls, query_steps;
+extern const struct schema schema_llm_call, schema_tool_call, schema_step_summary,
+    query_step_summary;
+enum error handle_step_append(struct call *call, struct context *c);
+enum error handle_run_step_list(struct call *call, struct context *c);
+enum error handle_step_get(struct call *call, struct context *c);
+enum error handle_step_list(struct call *call, struct context *c);
+enum error handle_llm_call_list(struct call *call, struct context *c);
+enum error handle_tool_call_list(struct call *call, struct context *c);
+enum error handle_step_summary(struct call *call, struct context *c);
+
 /* threads_api.c */
 extern const struct schema schema_thread, schema_thread_body, query_threads, schema_reason;
 enum error handle_thread_create(struct call *call, struct context *c);

@@ -7,6 +7,9 @@
 /* What a write of a document must say it has seen. */
 enum { GUARDED = ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MUST_MATCH };
 
+/* Of a batch of steps with their lists of messages. */
+enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
+
 /* State documents have three sorts of owners, and the same routes for each. */
 #define STATE_ROUTES(owner, whose, flags_of_write)                                                 \
     {"GET", owner "/states", SCOPE_STATES_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,       \
@@ -244,6 +247,31 @@ const struct route routes[] = {
     {"POST", "/v1/runs/{run_id}/release", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 200,
         .answer = &schema_run, .handle = handle_run_release, .on_full = STORE_ON_FULL_KEEPS,
         .summary = "Give a claimed run back to the queue"},
+
+    /* Steps. */
+    {"POST", "/v1/runs/{run_id}/steps", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,
+        .body_limit = STEPS_BODY_LIMIT, .body = &schema_step_append, .answer = &schema_step_ref,
+        .answer_to_many = &schema_steps_appended, .handle = handle_step_append,
+        .summary = "Append one step to a run's log, or many at once"},
+    {"GET", "/v1/runs/{run_id}/steps", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG,
+        200, .query = &query_run_steps, .answer = &schema_step, .handle = handle_run_step_list,
+        .summary = "List the steps of a run, oldest first"},
+    {"GET", "/v1/runs/{run_id}/steps/{number}", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,
+        .answer = &schema_step, .handle = handle_step_get,
+        .summary = "Read a step with its messages"},
+    {"GET", "/v1/runs/{run_id}/llm-calls", SCOPE_RUNS_READ, ROUTE_READ,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_run_calls, .answer = &schema_llm_call,
+        .handle = handle_llm_call_list, .summary = "List a run's calls of models, oldest first"},
+    {"GET", "/v1/runs/{run_id}/tool-calls", SCOPE_RUNS_READ, ROUTE_READ,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_run_calls, .answer = &schema_tool_call,
+        .handle = handle_tool_call_list, .summary = "List a run's calls of tools, oldest first"},
+    {"GET", "/v1/steps", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
+        .query = &query_steps, .answer = &schema_step, .handle = handle_step_list,
+        .summary = "List steps of all runs, newest first"},
+    {"GET", "/v1/steps/summary", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,
+        .query = &query_step_summary, .answer = &schema_step_summary,
+        .handle = handle_step_summary,
+        .summary = "How often each type of action came in a run or a thread, and how long it took"},
 
     /* Events. */
     {"POST", "/v1/threads/{thread_id}/events", SCOPE_EVENTS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,

@@ -22,6 +22,9 @@
     X(event_list)          \
     X(event_append)        \
     X(event_tail)          \
+    X(step_list)           \
+    X(step_get)            \
+    X(step_append)         \
     X(message_list)        \
     X(message_get)         \
     X(message_send)        \

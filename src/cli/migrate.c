@@ -171,6 +171,8 @@ static void print_document(
     json_write_bool(&text.w, result->is_resumed);
     json_write_key(&text.w, STR("last_event_id"));
     json_write_i64(&text.w, result->last_event_id);
+    json_write_key(&text.w, STR("last_step_id"));
+    json_write_i64(&text.w, result->last_step_id);
     write_counts(&text.w, cli_arena(cli), result->rows, result->moved, result->hash, is_hashed);
     json_write_key(&text.w, STR("files"));
     json_write_object(&text.w);

@@ -108,15 +108,19 @@ static enum error open_source(struct transfer *t)
 /*
  * What tells one source from another, and from itself at another time, without hashing all of it:
  * its tenants, how many rows each table has and how often those with a version were changed, and
- * the last event's id; on PostgreSQL also which transactions wrote the rows, which no write leaves
- * as it was. Whatever slips through between two runs is found by the verification.
+ * the last ids of events and steps; on PostgreSQL also which transactions wrote the rows, which no
+ * write leaves as it was. Whatever slips through between two runs is found by the verification.
  */
 static enum error identify_source(struct transfer *t, struct str *out_source)
 {
     struct sha256_state *hash = sha256_create();
     enum error e = transfer_ask_numbers(
         t->from, t->from->ops->sql.last_id, NULL, 0, &t->result.last_event_id, 1);
+    if (e == OK)
+        e = transfer_ask_numbers(
+            t->from, t->from->ops->sql.last_step_id, NULL, 0, &t->result.last_step_id, 1);
     transfer_hash_u64(hash, (uint64_t)t->result.last_event_id);
+    transfer_hash_u64(hash, (uint64_t)t->result.last_step_id);
     t->result.rows = 0;
     for (size_t i = 0; e == OK && i < t->plan.n_tables; i++) {
         const struct transfer_table *table = &t->plan.tables[i];
@@ -223,7 +227,8 @@ static enum error check_no_rows(struct transfer *t)
 /* Of any version: what is not empty is somebody's, and is refused before anything is changed. */
 static enum error check_empty(struct transfer *t)
 {
-    int64_t version, last_id = 0;
+    int64_t version, last_id = 0, last_step_id = 0;
+    bool has_steps = false;
     enum error e = read_version(t->to, &version);
     if (e == OK && version > (int64_t)store_migration_count)
         return refuse_version(t->to, version, false);
@@ -231,7 +236,13 @@ static enum error check_empty(struct transfer *t)
         e = check_no_rows(t);
     if (e == OK && version > 0)
         e = transfer_ask_numbers(t->to, t->to->ops->sql.last_id, NULL, 0, &last_id, 1);
-    return e == OK && last_id != 0 ? refuse_target(t, "has held events") : e;
+    if (e == OK && last_id != 0)
+        return refuse_target(t, "has held events");
+    if (e == OK && version > 0)
+        e = has_table(t->to, "steps", &has_steps);
+    if (e == OK && has_steps)
+        e = transfer_ask_numbers(t->to, t->to->ops->sql.last_step_id, NULL, 0, &last_step_id, 1);
+    return e == OK && last_step_id != 0 ? refuse_target(t, "has held steps") : e;
 }
 
 /* In a move the target's schema is made or brought up to date, unless it is being filled. */
@@ -437,12 +448,16 @@ static enum error count_done(struct transfer *t)
 static enum error copy_all(struct transfer *t)
 {
     struct transfer_value last_id = {VALUE_INT, t->result.last_event_id, STR_NONE};
+    struct transfer_value last_step_id = {VALUE_INT, t->result.last_step_id, STR_NONE};
     int64_t unused;
     enum error e = count_done(t);
     for (size_t i = 0; e == OK && i < t->plan.n_tables; i++)
         e = copy_table(t, i);
     if (e == OK)
         e = transfer_ask_numbers(t->to, t->to->ops->sql.set_last_id, &last_id, PG_INT8, &unused, 1);
+    if (e == OK)
+        e = transfer_ask_numbers(
+            t->to, t->to->ops->sql.set_last_step_id, &last_step_id, PG_INT8, &unused, 1);
     if (e == OK)
         e = transfer_move_files(t);
     return e == OK ? t->to->ops->settle(t->to, &t->plan) : e;

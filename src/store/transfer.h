@@ -62,6 +62,7 @@ struct transfer_result {
     uint64_t rows;
     uint64_t moved;
     int64_t last_event_id;
+    int64_t last_step_id;
     struct content_counts files;
     bool is_resumed;      /* an earlier run had begun */
     bool must_be_created; /* dry run: the target is not there yet */

@@ -413,6 +413,9 @@ const struct side_ops postgres_side_ops = {.open = postgres_side_open,
         .last_id =
             "SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_ids",
         .set_last_id = "SELECT setval('event_ids', $1) WHERE $1 > 0",
+        .last_step_id =
+            "SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM step_ids",
+        .set_last_step_id = "SELECT setval('step_ids', $1) WHERE $1 > 0",
     }};
 _Static_assert(PG_INT8 == 20 && PG_BOOL == 16 && PG_TEXT == 25 && PG_JSON == 114 &&
                    PG_BYTEA == 17 && PG_UUID == 2950,

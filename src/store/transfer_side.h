@@ -98,16 +98,18 @@ struct side_ops {
     enum error (*check_alone)(struct side *side);
 
     struct side_sql {
-        char parameter;          /* before its number */
-        const char *by_bytes;    /* makes the order of texts that of their bytes */
-        const char *snapshot;    /* begins a transaction that reads */
-        const char *columns;     /* table, column, kind, type, place in the key; by their names */
-        const char *parents;     /* table, the table it refers to */
-        const char *has_table;   /* of the parameter's name: whether there is one */
-        const char *origin;      /* of a table's rows, a sum that every write changes; else 0 */
-        const char *writes;      /* how much others wrote, if the rows do not tell; or NULL */
-        const char *last_id;     /* the greatest id that an event ever had */
-        const char *set_last_id; /* to the parameter */
+        char parameter;           /* before its number */
+        const char *by_bytes;     /* makes the order of texts that of their bytes */
+        const char *snapshot;     /* begins a transaction that reads */
+        const char *columns;      /* table, column, kind, type, place in the key; by their names */
+        const char *parents;      /* table, the table it refers to */
+        const char *has_table;    /* of the parameter's name: whether there is one */
+        const char *origin;       /* of a table's rows, a sum that every write changes; else 0 */
+        const char *writes;       /* how much others wrote, if the rows do not tell; or NULL */
+        const char *last_id;      /* the greatest id that an event ever had */
+        const char *set_last_id;  /* to the parameter */
+        const char *last_step_id; /* the same of steps */
+        const char *set_last_step_id;
     } sql;
 };
 

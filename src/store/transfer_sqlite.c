@@ -261,6 +261,8 @@ const struct side_ops sqlite_side_ops = {.open = sqlite_side_open,
         .last_id = "SELECT max(f.id, coalesce((SELECT max(e.id) FROM events AS e), 0))"
                    " FROM event_floor AS f WHERE f.one = 1",
         .set_last_id = "UPDATE event_floor SET id = ?1 WHERE one = 1",
+        .last_step_id = "SELECT seq FROM sqlite_sequence WHERE name = 'steps'",
+        .set_last_step_id = "UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'steps'",
     }};
 
 struct side *sqlite_side_create(void)

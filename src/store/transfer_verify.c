@@ -161,14 +161,15 @@ static enum error verify_table(struct transfer *t, size_t index)
     return e;
 }
 
-static enum error verify_last_id(struct transfer *t)
+static enum error verify_last_id(
+    struct transfer *t, const char *sql, const char *what, int64_t expected)
 {
     int64_t last_id = 0;
-    enum error e = transfer_ask_numbers(t->to, t->to->ops->sql.last_id, NULL, 0, &last_id, 1);
-    if (e == OK && last_id != t->result.last_event_id)
-        add_fault(t, "the last event id",
-            arena_printf(t->arena, "%lld instead of %lld", (long long)last_id,
-                (long long)t->result.last_event_id));
+    enum error e = transfer_ask_numbers(t->to, sql, NULL, 0, &last_id, 1);
+    if (e == OK && last_id != expected)
+        add_fault(t, what,
+            arena_printf(
+                t->arena, "%lld instead of %lld", (long long)last_id, (long long)expected));
     return e;
 }
 
@@ -176,6 +177,7 @@ static struct sha256 hash_all(const struct transfer_result *result)
 {
     struct sha256_state *hash = sha256_create();
     transfer_hash_u64(hash, (uint64_t)result->last_event_id);
+    transfer_hash_u64(hash, (uint64_t)result->last_step_id);
     for (size_t i = 0; i < result->n_tables; i++) {
         const struct transfer_count *table = &result->tables[i];
         transfer_hash_str(hash, str_of(table->table));
@@ -192,7 +194,11 @@ enum error transfer_verify(struct transfer *t)
     for (size_t i = 0; e == OK && i < t->plan.n_tables; i++)
         e = verify_table(t, i);
     if (e == OK)
-        e = verify_last_id(t);
+        e = verify_last_id(
+            t, t->to->ops->sql.last_id, "the last event id", t->result.last_event_id);
+    if (e == OK)
+        e = verify_last_id(
+            t, t->to->ops->sql.last_step_id, "the last log_id", t->result.last_step_id);
     if (e != OK)
         return e;
     if (!str_is_none(t->faults))

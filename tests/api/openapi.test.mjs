@@ -6,6 +6,7 @@ import { answersOfAgentRuns } from './lib/answers-runs.mjs';
 import { answersOfMessages } from './lib/answers-messages.mjs';
 import { answersOfArchives } from './lib/answers-archives.mjs';
 import { answersOfAgents } from './lib/answers-states.mjs';
+import { answersOfSteps } from './lib/answers-steps.mjs';
 import { expectStatus, startServer, token, twoTenants, uuid } from './lib/server.mjs';
 
 async function readDocument(server) {
@@ -352,6 +353,7 @@ test('real answers have the members that the document tells of, and no others', 
     200,
   );
   await answersOfMessages(check, c, thread.id);
+  await answersOfSteps(check, c);
   // Participants, by their id and as "me".
   const people = `/v1/threads/${thread.id}/participants`;
   const template = '/v1/threads/{thread_id}/participants';

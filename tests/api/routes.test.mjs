@@ -82,6 +82,7 @@ const EXAMPLES = {
   RunInput: () => ({ input: 'yes' }),
   EventAppend: () => ({ kind: 'progress' }),
   EventPrune: () => ({ through_seq: 1 }),
+  StepAppend: () => ({ action_type: 'run_started' }),
   MessageCreate: () => ({ content: 'hello' }),
   ShareCreate: () => ({ kind: 'participate' }),
   ShareRedeem: () => ({ token: spareToken }),
@@ -200,6 +201,7 @@ async function furnish(client) {
     201,
   );
   spareToken = share.token;
+  expectStatus(await client.post(`/v1/runs/${run.id}/steps`, EXAMPLES.StepAppend()), 201);
   const file = await client.put(`/v1/threads/${thread.id}/files/${name}`, {});
   expectStatus(file, 201);
   const upload = await client.post(`/v1/threads/${thread.id}/uploads`, EXAMPLES.UploadCreate());
@@ -234,6 +236,9 @@ const SORTS = {
   name: 'name',
   key: 'name',
   version: 'number',
+  number: 'number',
+  agent_uuid: 'thread', // of a line of a log
+  turn_id: 'run',
   object_id: 'thread',
   participant_id: 'participant',
   share_id: 'share',
@@ -448,6 +453,8 @@ const WITHOUT_THREAD = {
   'GET /v1/agents': 'tenant',
   'GET /v1/runs': 'tenant',
   'POST /v1/runs/claim': 'tenant',
+  'GET /v1/steps': 'tenant',
+  'GET /v1/steps/summary': 'tenant',
   'POST /v1/tenants': 'tenant',
   'GET /v1/tenants': 'tenant',
   'GET /v1/tenants/{tenant_id}': 'tenant',

@@ -410,6 +410,24 @@ const struct step steps[] = {
         .read = "/v1/runs/$run",
         .shows = "/status /final_output /finished_at"},
 
+    /* What its engine logged. */
+    {.method = "POST",
+        .target = "/v1/runs/$run/steps",
+        .body = "{\"action_type\":\"api_call_started\",\"action_data\":{\"model\":\"m\"},"
+                "\"messages_snapshot\":[{\"role\":\"user\",\"content\":\"hello\"}]}",
+        .save = "logged=/number",
+        .read = "/v1/runs/$run/steps/$logged",
+        .shows = "/log_id /number",
+        .also_read = "/v1/runs/$run/steps/$logged",
+        .also_shows = "/messages_snapshot=[{\"role\":\"user\",\"content\":\"hello\"}]"},
+    {.method = "POST",
+        .target = "/v1/runs/$run/steps",
+        .body = "{\"steps\":[{\"action_type\":\"api_response_received\",\"usage\":{"
+                "\"input_tokens\":3}},{\"action_type\":\"run_completed\"}]}",
+        .save = "logged_last=/last",
+        .read = "/v1/runs/$run/steps/$logged_last",
+        .shows = "/steps/1/log_id>/log_id /last>/number"},
+
     /* The log moves into the database, and starts over. */
     {.kind = STEP_CHECKPOINT},
     {.method = "POST",

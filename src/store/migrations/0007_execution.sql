@@ -284,9 +284,11 @@ CREATE TABLE checkpoint_writes (
 
 -- --- Steps ----------------------------------------------------------------------------------
 
+-- What an engine logs of a run. A log_id is never given twice, also when the newest steps are gone:
+-- SQLite remembers the greatest one.
 {{postgres: CREATE SEQUENCE step_ids;}}
 CREATE TABLE steps (
-    {{sqlite: log_id INTEGER PRIMARY KEY NOT NULL,}}
+    {{sqlite: log_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,}}
     {{postgres: log_id bigint NOT NULL DEFAULT nextval('step_ids'),}}
     tenant_id {{uuid}} NOT NULL,
     run_id {{uuid}} NOT NULL,
@@ -326,11 +328,19 @@ CREATE TABLE steps (
 );
 {{sqlite: CREATE UNIQUE INDEX steps_by_run ON steps (tenant_id, run_id, number);}}
 CREATE UNIQUE INDEX steps_by_id ON steps (tenant_id, log_id);
-CREATE INDEX steps_by_type ON steps (tenant_id, action_type, at, log_id);
+-- Lists across runs go newest first, each filter by its own index.
 CREATE INDEX steps_by_time ON steps (tenant_id, at, log_id);
-CREATE INDEX steps_by_thread ON steps (tenant_id, thread_id, log_id);
-CREATE INDEX steps_by_snapshot ON steps (tenant_id, messages_snapshot_id)
+CREATE INDEX steps_by_type ON steps (tenant_id, action_type, at, log_id);
+CREATE INDEX steps_by_thread ON steps (tenant_id, thread_id, at, log_id);
+CREATE INDEX steps_by_agent ON steps (tenant_id, agent_id, at, log_id) WHERE agent_id IS NOT NULL;
+CREATE INDEX steps_by_tool ON steps (tenant_id, tool_name, at, log_id)
+    WHERE tool_name IS NOT NULL;
+CREATE INDEX steps_by_model ON steps (tenant_id, model, at, log_id) WHERE model IS NOT NULL;
+CREATE INDEX steps_of_errors ON steps (tenant_id, outcome, at, log_id) WHERE outcome = 'error';
+-- What the next snapshot of a run builds on.
+CREATE INDEX steps_by_snapshot ON steps (tenant_id, run_id, number)
     WHERE messages_snapshot_id IS NOT NULL;
+{{sqlite: INSERT INTO sqlite_sequence (name, seq) VALUES ('steps', 0);}}
 
 -- --- Resumption, tools that are waited for, history -----------------------------------------
 

@@ -12,6 +12,7 @@ import { Host } from './participants.mjs';
 import { Pruner } from './prune.mjs';
 import { Mover } from './runs.mjs';
 import { Archivist } from './states.mjs';
+import { Logger } from './steps.mjs';
 import { Landlord } from './tenants.mjs';
 import { Librarian } from './threads.mjs';
 import { Worker } from './workers.mjs';
@@ -25,6 +26,7 @@ export const ACTORS = [
   Pruner,
   Mover,
   Worker,
+  Logger,
   Memoria,
   Host,
   Locksmith,
