@@ -342,14 +342,20 @@ static void decode_object(struct decoder *d, const struct schema *schema, struct
             fault(d, &schema->fields[i], "must be given");
 }
 
-enum error schema_decode(struct arena *arena, const struct schema *schema, struct json body,
-    void *out, struct problem *problem)
+enum error schema_decode_at(struct arena *arena, const struct schema *schema, struct str pointer,
+    struct json object, void *out, struct problem *problem)
 {
     size_t faults_before = problem->n_faults + problem->n_faults_untold;
     memset(out, 0, schema->struct_bytes);
-    struct decoder d = {arena, problem, STR(""), out};
-    decode_object(&d, schema, body);
+    struct decoder d = {arena, problem, pointer, out};
+    decode_object(&d, schema, object);
     return problem->n_faults + problem->n_faults_untold > faults_before ? ERR_INVALID : OK;
+}
+
+enum error schema_decode(struct arena *arena, const struct schema *schema, struct json body,
+    void *out, struct problem *problem)
+{
+    return schema_decode_at(arena, schema, STR(""), body, out, problem);
 }
 
 static bool is_absent(const struct field *f, const char *in)

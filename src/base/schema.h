@@ -96,6 +96,10 @@ enum {
 MUST_CHECK enum error schema_decode(struct arena *arena, const struct schema *schema,
     struct json body, void *out, struct problem *problem);
 
+/* The same for an object inside a body: faults begin with its pointer. */
+MUST_CHECK enum error schema_decode_at(struct arena *arena, const struct schema *schema,
+    struct str pointer, struct json object, void *out, struct problem *problem);
+
 /* One whole object. */
 void schema_encode(struct json_writer *w, const struct schema *schema, const void *in);
 /* The members alone, into an object that is already open. */

@@ -1,0 +1,31 @@
+/*
+ * Semantic versions (semver.org, 2.0.0): "1.2.0", "2.0.0-rc.1", "1.0.0+build.5". The parts borrow
+ * the text. The three numbers fit 64 bits; the numbers of a pre-release may be of any length. Build
+ * metadata is kept and counts for nothing when two versions are compared.
+ */
+#ifndef BASE_SEMVER_H
+#define BASE_SEMVER_H
+
+#include "base/arena.h"
+
+enum { SEMVER_MAX_BYTES = 128 };
+#define SEMVER_RULE "must be a semantic version such as 1.2.0 or 2.0.0-rc.1"
+
+struct semver {
+    uint64_t major, minor, patch;
+    struct str pre;   /* "rc.1"; STR_NONE: a release */
+    struct str build; /* STR_NONE: none */
+};
+
+enum semver_bump { SEMVER_MAJOR, SEMVER_MINOR, SEMVER_PATCH };
+
+MUST_CHECK bool semver_parse(struct str text, struct semver *out_version);
+/* Below 0, 0 or above 0, by precedence (section 11). */
+int semver_compare(const struct semver *a, const struct semver *b);
+/* The release that follows: a pre-release becomes the release that it was for, where that is as
+ * great a step. False: a number is at its end. */
+MUST_CHECK bool semver_bump(
+    const struct semver *from, enum semver_bump bump, struct semver *out_next);
+struct str semver_format(struct arena *arena, const struct semver *version);
+
+#endif
