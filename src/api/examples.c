@@ -12,7 +12,15 @@ static const struct {
     {"TenantBody", "{\"name\":\"acme-europe\"}"},
     {"KeyCreate", "{\"name\":\"worker\",\"scopes\":[\"runs:read\",\"runs:write\","
                   "\"events:write\"],\"rate_limit_per_minute\":6000}"},
-    {"AgentBody", "{\"name\":\"researcher\",\"description\":\"Reads and sums up\"}"},
+    {"AgentBody",
+        "{\"name\":\"researcher\",\"description\":\"Reads and sums up\",\"system_prompt\":"
+        "{\"role\":\"You are a careful researcher\",\"instructions\":\"Cite what you read\"},"
+        "\"llm_config\":{\"default_model\":\"gpt-4o-mini\",\"temperature\":0.2},"
+        "\"tools\":[\"search\"]}"},
+    {"AgentVersionCreate", "{\"bump\":\"minor\",\"description\":\"Cooler\",\"activate\":true,"
+                           "\"llm_config\":{\"default_model\":\"gpt-4o\",\"temperature\":0}}"},
+    {"AgentVersionPatch", "{\"execution_config\":{\"max_turns\":10}}"},
+    {"AgentLinkBody", "{\"role\":\"reviewer\",\"position\":1}"},
     {"AgentPatch", "{\"name\":\"analyst\",\"description\":\"Reads, sums up and cites\"}"},
     {"StateBody", "{\"data\":{\"goal\":\"ship\",\"open\":3},\"json_schema\":{\"type\":\"object\","
                   "\"required\":[\"goal\"]},\"description\":\"what the team works on\"}"},

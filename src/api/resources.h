@@ -68,6 +68,27 @@ enum error handle_agent_get(struct call *call, struct context *c);
 enum error handle_agent_patch(struct call *call, struct context *c);
 enum error handle_agent_delete(struct call *call, struct context *c);
 
+/* agent_versions_api.c */
+extern const struct schema schema_agent_version, schema_agent_version_head,
+    schema_agent_version_create, schema_agent_version_patch, schema_agent_diff,
+    query_agent_versions;
+enum error handle_agent_version_create(struct call *call, struct context *c);
+enum error handle_agent_version_list(struct call *call, struct context *c);
+enum error handle_agent_version_get(struct call *call, struct context *c);
+enum error handle_agent_version_patch(struct call *call, struct context *c);
+enum error handle_agent_version_activate(struct call *call, struct context *c);
+enum error handle_agent_version_diff(struct call *call, struct context *c);
+enum error handle_agent_rollback(struct call *call, struct context *c);
+
+/* agent_links_api.c */
+extern const struct schema schema_agent_link, schema_agent_link_body, schema_agent_tree,
+    query_agent_links;
+enum error handle_agent_link_list(struct call *call, struct context *c);
+enum error handle_agent_link_get(struct call *call, struct context *c);
+enum error handle_agent_link_put(struct call *call, struct context *c);
+enum error handle_agent_link_delete(struct call *call, struct context *c);
+enum error handle_agent_tree(struct call *call, struct context *c);
+
 /* states_api.c */
 extern const struct schema schema_state, schema_state_body, schema_state_patch,
     schema_state_version, query_states;

@@ -2,19 +2,27 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
+#include "model/agent_versions.h"
 #include "model/audit.h"
 #include "model/statements.h"
+
+const char *const agent_kinds[] = {"agent", "team", "workflow", NULL};
 
 static void read_row(struct query *q, struct agent *out)
 {
     *out = (struct agent){0};
     out->id = row_uuid(q);
     out->name = row_text(q);
+    out->kind = row_text(q);
     out->description = row_text(q);
     out->metadata = row_text(q);
+    out->is_active = row_bool(q);
+    out->version = row_text(q);
+    bool has_run = row_bool(q);
     out->created_at = row_i64(q);
     out->updated_at = row_i64(q);
-    out->version = row_i64(q);
+    out->revision = row_i64(q);
+    out->status = !out->is_active ? STR("inactive") : has_run ? STR("active") : STR("created");
 }
 
 static enum error name_taken(struct context *c, struct str name)
@@ -119,25 +127,43 @@ static enum error write_row(
     query_text(&q, "name", agent->name);
     query_text(&q, "description", agent->description);
     query_text(&q, "metadata", agent->metadata);
+    query_bool(&q, "is_active", agent->is_active);
+    if (statement_takes(statement, "kind"))
+        query_text(&q, "kind", agent->kind);
     query_i64(&q, "now", c->now_us);
     enum error e = query_run_counted(&q, &changed);
     return e == OK && changed == 0 ? name_taken(c, agent->name) : e;
 }
 
 /* Names are given under the tenant's lock, one at a time. */
-enum error agent_create(struct context *c, struct agent *agent)
+enum error agent_create_defined(
+    struct context *c, struct agent *agent, const struct agent_definition *definition)
 {
+    struct str parts[AGENT_PARTS];
     if (str_is_none(agent->metadata))
         agent->metadata = STR("{}");
+    if (str_is_none(agent->kind))
+        agent->kind = STR("agent");
     agent->id = uuid_v7();
     enum error e = check_metadata(c, agent->metadata);
+    if (e == OK)
+        e = agent_version_prepare(c, agent->kind, definition, parts);
     if (e == OK)
         e = context_lock_tenant(c);
     if (e == OK)
         e = write_row(c, &SQL_AGENT_INSERT, agent);
     if (e == OK)
+        e = agent_version_begin(c, agent->id, parts);
+    if (e == OK)
         e = audit_record(c, "agent.created", "agent", agent->id, describe(c->arena, agent->name));
     return e == OK ? agent_get(c, agent->id, agent) : e;
+}
+
+enum error agent_create(struct context *c, struct agent *agent)
+{
+    const struct agent_definition nothing = {0};
+    agent->is_active = true;
+    return agent_create_defined(c, agent, &nothing);
 }
 
 enum error agent_get(struct context *c, struct uuid id, struct agent *out_agent)
@@ -159,6 +185,7 @@ enum error agent_list(struct context *c, const struct agent_filter *filter, size
     context_query(c, &q, &SQL_AGENT_LIST);
     query_uuid_if(&q, "before", filter->has_before, filter->before);
     query_text(&q, "name", filter->name);
+    query_text(&q, "kind", filter->kind);
     query_i64(&q, "limit", (int64_t)limit + 1);
     query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
@@ -184,7 +211,7 @@ enum error agent_update(struct context *c, const struct agent *before, struct ag
     after->id = before->id;
     if (str_is_none(after->metadata))
         after->metadata = STR("{}");
-    enum error e = context_check_match(c, before->version);
+    enum error e = context_check_match(c, before->revision);
     if (e == OK)
         e = check_metadata(c, after->metadata);
     if (e == OK && renamed)
@@ -193,6 +220,9 @@ enum error agent_update(struct context *c, const struct agent *before, struct ag
         e = write_row(c, &SQL_AGENT_UPDATE, after);
     if (e == OK && renamed)
         e = audit_record(c, "agent.renamed", "agent", before->id, describe(c->arena, after->name));
+    if (e == OK && before->is_active != after->is_active)
+        e = audit_record(c, after->is_active ? "agent.enabled" : "agent.disabled", "agent",
+            before->id, describe(c->arena, after->name));
     return e == OK ? agent_get(c, before->id, after) : e;
 }
 
@@ -232,7 +262,7 @@ enum error agent_delete(struct context *c, struct uuid id)
     if (e == OK)
         e = agent_get(c, id, &agent);
     if (e == OK)
-        e = context_check_match(c, agent.version);
+        e = context_check_match(c, agent.revision);
     if (e == OK)
         e = check_absent_from_threads(c, id);
     if (e == OK)

@@ -1,7 +1,8 @@
 /*
- * Agents: who works on threads. An agent has a name of its own in its tenant; its states, its
- * configuration and its private storage belong to it and go with it. As a participant of threads it
- * is the principal "agent:<id>".
+ * Agents: who works on threads. An agent has a name of its own in its tenant; its versions, its
+ * states, its configuration and its private storage belong to it and go with it; what its runs did
+ * stays. As a participant of threads it is the principal "agent:<id>". What it is told to be stands
+ * in its versions (agent_versions.h), whom it leads in its links (agent_links.h).
  */
 #ifndef MODEL_AGENTS_H
 #define MODEL_AGENTS_H
@@ -15,18 +16,28 @@ enum {
     AGENT_METADATA_MEMBERS = 256,
 };
 
+extern const char *const agent_kinds[]; /* "agent", "team", "workflow" */
+
 struct agent {
     struct uuid id;
     struct str name;
+    struct str kind;
     struct str description;
     struct str metadata; /* compact JSON */
+    bool is_active;      /* else no run begins of it */
+    struct str version;  /* that new runs get; none: it has no definition */
+    struct str status;   /* "created" until the first run, then "active"; or "inactive" */
     int64_t created_at;
     int64_t updated_at;
-    int64_t version;
+    int64_t revision;
 };
 
-/* Creates the agent that `agent` describes, and fills in the rest of it. */
+struct agent_definition;
+/* Creates the agent that `agent` describes, active, and fills in the rest of it. */
 MUST_CHECK enum error agent_create(struct context *c, struct agent *agent);
+/* The same with a definition, which becomes its version 1.0.0. */
+MUST_CHECK enum error agent_create_defined(
+    struct context *c, struct agent *agent, const struct agent_definition *definition);
 MUST_CHECK enum error agent_get(struct context *c, struct uuid id, struct agent *out_agent);
 /* Whether it is there; in a WRITE job it then stays until the job has ended. After the thread's
  * lock, where the job has one. */
@@ -38,6 +49,7 @@ struct agent_filter {
     bool has_before;
     struct uuid before;
     struct str name; /* exactly this one */
+    struct str kind;
 };
 /* Newest first. A page ends at `limit` agents or PAGE_MAX_BYTES; out_more: there are others. */
 MUST_CHECK enum error agent_list(struct context *c, const struct agent_filter *filter, size_t limit,
@@ -46,7 +58,8 @@ MUST_CHECK enum error agent_list(struct context *c, const struct agent_filter *f
 /* Replaces what a client may change of `before` (as read in this transaction) by `after`. */
 MUST_CHECK enum error agent_update(
     struct context *c, const struct agent *before, struct agent *after);
-/* With its states, configuration and storage; ERR_CONFLICT while it takes part in a thread. */
+/* With its versions, links, states, configuration and storage; ERR_CONFLICT while it takes part in
+ * a thread. */
 MUST_CHECK enum error agent_delete(struct context *c, struct uuid id);
 
 /*

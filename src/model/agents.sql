@@ -1,8 +1,12 @@
 -- types: tenant_id uuid, id uuid, before uuid, name text, description text, metadata json
--- types: principal text, now int, limit int, max_bytes int
+-- types: principal text, now int, limit int, max_bytes int, kind text, is_active bool
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
--- define agent_columns: id, name, description, metadata, created_at, updated_at, version
+-- define agent_columns: id, name, kind, description, metadata, is_active, active_version,
+--   | (EXISTS (SELECT 1 FROM agent_versions AS v WHERE v.tenant_id = agents.tenant_id
+--   | AND v.agent_id = agents.id AND v.used_at IS NOT NULL)
+--   | OR EXISTS (SELECT 1 FROM runs AS r WHERE r.tenant_id = agents.tenant_id
+--   | AND r.agent_id = agents.id)) AS has_run, created_at, updated_at, version
 
 -- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
 -- define page: {{postgres: SELECT * FROM (SELECT *, sum(octet_length(metadata::text) +
@@ -12,8 +16,9 @@
 --   | ORDER BY id DESC}}
 
 -- name: agent_insert
-INSERT INTO agents (tenant_id, id, name, description, metadata, created_at, updated_at)
-VALUES (:tenant_id, :id, :name, :description, :metadata, :now, :now)
+INSERT INTO agents (tenant_id, id, name, kind, description, metadata, is_active, created_at,
+    updated_at)
+VALUES (:tenant_id, :id, :name, :kind, :description, :metadata, :is_active, :now, :now)
 ON CONFLICT DO NOTHING;
 
 -- Its row is the lock of what belongs to the agent alone.
@@ -37,12 +42,12 @@ SELECT {{agent_columns}} FROM agents WHERE tenant_id = :tenant_id AND id = :id;
 -- name: agent_list
 {{page}} SELECT {{agent_columns}} FROM agents
 WHERE tenant_id = :tenant_id AND id < {{before}} {{sqlite: AND :max_bytes > 0}}
-    AND coalesce(name = :name, :name IS NULL)
+    AND coalesce(name = :name, :name IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
 ORDER BY id DESC LIMIT :limit {{page_end}};
 
 -- name: agent_update
 UPDATE agents SET name = :name, description = :description, metadata = :metadata,
-    updated_at = :now, version = version + 1
+    is_active = :is_active, updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id AND NOT EXISTS (SELECT 1 FROM agents AS other
     WHERE other.tenant_id = :tenant_id AND other.name = :name AND other.id <> :id);
 

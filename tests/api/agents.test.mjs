@@ -13,7 +13,8 @@ test('agents', async (t) => {
   await t.test('an agent has every member from the start, and is read back the same', async () => {
     const answer = await open.post('/v1/agents', { name: 'planner' });
     const { id, created_at: created, updated_at: updated, ...rest } = expectStatus(answer, 201);
-    assert.deepEqual(rest, { name: 'planner', description: null, metadata: {}, version: 1 });
+    assert.deepEqual(rest, { name: 'planner', kind: 'agent', version: '1.0.0', status: 'created',
+      is_active: true, description: null, metadata: {}, revision: 1 });
     assert.equal(updated, created);
     assert.equal(answer.headers.get('ETag'), '"1"');
     assert.deepEqual(expectStatus(await open.get(`/v1/agents/${id}`), 200), answer.body);
@@ -37,7 +38,7 @@ test('agents', async (t) => {
     const match = { headers: { 'If-Match': '"1"' } };
     const body = { description: 'plans', metadata: { a: null } };
     const after = expectStatus(await open.patch(`/v1/agents/${made.id}`, body, match), 200);
-    assert.deepEqual([after.description, after.metadata, after.version], ['plans', { b: 2 }, 2]);
+    assert.deepEqual([after.description, after.metadata, after.revision], ['plans', { b: 2 }, 2]);
     const stale = await open.patch(`/v1/agents/${made.id}`, body, match);
     expectProblem(stale, 412, 'stale_etag');
   });

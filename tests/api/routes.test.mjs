@@ -78,6 +78,7 @@ const EXAMPLES = {
   KeyCreate: () => ({ name: 'example', scopes: ['runs:read'] }),
   StateBody: () => ({ data: {} }),
   AgentBody: () => ({ name: `agent ${uuid()}` }),
+  AgentVersionCreate: () => ({ bump: 'patch' }),
   RunClaim: () => ({ worker: 'example' }),
   RunInput: () => ({ input: 'yes' }),
   EventAppend: () => ({ kind: 'progress' }),
@@ -166,10 +167,19 @@ function appearance(answer, ...ids) {
   return { status: answer.status, headers, text };
 }
 
+/** A team, and its member. */
+async function furnishTeam(client) {
+  const team = { name: `agent ${uuid()}`, kind: 'team' };
+  const agent = expectStatus(await client.post('/v1/agents', team), 201);
+  const child = expectStatus(await client.post('/v1/agents', { name: `agent ${uuid()}` }), 201);
+  expectStatus(await client.put(`/v1/agents/${agent.id}/links/${child.id}`, {}), 201);
+  return [agent, child];
+}
+
 /** One object of each sort. */
 async function furnish(client) {
   const thread = expectStatus(await client.post('/v1/threads', {}), 201);
-  const agent = expectStatus(await client.post('/v1/agents', { name: `agent ${uuid()}` }), 201);
+  const [agent, child] = await furnishTeam(client);
   const run = expectStatus(
     await client.post(`/v1/threads/${thread.id}/runs`, { agent_id: agent.id }),
     201,
@@ -215,6 +225,8 @@ async function furnish(client) {
     participant: participant.id,
     share: share.id,
     agent: agent.id,
+    child: child.id,
+    semver: agent.version,
     name,
     number: 1,
   };
@@ -233,6 +245,9 @@ const SORTS = {
   key_id: 'key',
   tenant_id: 'tenant',
   agent_id: 'agent',
+  child_id: 'child',
+  semver: 'semver',
+  other: 'semver',
   name: 'name',
   key: 'name',
   version: 'number',

@@ -1,4 +1,5 @@
 // An answer of every operation about agents and what belongs to them, for openapi.test.mjs.
+import { expectStatus } from './server.mjs';
 const NEW = { headers: { 'If-None-Match': '*' } };
 const ANY = { headers: { 'If-Match': '*' } };
 
@@ -78,6 +79,30 @@ async function answersOfStorage(check, c, agent) {
   check(one, 'delete', await c.del(`/v1/agents/${agent}/storage/${key}`), 204);
 }
 
+async function answersOfVersions(check, c, agent) {
+  const of = '/v1/agents/{agent_id}/versions';
+  const path = `/v1/agents/${agent}/versions`;
+  check(of, 'post', await c.post(path, { bump: 'minor', description: 'more' }), 201);
+  check(of, 'get', await c.get(path), 200);
+  check(`${of}/{semver}`, 'get', await c.get(`${path}/1.1.0`), 200);
+  check(`${of}/{semver}`, 'patch', await c.patch(`${path}/1.1.0`, { tools: ['search'] }), 200);
+  check(`${of}/{semver}/activate`, 'post', await c.post(`${path}/1.1.0/activate`), 200);
+  check(`${of}/{semver}/diff/{other}`, 'get', await c.get(`${path}/1.0.0/diff/1.1.0`), 200);
+  check('/v1/agents/{agent_id}/rollback', 'post', await c.post(`/v1/agents/${agent}/rollback`), 200);
+}
+
+async function answersOfLinks(check, c, agent) {
+  const of = '/v1/agents/{agent_id}/links';
+  const team = expectStatus(await c.post('/v1/agents', { name: 'team', kind: 'team' }), 201);
+  const path = `/v1/agents/${team.id}/links`;
+  check(`${of}/{child_id}`, 'put', await c.put(`${path}/${agent}`, { role: 'r' }), 201);
+  check(`${of}/{child_id}`, 'put', await c.put(`${path}/${agent}`, { position: 3 }), 200);
+  check(`${of}/{child_id}`, 'get', await c.get(`${path}/${agent}`), 200);
+  check(of, 'get', await c.get(path), 200);
+  check('/v1/agents/{agent_id}/tree', 'get', await c.get(`/v1/agents/${team.id}/tree`), 200);
+  check(`${of}/{child_id}`, 'delete', await c.del(`${path}/${agent}`), 204);
+}
+
 export async function answersOfAgents(check, c) {
   const agent = check('/v1/agents', 'post', await c.post('/v1/agents', { name: 'a' }), 201);
   const thread = check('/v1/threads', 'post', await c.post('/v1/threads', {}), 201);
@@ -90,5 +115,7 @@ export async function answersOfAgents(check, c) {
   await answersOfBoth(check, c, thread.id, agent.id);
   await answersOfConfig(check, c, agent.id);
   await answersOfStorage(check, c, agent.id);
+  await answersOfVersions(check, c, agent.id);
+  await answersOfLinks(check, c, agent.id);
   check('/v1/agents/{agent_id}', 'delete', await c.del(`/v1/agents/${agent.id}`), 204);
 }

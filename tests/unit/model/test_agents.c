@@ -19,7 +19,7 @@ TEST(a_new_agent_has_empty_metadata_and_an_audit_record)
     EXPECT_STR(read.name, STR("planner"));
     EXPECT(str_is_none(read.description));
     EXPECT_STR(read.metadata, STR("{}"));
-    EXPECT_EQ(read.version, 1);
+    EXPECT_EQ(read.revision, 1);
     EXPECT_STR(sql_text(&f, "SELECT action FROM audit_log ORDER BY seq DESC LIMIT 1"),
         STR("agent.created"));
     fixture_end(&f);
@@ -41,7 +41,7 @@ TEST(a_name_is_given_once_in_a_tenant_and_again_in_another)
     after.name = STR("editor");
     EXPECT_EQ(agent_update(begin(&f), &writer, &after), OK);
     commit(&f);
-    EXPECT_EQ(after.version, 2);
+    EXPECT_EQ(after.revision, 2);
     EXPECT_EQ(agent_create(begin_as(&f, other), &again), OK);
     commit(&f);
     fixture_end(&f);

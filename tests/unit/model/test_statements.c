@@ -230,7 +230,9 @@ static bool keeps_to_tenant(const char *step)
     bool constant =
         strstr(step, "CONSTANT ROW") != NULL || strncmp(step, "SCAN (subquery", 14) == 0;
     bool own_row = strstr(step, "autoindex_tenants_1 (id=?)") != NULL;
-    return !enters || constant || own_row || strstr(step, "(tenant_id=?") != NULL;
+    /* What a recursive query has found so far is its own; its table is called walk. */
+    bool walked = strcmp(step, "SCAN walk") == 0 || strcmp(step, "SEARCH walk") == 0;
+    return !enters || constant || own_row || walked || strstr(step, "(tenant_id=?") != NULL;
 }
 
 /* "SCAN line", of rows that the statement itself has made: WITH RECURSIVE line, (SELECT …) AS line.
