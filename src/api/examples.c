@@ -21,7 +21,27 @@ static const struct {
                            "\"llm_config\":{\"default_model\":\"gpt-4o\",\"temperature\":0}}"},
     {"AgentVersionPatch", "{\"execution_config\":{\"max_turns\":10}}"},
     {"AgentLinkBody", "{\"role\":\"reviewer\",\"position\":1}"},
-    {"AgentPatch", "{\"name\":\"analyst\",\"description\":\"Reads, sums up and cites\"}"},
+    {"AgentPatch", "{\"name\":\"analyst\",\"description\":\"Reads, sums up and cites\","
+                   "\"is_active\":true}"},
+    {"WorkflowGraph", "{\"entry_point\":\"plan\",\"nodes\":[{\"name\":\"plan\",\"type\":\"llm\"},{"
+                      "\"name\":\"ask\",\"type\":\"human\"}],\"edges\":[{\"from\":\"plan\",\"to\":"
+                      "\"ask\",\"condition\":\"confidence < 0.5\"}]}"},
+    {"GraphNode", "{\"name\":\"plan\",\"type\":\"llm\",\"config\":{\"model\":\"gpt-4o-mini\"}}"},
+    {"GraphEdge", "{\"from\":\"plan\",\"to\":[\"search\",\"ask\"],\"condition\":\"not done\"}"},
+    {"MemoryConfig", "{\"short_term\":{\"max_tokens\":8000},\"long_term\":{\"enabled\":true}}"},
+    {"ShortTermMemory", "{\"max_tokens\":8000,\"strategy\":\"summarize\"}"},
+    {"LongTermMemory",
+        "{\"enabled\":true,\"embedding_model\":\"text-embedding-3-small\",\"top_k\":5}"},
+    {"ProceduralMemory", "{\"enabled\":true,\"min_frequency\":3}"},
+    {"GuardrailConfig",
+        "{\"input_rails\":[{\"type\":\"pii\"}],\"output_rails\":[{\"type\":\"toxicity\"}]}"},
+    {"InputRail", "{\"type\":\"topic\",\"config\":{\"allowed\":[\"sales\"]}}"},
+    {"OutputRail", "{\"type\":\"format\",\"config\":{\"schema\":\"answer\"}}"},
+    {"ToolRails", "{\"max_calls_per_turn\":8,\"allowed_tools\":\"all\"}"},
+    {"LlmConfig", "{\"default_model\":\"gpt-4o-mini\",\"fallback_model\":\"claude-3-haiku\","
+                  "\"temperature\":0.2,\"max_tokens\":1024}"},
+    {"ExecutionConfig",
+        "{\"max_turns\":25,\"timeout_seconds\":60,\"checkpoint_frequency\":\"on_change\"}"},
     {"StateBody", "{\"data\":{\"goal\":\"ship\",\"open\":3},\"json_schema\":{\"type\":\"object\","
                   "\"required\":[\"goal\"]},\"description\":\"what the team works on\"}"},
     {"StatePatch", "{\"data\":{\"open\":2}}"},

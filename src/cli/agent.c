@@ -4,17 +4,23 @@
 static const struct cli_column list_columns[] = {
     {"ID", "/id", COLUMN_ID},
     {"NAME", "/name", COLUMN_TEXT},
+    {"KIND", "/kind", COLUMN_TEXT},
+    {"VERSION", "/version", COLUMN_TEXT},
+    {"STATUS", "/status", COLUMN_TEXT},
     {"DESCRIPTION", "/description", COLUMN_TEXT},
     {"UPDATED", "/updated_at", COLUMN_TIME},
 };
 static const struct cli_column columns[] = {
     {"ID", "/id", COLUMN_ID},
     {"NAME", "/name", COLUMN_TEXT},
+    {"KIND", "/kind", COLUMN_TEXT},
+    {"VERSION", "/version", COLUMN_TEXT},
+    {"STATUS", "/status", COLUMN_TEXT},
     {"DESCRIPTION", "/description", COLUMN_TEXT},
     {"METADATA", "/metadata", COLUMN_JSON},
     {"CREATED", "/created_at", COLUMN_TIME},
     {"UPDATED", "/updated_at", COLUMN_TIME},
-    {"VERSION", "/version", COLUMN_NUMBER},
+    {"REVISION", "/revision", COLUMN_NUMBER},
 };
 static const struct cli_column config_columns[] = {
     {"DATA", "/data", COLUMN_JSON},

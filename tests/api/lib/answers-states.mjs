@@ -88,7 +88,8 @@ async function answersOfVersions(check, c, agent) {
   check(`${of}/{semver}`, 'patch', await c.patch(`${path}/1.1.0`, { tools: ['search'] }), 200);
   check(`${of}/{semver}/activate`, 'post', await c.post(`${path}/1.1.0/activate`), 200);
   check(`${of}/{semver}/diff/{other}`, 'get', await c.get(`${path}/1.0.0/diff/1.1.0`), 200);
-  check('/v1/agents/{agent_id}/rollback', 'post', await c.post(`/v1/agents/${agent}/rollback`), 200);
+  const back = await c.post(`/v1/agents/${agent}/rollback`);
+  check('/v1/agents/{agent_id}/rollback', 'post', back, 200);
 }
 
 async function answersOfLinks(check, c, agent) {
