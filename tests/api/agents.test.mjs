@@ -198,7 +198,7 @@ test('definitions of agents', async (t) => {
       ['1.1.0', 2, false, 'no graph']);
     assert.deepEqual([next.workflow_graph, next.system_prompt],
       [null, DEFINITION.system_prompt]);
-    const patched = expectStatus(await open.patch(`/v1/agents/${id}/versions/1.1.0`,
+    const patched = expectStatus(await open.patch(`/v1/agents/${id}/versions/${next.version}`,
       { execution_config: { max_turns: 3 }, description: null },
       { headers: { 'If-Match': '"1"' } }), 200);
     assert.deepEqual([patched.revision, patched.execution_config.max_turns,
@@ -208,7 +208,8 @@ test('definitions of agents', async (t) => {
       'stale_etag');
     const bad = await open.patch(`${path}/1.1.0`, { llm_config: { temperature: 3 } });
     expectFault(bad, 422, 'invalid_input', '/llm_config/temperature');
-    const diff = expectStatus(await open.get(`/v1/agents/${id}/versions/1.0.0/diff/1.1.0`), 200);
+    const diff = expectStatus(
+      await open.get(`/v1/agents/${id}/versions/${'1.0.0'}/diff/${next.version}`), 200);
     assert.deepEqual(diff.fields.map((f) => [f.field, f.change]),
       [['workflow_graph', 'removed'], ['execution_config', 'changed'], ['tools', 'changed']]);
     assert.deepEqual(diff.patch[1],
@@ -227,8 +228,9 @@ test('definitions of agents', async (t) => {
   await t.test('a version is activated and rolled back, and the audit log tells', async () => {
     const { id } = await make(open, { name: 'released' });
     expectProblem(await open.post(`/v1/agents/${id}/rollback`), 409, 'conflict');
-    expectStatus(await open.post(`/v1/agents/${id}/versions`, { version: '2.0.0-rc.1' }), 201);
-    const after = await open.post(`/v1/agents/${id}/versions/2.0.0-rc.1/activate`);
+    const version = '2.0.0-rc.1';
+    expectStatus(await open.post(`/v1/agents/${id}/versions`, { version }), 201);
+    const after = await open.post(`/v1/agents/${id}/versions/${version}/activate`);
     assert.deepEqual([expectStatus(after, 200).version, after.headers.get('ETag')],
       ['2.0.0-rc.1', '"2"']);
     const stale = { headers: { 'If-Match': '"1"' } };

@@ -16,7 +16,7 @@ test('agents and what belongs to them', async (t) => {
     assert.equal(row[0], agent.id);
     await cli('agent', 'update', agent.id, '--description', 'plans', '--if-match', '1');
     const shown = await cli.json('agent', 'get', agent.id, '--json');
-    assert.deepEqual([shown.description, shown.version], ['plans', 2]);
+    assert.deepEqual([shown.description, shown.revision], ['plans', 2]);
     await cli.refused(2, /version, new or \*/, 'agent', 'update', agent.id, '--if-match', 'x');
     await cli.refused(2, /if-match/, 'agent', 'configure', agent.id, '--data', '{}');
     await cli('agent', 'configure', agent.id, '--data', '{"model":"m"}', '--if-match', 'new');

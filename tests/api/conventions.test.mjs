@@ -231,7 +231,8 @@ test('Cairn-Consistency is strong or eventual, and documented where it counts', 
       '/{agent_id}/config/versions/{version}', '/{agent_id}/storage', '/{agent_id}/storage/{key}',
       '/{agent_id}/versions', '/{agent_id}/versions/{semver}',
       '/{agent_id}/versions/{semver}/diff/{other}', '/{agent_id}/links',
-      '/{agent_id}/links/{child_id}', '/{agent_id}/tree']
+      '/{agent_id}/links/{child_id}', '/{agent_id}/tree', '/{agent_id}/runs',
+      '/{agent_id}/runs/{run_id}']
       .map((rest) => `/v1/agents${rest}`),
     ...['/v1/agents/{agent_id}', '/v1/threads/{thread_id}',
       '/v1/threads/{thread_id}/agents/{agent_id}'].flatMap(states),
