@@ -79,6 +79,14 @@ static const struct {
     {"ShareCreate", "{\"kind\":\"participate\",\"permission\":\"read\",\"label\":\"for reviewers\","
                     "\"max_redemptions\":10}"},
     {"ShareRedeem", "{\"token\":\"cairn_share_…\",\"name\":\"Alice\"}"},
+    {"ResumptionBody", "{\"system_prompt\":\"You are a helpful assistant.\",\"model\":"
+                       "\"claude-sonnet-4-5\",\"messages\":[{\"role\":\"user\",\"content\":"
+                       "\"Create a chart\"}],\"base_delay\":1.5}"},
+    {"ResumptionPatch", "{\"current_step\":3,\"container_id\":\"container_xyz789\"}"},
+    {"ResumptionAppend", "{\"append\":[{\"role\":\"assistant\",\"content\":\"Here it is.\"}]}"},
+    {"HistoryPatch", "{\"messages\":[{\"role\":\"user\",\"content\":\"Create a chart\"}],"
+                     "\"generated_files\":[{\"file_id\":\"file_abc123\",\"filename\":"
+                     "\"sales_chart.png\"}],\"extras\":{\"credits_used\":42}}"},
     {"WorkflowStart", "{\"user_input\":\"Plan a trip to Oslo\",\"ask_clarifications\":true}"},
     {"WorkflowInput", "{\"input\":\"In May\"}"},
 };

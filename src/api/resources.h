@@ -132,6 +132,22 @@ enum error handle_thread_pause(struct call *call, struct context *c);
 enum error handle_thread_resume(struct call *call, struct context *c);
 enum error handle_thread_cancel(struct call *call, struct context *c);
 
+/* resumptions_api.c */
+extern const struct schema schema_resumption, schema_resumption_body, schema_resumption_patch,
+    schema_resumption_append;
+enum error handle_resumption_get(struct call *call, struct context *c);
+enum error handle_resumption_put(struct call *call, struct context *c);
+enum error handle_resumption_patch(struct call *call, struct context *c);
+enum error handle_resumption_append(struct call *call, struct context *c);
+
+/* history_api.c */
+extern const struct schema schema_history_entry, schema_history_patch, schema_history_context,
+    query_history, query_context;
+enum error handle_history_list(struct call *call, struct context *c);
+enum error handle_history_get(struct call *call, struct context *c);
+enum error handle_history_patch(struct call *call, struct context *c);
+enum error handle_thread_context(struct call *call, struct context *c);
+
 /* runs_api.c */
 struct claim_query {
     bool has_wait;

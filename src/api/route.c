@@ -109,7 +109,8 @@ struct str route_param_name(const struct route *route, size_t index)
 
 enum route_param route_param_kind(struct str name)
 {
-    static const struct str numbers[] = {{"version", 7}, {"from", 4}, {"to", 2}, {"number", 6}};
+    static const struct str numbers[] = {
+        {"version", 7}, {"from", 4}, {"to", 2}, {"number", 6}, {"sequence", 8}};
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (str_eq(name, numbers[i]))
             return ROUTE_PARAM_NUMBER;

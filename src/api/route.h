@@ -62,7 +62,7 @@ enum { ROUTE_MAX_PARAMS = 4, ROUTE_MAX_SEGMENTS = 10, ROUTE_BODY_DEFAULT = 4 * 1
 /* What a parameter of a path is, by its name. */
 enum route_param {
     ROUTE_PARAM_UUID,   /* {thread_id} */
-    ROUTE_PARAM_NUMBER, /* {version}, {from}, {to}, {number}: whole, from 1 */
+    ROUTE_PARAM_NUMBER, /* {version}, {from}, {to}, {number}, {sequence}: whole, from 1 */
     ROUTE_PARAM_TEXT,   /* {name}, {key}: data, percent-encoded in the path */
 };
 enum { ROUTE_TEXT_MAX_BYTES = 512 }; /* decoded */

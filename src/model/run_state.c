@@ -1,6 +1,7 @@
 #include "base/json_patch.h"
 #include "base/json_write.h"
 #include "model/events.h"
+#include "model/history.h"
 #include "model/run_store.h"
 #include "model/statements.h"
 
@@ -245,6 +246,8 @@ enum error run_change(struct context *c, struct run *run, const char *to, struct
         run->finished_at = c->now_us;
     }
     e = run_write(c, run);
+    if (e == OK && finished)
+        e = history_append(c, run);
     if (e == OK)
         e = run_announce(c, run, from, reason);
     return e == OK && finished ? finish(c, run) : e;

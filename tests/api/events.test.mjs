@@ -317,7 +317,7 @@ test('pruning what is finished keeps all that belongs to a run that goes on', as
   expectStatus(await client.patch(`/v1/runs/${done.id}`, { status: 'completed' }), 200);
   const active = await start();
   await append(client, thread.id, 'after the start');
-  assert.equal(await prune(client, thread.id, { finished: true }), 3);
+  assert.equal(await prune(client, thread.id, { finished: true }), 4);
   const { data } = await page(client, thread.id);
   assert.deepEqual(data.map((e) => e.text), ['run is running', 'after the start']);
   assert.equal(data[0].run_id, active.id);
@@ -333,20 +333,20 @@ test('prune_on_completion: the end stays, latecomers hear of the gap before it',
   await live.hears(3);
   expectStatus(await client.patch(`/v1/runs/${run.id}`,
     { status: 'completed', final_output: 'all' }), 200);
-  await live.hears(4);
-  expectSeqs(live.heard, 1, 4);
-  assert.equal(live.heard[3].payload.final_output, 'all');
-  assert.deepEqual((await page(client, thread.id)).data, [live.heard[3]]);
+  await live.hears(5);
+  expectSeqs(live.heard, 1, 5);
+  assert.equal(live.heard[4].payload.final_output, 'all');
+  assert.deepEqual((await page(client, thread.id)).data, [live.heard[4]]);
   const late = followWs(client, `/v1/threads/${thread.id}/events/ws?after=2`);
-  assert.deepEqual((await late.hears(1))[0], { kind: 'gap', pruned_through: 3, cursor: '3' });
+  assert.deepEqual((await late.hears(1))[0], { kind: 'gap', pruned_through: 4, cursor: '4' });
   expectProblem(await client.get(`/v1/threads/${thread.id}/events?after=2`), 410, 'events_pruned');
-  assert.deepEqual((await page(client, thread.id, '?after=4')).data, []);
+  assert.deepEqual((await page(client, thread.id, '?after=5')).data, []);
   // Who saw the last one, by Memoria's cursor too, has missed nothing.
-  const memoria = followWs(client, `/workflow/ws/${thread.id}?cursor=${live.heard[3].id}`);
+  const memoria = followWs(client, `/workflow/ws/${thread.id}?cursor=${live.heard[4].id}`);
   await memoria.opened;
   await append(client, thread.id, 'a new day');
   assert.deepEqual((await memoria.hears(1)).map((e) => e.text), ['a new day']);
-  assert.deepEqual((await late.hears(3)).slice(1).map((e) => e.seq), [4, 5]);
+  assert.deepEqual((await late.hears(3)).slice(1).map((e) => e.seq), [5, 6]);
 });
 
 test('event_max_age_s: a sweep drops what is older', async (t) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { answersOfFiles } from './lib/answers-files.mjs';
+import { answersOfResumption } from './lib/answers-resumption.mjs';
 import { answersOfAgentRuns } from './lib/answers-runs.mjs';
 import { answersOfMessages } from './lib/answers-messages.mjs';
 import { answersOfArchives } from './lib/answers-archives.mjs';
@@ -231,6 +232,7 @@ test('real answers have the members that the document tells of, and no others', 
   check('/v1/tenants/{tenant_id}', 'delete', await c.del(`/v1/tenants/${tenant.id}`), 204);
   await answersOfAgents(check, c);
   await answersOfAgentRuns(check, c);
+  await answersOfResumption(check, c);
   await answersOfFiles(check, c, (await c.post('/v1/threads', {})).body.id);
   check('/v1/audit', 'get', await c.get('/v1/audit'), 200);
   check('/v1/audit/verify', 'get', await c.get('/v1/audit/verify'), 200);

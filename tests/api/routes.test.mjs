@@ -180,6 +180,11 @@ async function furnishTeam(client) {
 async function furnish(client) {
   const thread = expectStatus(await client.post('/v1/threads', {}), 201);
   const [agent, child] = await furnishTeam(client);
+  const past = expectStatus(await client.post(`/v1/threads/${thread.id}/runs`, {}), 201);
+  expectStatus(await client.post(`/v1/runs/${past.id}/cancel`, {}), 200);
+  const resumption = { system_prompt: 'You help.', model: 'example' };
+  expectStatus(await client.put(`/v1/threads/${thread.id}/resumption`, resumption,
+    { headers: { 'If-Match': '*' } }), 201);
   const run = expectStatus(
     await client.post(`/v1/threads/${thread.id}/runs`, { agent_id: agent.id }),
     201,
@@ -254,6 +259,7 @@ const SORTS = {
   number: 'number',
   agent_uuid: 'thread', // of a line of a log
   turn_id: 'run',
+  sequence: 'number',
   object_id: 'thread',
   participant_id: 'participant',
   share_id: 'share',

@@ -375,9 +375,9 @@ TEST(events_are_pruned_at_the_end_of_a_run_when_the_thread_asks_for_it)
     after.status = STR("completed");
     update(&f, run, after);
     struct event_bounds bounds = thread_bounds(&f, t.id);
-    EXPECT_EQ(bounds.last, 6);
+    EXPECT_EQ(bounds.last, 7);
     /* The event that tells of the end stays until the next run's. */
-    EXPECT_EQ(bounds.pruned, 5);
+    EXPECT_EQ(bounds.pruned, 6);
     collect_garbage(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM events"), 1);
     fixture_end(&f);
