@@ -76,6 +76,18 @@ static const struct {
                       "\"metadata\":{\"attribution\":\"the archive\"},\"run_id\":\"" ID_2 "\"}"},
     {"MessageInput", "{\"content\":\"/summarise length=short\",\"type\":\"command\"}"},
     {"MessageBody", "{\"content\":\"Here is the corrected report\"}"},
+    {"CheckpointPut", "{\"expected_latest\":\"" ID_1 "\",\"changes\":{\"append\":{\"messages\":["
+                      "{\"role\":\"user\",\"content\":\"Hello\"}]},\"set\":{\"iteration\":2}},"
+                      "\"channel_versions\":{\"messages\":2,\"iteration\":2},"
+                      "\"metadata\":{\"trigger\":\"turn_complete\"},\"node\":\"agent\"}"},
+    {"CheckpointWritesPut", "{\"task_id\":\"task-7\",\"writes\":[{\"channel\":\"messages\","
+                            "\"value\":{\"role\":\"tool\",\"content\":\"42\"}}]}"},
+    {"CheckpointChanges", "{\"set\":{\"iteration\":2},\"remove\":[\"draft\"]}"},
+    {"CheckpointWrite",
+        "{\"channel\":\"messages\",\"value\":{\"role\":\"tool\",\"content\":\"42\"}}"},
+    {"CheckpointPrune", "{\"keep_latest\":20,\"older_than_s\":604800}"},
+    {"CheckpointCopy", "{\"to_thread_id\":\"" ID_2 "\"}"},
+    {"Replay", "{\"checkpoint_id\":\"" ID_1 "\",\"modified_state\":{\"iteration\":0}}"},
     {"ShareCreate", "{\"kind\":\"participate\",\"permission\":\"read\",\"label\":\"for reviewers\","
                     "\"max_redemptions\":10}"},
     {"ShareRedeem", "{\"token\":\"cairn_share_…\",\"name\":\"Alice\"}"},

@@ -178,6 +178,31 @@ enum error handle_event_list(struct call *call, struct context *c);
 enum error handle_event_stream(struct call *call, struct context *c);
 enum error handle_event_prune(struct call *call, struct context *c);
 
+/* checkpoints_api.c */
+extern const struct schema schema_checkpoint, schema_run_checkpoint, schema_checkpoint_put,
+    schema_checkpoint_writes, schema_checkpoint_writes_put, schema_checkpoint_written,
+    query_checkpoint, query_checkpoints, query_run_checkpoints;
+enum error handle_checkpoint_put(struct call *call, struct context *c);
+enum error handle_checkpoint_list(struct call *call, struct context *c);
+enum error handle_checkpoint_latest(struct call *call, struct context *c);
+enum error handle_checkpoint_get(struct call *call, struct context *c);
+enum error handle_checkpoint_writes_put(struct call *call, struct context *c);
+enum error handle_checkpoint_writes_get(struct call *call, struct context *c);
+
+/* checkpoint_verbs_api.c */
+extern const struct schema schema_checkpoint_pruned, schema_checkpoint_prune,
+    schema_checkpoint_copy, schema_checkpoint_copied, schema_checkpoint_diff, schema_recovery,
+    schema_replay, schema_replayed, query_checkpoint_delete, query_recovery;
+enum error handle_checkpoint_delete(struct call *call, struct context *c);
+enum error handle_checkpoint_prune(struct call *call, struct context *c);
+enum error handle_checkpoint_copy(struct call *call, struct context *c);
+enum error handle_checkpoint_diff(struct call *call, struct context *c);
+enum error handle_thread_recovery(struct call *call, struct context *c);
+enum error handle_run_recovery(struct call *call, struct context *c);
+enum error handle_run_checkpoints(struct call *call, struct context *c);
+enum error handle_run_checkpoint(struct call *call, struct context *c);
+enum error handle_run_replay(struct call *call, struct context *c);
+
 /* participants_api.c */
 extern const struct schema schema_participant, schema_participant_join, schema_participant_patch,
     schema_participant_heartbeat, query_participants;

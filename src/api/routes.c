@@ -50,6 +50,23 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
     {"GET", run, SCOPE_RUNS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,                     \
         .answer = &schema_run, .handle = handle_run_get, .summary = "Read " whose}
 
+#define RUN_CHECKPOINT_ROUTES(run, whose)                                                          \
+    {"GET", run "/checkpoints", SCOPE_CHECKPOINTS_READ, ROUTE_READ,                                \
+        ROUTE_LIST | ROUTE_METADATA_FILTER | ROUTE_MAY_LAG, 200, .query = &query_run_checkpoints,  \
+        .answer = &schema_run_checkpoint, .handle = handle_run_checkpoints,                        \
+        .summary = "List the checkpoints of " whose ", newest first"},                             \
+    {"GET", run "/checkpoints/{checkpoint_id}", SCOPE_CHECKPOINTS_READ, ROUTE_READ, ROUTE_MAY_LAG, \
+        200, .query = &query_checkpoint, .answer = &schema_run_checkpoint,                         \
+        .handle = handle_run_checkpoint,                                                           \
+        .summary = "Read a checkpoint of " whose ", with its state"},                              \
+    {"GET", run "/recovery", SCOPE_CHECKPOINTS_READ, ROUTE_READ, 0, 200,                           \
+        .query = &query_recovery, .answer = &schema_recovery, .handle = handle_run_recovery,       \
+        .summary = "Read the newest state of " whose " that is intact, and what to do again"},     \
+    {"POST", run "/replay", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE, 0, 201,                          \
+        .body_limit = 12 * 1024 * 1024, .body = &schema_replay, .answer = &schema_replayed,        \
+        .handle = handle_run_replay,                                                               \
+        .summary = "Go on from a checkpoint of " whose " in a new run, with another state"}
+
 const struct route routes[] = {
     /* About Cairn itself. */
     {"GET", "/healthz", SCOPE_NONE, ROUTE_STATIC, 0, 200, .answer = &schema_health,
@@ -457,6 +474,55 @@ const struct route routes[] = {
         ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_message_versions,
         .answer = &schema_message_version, .handle = handle_message_versions,
         .summary = "List what a message was before, newest first"},
+
+    /* Checkpoints. */
+    {"POST", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE,
+        ROUTE_FENCED | ROUTE_MAY_CREATE, 200, .body_limit = 12 * 1024 * 1024,
+        .body = &schema_checkpoint_put, .answer = &schema_checkpoint,
+        .handle = handle_checkpoint_put,
+        .summary = "Put a checkpoint, whole or as what changed"},
+    {"GET", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_READ, ROUTE_READ,
+        ROUTE_LIST | ROUTE_METADATA_FILTER | ROUTE_MAY_LAG, 200, .query = &query_checkpoints,
+        .answer = &schema_checkpoint, .handle = handle_checkpoint_list,
+        .summary = "List the checkpoints of a thread, newest first"},
+    {"GET", "/v1/threads/{thread_id}/checkpoints/latest", SCOPE_CHECKPOINTS_READ, ROUTE_READ,
+        ROUTE_MAY_LAG, 200, .query = &query_checkpoint, .answer = &schema_checkpoint,
+        .handle = handle_checkpoint_latest,
+        .summary = "Read the latest checkpoint of a namespace, with values and pending writes"},
+    {"GET", "/v1/threads/{thread_id}/checkpoints/{checkpoint_id}", SCOPE_CHECKPOINTS_READ,
+        ROUTE_READ, ROUTE_MAY_LAG, 200, .query = &query_checkpoint,
+        .answer = &schema_checkpoint, .handle = handle_checkpoint_get,
+        .summary = "Read a checkpoint with its values and pending writes"},
+    {"PUT", "/v1/threads/{thread_id}/checkpoints/{checkpoint_id}/writes", SCOPE_CHECKPOINTS_WRITE,
+        ROUTE_WRITE, ROUTE_FENCED, 200, .body_limit = 12 * 1024 * 1024,
+        .query = &query_checkpoint, .body = &schema_checkpoint_writes_put,
+        .answer = &schema_checkpoint_written, .handle = handle_checkpoint_writes_put,
+        .summary = "Write what a task has done towards the next checkpoint; the first one wins"},
+    {"GET", "/v1/threads/{thread_id}/checkpoints/{checkpoint_id}/writes", SCOPE_CHECKPOINTS_READ,
+        ROUTE_READ, ROUTE_MAY_LAG, 200, .query = &query_checkpoint,
+        .answer = &schema_checkpoint_writes, .handle = handle_checkpoint_writes_get,
+        .summary = "Read the pending writes of a checkpoint"},
+    {"DELETE", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE, 0, 200,
+        .query = &query_checkpoint_delete, .answer = &schema_checkpoint_pruned,
+        .handle = handle_checkpoint_delete, .on_full = STORE_ON_FULL_FREES,
+        .summary = "Delete the checkpoints of a thread or of one namespace"},
+    {"POST", "/v1/threads/{thread_id}/checkpoints/prune", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE, 0,
+        200, .body = &schema_checkpoint_prune, .answer = &schema_checkpoint_pruned,
+        .handle = handle_checkpoint_prune, .on_full = STORE_ON_FULL_FREES,
+        .summary = "Remove the oldest checkpoints, by number or by age"},
+    {"POST", "/v1/threads/{thread_id}/checkpoints/copy", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE, 0,
+        200, .body = &schema_checkpoint_copy, .answer = &schema_checkpoint_copied,
+        .handle = handle_checkpoint_copy, .access = ACCESS_READER,
+        .summary = "Copy the checkpoints of a thread to another thread"},
+    {"GET", "/v1/threads/{thread_id}/checkpoints/{checkpoint_id}/diff/{other_id}",
+        SCOPE_CHECKPOINTS_READ, ROUTE_READ, ROUTE_MAY_LAG, 200, .query = &query_checkpoint,
+        .answer = &schema_checkpoint_diff, .handle = handle_checkpoint_diff,
+        .summary = "Compare two checkpoints, channel by channel"},
+    {"GET", "/v1/threads/{thread_id}/recovery", SCOPE_CHECKPOINTS_READ, ROUTE_READ, 0, 200,
+        .query = &query_recovery, .answer = &schema_recovery, .handle = handle_thread_recovery,
+        .summary = "Read the newest state of a thread that is intact, and what to do again"},
+    RUN_CHECKPOINT_ROUTES(RUN, "a run"),
+    RUN_CHECKPOINT_ROUTES(AGENT_RUN, "a run of an agent"),
 
     /* Shares. */
     {"POST", "/v1/threads/{thread_id}/shares", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, 0, 201,

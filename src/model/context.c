@@ -72,6 +72,13 @@ enum error context_lock_thread(struct context *c, struct uuid thread_id)
     return lock(c, &SQL_THREAD_LOCK, thread_id);
 }
 
+enum error context_lock_threads(struct context *c, struct uuid a, struct uuid b)
+{
+    bool in_order = uuid_cmp(a, b) <= 0;
+    enum error e = context_lock_thread(c, in_order ? a : b);
+    return e == OK ? context_lock_thread(c, in_order ? b : a) : e;
+}
+
 enum error context_lock_run(struct context *c, struct uuid run_id)
 {
     if (!tx_is_shared(c->tx) || !uuid_is_nil(c->locked_thread))

@@ -119,6 +119,9 @@ void context_enter_system(struct context *c);
  * happens where there is one writer, in READ jobs, and the second time.
  */
 MUST_CHECK enum error context_lock_thread(struct context *c, struct uuid thread_id);
+/* Both, in the order of their ids: whoever does the same the other way round waits, and does not
+ * hold what this one waits for. */
+MUST_CHECK enum error context_lock_threads(struct context *c, struct uuid a, struct uuid b);
 /* The thread of this run, unless the job has locked one: a job changes the runs of one thread. */
 MUST_CHECK enum error context_lock_run(struct context *c, struct uuid run_id);
 MUST_CHECK enum error context_lock_tenant(struct context *c);

@@ -3,15 +3,6 @@
 #include "model/statements.h"
 #include "model/threads.h"
 
-/* Both threads, in the order of their ids: whoever copies the other way waits, and does not hold
- * what this one waits for. */
-static enum error lock_both(struct context *c, struct uuid a, struct uuid b)
-{
-    bool in_order = uuid_cmp(a, b) <= 0;
-    enum error e = context_lock_thread(c, in_order ? a : b);
-    return e == OK ? context_lock_thread(c, in_order ? b : a) : e;
-}
-
 static enum error count_versions(
     struct context *c, struct uuid file_id, int64_t version, int64_t *out_count)
 {
@@ -91,7 +82,7 @@ enum error file_copy(
     struct file from, known;
     struct file_version version;
     bool exists = false, found;
-    enum error e = lock_both(c, copy->from_thread_id, copy->to_thread_id);
+    enum error e = context_lock_threads(c, copy->from_thread_id, copy->to_thread_id);
     if (e == OK)
         e = participant_check_access(c, copy->to_thread_id, true);
     if (e == OK)

@@ -1,6 +1,7 @@
 // The OpenAPI document against itself, and real answers against the document.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { answersOfCheckpoints } from './lib/answers-checkpoints.mjs';
 import { answersOfFiles } from './lib/answers-files.mjs';
 import { answersOfResumption } from './lib/answers-resumption.mjs';
 import { answersOfAgentRuns } from './lib/answers-runs.mjs';
@@ -356,6 +357,7 @@ test('real answers have the members that the document tells of, and no others', 
   );
   await answersOfMessages(check, c, thread.id);
   await answersOfSteps(check, c);
+  await answersOfCheckpoints(check, c);
   // Participants, by their id and as "me".
   const people = `/v1/threads/${thread.id}/participants`;
   const template = '/v1/threads/{thread_id}/participants';

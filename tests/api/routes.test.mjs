@@ -85,6 +85,11 @@ const EXAMPLES = {
   EventPrune: () => ({ through_seq: 1 }),
   StepAppend: () => ({ action_type: 'run_started' }),
   MessageCreate: () => ({ content: 'hello' }),
+  CheckpointPut: () => ({ channel_values: {} }),
+  CheckpointWritesPut: () => ({ task_id: 'example', writes: [] }),
+  CheckpointPrune: () => ({ keep_latest: 1 }),
+  CheckpointCopy: (owned) => ({ to_thread_id: owned?.thread ?? uuid() }),
+  Replay: (owned) => ({ checkpoint_id: owned?.checkpoint ?? uuid() }),
   ShareCreate: () => ({ kind: 'participate' }),
   ShareRedeem: () => ({ token: spareToken }),
   ParticipantJoin: () => ({ principal: `user:${uuid()}` }),
@@ -211,6 +216,11 @@ async function furnish(client) {
     await client.post(`/v1/threads/${thread.id}/messages`, { content: 'hello' }),
     201,
   );
+  const checkpoint = expectStatus(
+    await client.post(`/v1/threads/${thread.id}/checkpoints`,
+      { channel_values: {}, run_id: run.id }),
+    201,
+  );
   const share = expectStatus(
     await client.post(`/v1/threads/${thread.id}/shares`, { kind: 'participate' }),
     201,
@@ -222,6 +232,7 @@ async function furnish(client) {
   const upload = await client.post(`/v1/threads/${thread.id}/uploads`, EXAMPLES.UploadCreate());
   return {
     message: message.id,
+    checkpoint: checkpoint.id,
     thread: thread.id,
     upload: expectStatus(upload, 201).id,
     run: run.id,
@@ -247,6 +258,13 @@ const SORTS = {
   responds_to: 'message',
   sender_id: 'participant',
   addressed_to: 'participant',
+  id: 'checkpoint',
+  checkpoint_id: 'checkpoint',
+  other_id: 'checkpoint',
+  parent_id: 'checkpoint',
+  expected_latest: 'checkpoint',
+  before: 'checkpoint',
+  to_thread_id: 'thread',
   key_id: 'key',
   tenant_id: 'tenant',
   agent_id: 'agent',
@@ -392,6 +410,8 @@ test("another tenant's id in a body or a query looks as an absent one does", asy
           // An empty page of a filter says how far it looked, in the asker's own log.
           const text = answer.text
             .replaceAll(mine.thread, 'MINE')
+            .replaceAll(mine.checkpoint, 'MINE')
+            .replace(/"created_at":"[^"]+"/g, '"created_at":"NOW"')
             .replace(/"next_cursor":"\d+"/, '"next_cursor":"END"');
           return appearance({ ...answer, text }, id);
         };

@@ -243,9 +243,9 @@ CREATE TABLE checkpoints (
     id {{uuid}} NOT NULL,
     parent_id {{uuid}},
     run_id {{uuid}},
-    -- 1, 2, 3 within thread and namespace, in the order of commits.
+    -- 1, 2, 3 within the thread, whatever the namespace: the order in which they were put.
     sequence_num {{int}} NOT NULL,
-    -- Of what snapshots of it hold: the channel values.
+    -- Of the channel values.
     snapshot_id {{uuid}} NOT NULL,
     channel_versions {{json}} NOT NULL,
     versions_seen {{json}} NOT NULL,
@@ -257,15 +257,16 @@ CREATE TABLE checkpoints (
     PRIMARY KEY (tenant_id, thread_id, namespace, id),
     FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
 );
-CREATE UNIQUE INDEX checkpoints_by_sequence
+CREATE UNIQUE INDEX checkpoints_by_sequence ON checkpoints (tenant_id, thread_id, sequence_num);
+CREATE INDEX checkpoints_by_namespace
     ON checkpoints (tenant_id, thread_id, namespace, sequence_num);
 CREATE INDEX checkpoints_by_run ON checkpoints (tenant_id, run_id, sequence_num)
     WHERE run_id IS NOT NULL;
 CREATE INDEX checkpoints_by_parent ON checkpoints (tenant_id, thread_id, namespace, parent_id);
 CREATE INDEX checkpoints_by_snapshot ON checkpoints (tenant_id, snapshot_id);
-CREATE INDEX checkpoints_by_age ON checkpoints (tenant_id, created_at);
 
--- What tasks have written towards the next checkpoint; the first to write one wins.
+-- What tasks have written towards the checkpoint after this one; the first to write one wins. They
+-- may come before the checkpoint itself.
 CREATE TABLE checkpoint_writes (
     tenant_id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
@@ -276,10 +277,10 @@ CREATE TABLE checkpoint_writes (
     task_path TEXT NOT NULL,
     channel TEXT NOT NULL,
     value {{json}} NOT NULL,
+    size_bytes {{int}} NOT NULL,
     created_at {{int}} NOT NULL,
     PRIMARY KEY (tenant_id, thread_id, namespace, checkpoint_id, task_id, position),
-    FOREIGN KEY (tenant_id, thread_id, namespace, checkpoint_id)
-        REFERENCES checkpoints (tenant_id, thread_id, namespace, id) ON DELETE CASCADE
+    FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
 );
 
 -- --- Steps ----------------------------------------------------------------------------------

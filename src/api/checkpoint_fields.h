@@ -1,0 +1,12 @@
+/* What the files of the checkpoints' routes share. */
+#ifndef API_CHECKPOINT_FIELDS_H
+#define API_CHECKPOINT_FIELDS_H
+
+#include "api/call.h"
+#include "model/checkpoints.h"
+
+/* A page by the query of the route; of the filter, whose they are is filled in. */
+MUST_CHECK enum error checkpoints_answer_list(struct call *call, struct context *c,
+    const struct schema *schema, struct checkpoint_filter *filter);
+
+#endif
