@@ -632,6 +632,23 @@ struct str cursor_from_text(struct arena *arena, struct str text)
     return base64url_encode(arena, text);
 }
 
+struct str cursor_from_number(struct arena *arena, int64_t number)
+{
+    return cursor_from_text(arena, arena_printf(arena, "%lld", (long long)number));
+}
+
+enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number)
+{
+    struct str text = STR_NONE;
+    int64_t number = 0;
+    enum error e = cursor_to_text(call, cursor, &text);
+    if (e == OK && !str_is_none(text) && (!str_to_i64(text, &number) || number < 1))
+        return cursor_refused(call);
+    if (e == OK)
+        *out_number = number;
+    return e;
+}
+
 /* Made up by somebody, it could be anything: what no database takes as text is refused here. */
 enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text)
 {

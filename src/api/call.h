@@ -151,6 +151,9 @@ MUST_CHECK enum error cursor_to_uuid(
 struct str cursor_from_text(struct arena *arena, struct str text);
 /* STR_NONE stays what it is. */
 MUST_CHECK enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text);
+/* Of lists by number, from 1: without a cursor 0. */
+struct str cursor_from_number(struct arena *arena, int64_t number);
+MUST_CHECK enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number);
 enum error cursor_refused(struct call *call);
 
 /* The problem document of a call that never was one: a malformed request. */

@@ -53,6 +53,11 @@ static const struct {
     {"RunInput", "{\"input\":\"Yes, go on\"}"},
     {"RunClaim", "{\"worker\":\"worker-3\",\"lease_ms\":30000}"},
     {"RunHeartbeat", "{\"lease_ms\":30000}"},
+    {"RunPhaseBody", "{\"to\":\"executing\",\"trigger\":\"plan_ready\"}"},
+    {"TurnCreate", "{\"input\":{\"message\":\"Which books suit a girl of nine?\"}}"},
+    {"TurnInput", "{\"message\":\"Which books suit a girl of nine?\"}"},
+    {"TurnPatch", "{\"status\":\"complete\",\"output\":{\"message\":\"Try these three.\"},"
+                  "\"latency_ms\":840}"},
     {"EventAppend", "{\"kind\":\"progress\",\"text\":\"Read 3 of 10 pages\","
                     "\"payload\":{\"page\":3},\"run_id\":\"" ID_2 "\"}"},
     {"EventInput", "{\"kind\":\"acme.tool_call\",\"payload\":{\"tool\":\"search\"}}"},
@@ -163,7 +168,9 @@ static const char *text_for(const struct field *f)
 static void write_items(struct json_writer *w, const struct field *f)
 {
     json_write_array(w);
-    if (f->kind == FIELD_NESTED_LIST)
+    bool is_within_itself =
+        f->nested != NULL && f >= f->nested->fields && f < f->nested->fields + f->nested->n_fields;
+    if (f->kind == FIELD_NESTED_LIST && !is_within_itself)
         example_write_answer(w, f->nested);
     else if (f->kind == FIELD_STRINGS)
         json_write_string(w, str_of(f->choices != NULL ? f->choices[0] : text_for(f)));

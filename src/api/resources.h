@@ -155,7 +155,7 @@ struct claim_query {
 };
 extern const struct schema schema_run, schema_run_create, schema_run_body, schema_run_input,
     schema_run_claim, schema_run_heartbeat, query_runs, query_thread_runs, query_claim,
-    query_agent_runs;
+    query_agent_runs, schema_run_usage, schema_run_read, query_run_read;
 enum error handle_run_start(struct call *call, struct context *c);
 enum error handle_run_list(struct call *call, struct context *c);
 enum error handle_thread_run_list(struct call *call, struct context *c);
@@ -169,6 +169,20 @@ enum error handle_run_cancel(struct call *call, struct context *c);
 enum error handle_run_claim(struct call *call, struct context *c);
 enum error handle_run_heartbeat(struct call *call, struct context *c);
 enum error handle_run_release(struct call *call, struct context *c);
+
+/* run_phases_api.c */
+extern const struct schema schema_run_phase, schema_run_phase_body, query_run_phases,
+    schema_run_tree;
+enum error handle_run_phase_move(struct call *call, struct context *c);
+enum error handle_run_phase_list(struct call *call, struct context *c);
+enum error handle_run_tree(struct call *call, struct context *c);
+
+/* turns_api.c */
+extern const struct schema schema_turn, schema_turn_create, schema_turn_patch, query_turns;
+enum error handle_turn_create(struct call *call, struct context *c);
+enum error handle_turn_list(struct call *call, struct context *c);
+enum error handle_turn_get(struct call *call, struct context *c);
+enum error handle_turn_patch(struct call *call, struct context *c);
 
 /* events_api.c */
 extern const struct schema schema_event, schema_event_append, schema_events_appended,

@@ -48,7 +48,30 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
 
 #define RUN_ROUTES(run, whose)                                                                     \
     {"GET", run, SCOPE_RUNS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,                     \
-        .answer = &schema_run, .handle = handle_run_get, .summary = "Read " whose}
+        .query = &query_run_read, .answer = &schema_run_read, .handle = handle_run_get,            \
+        .summary = "Read " whose},                                                                 \
+    {"GET", run "/tree", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,                          \
+        .answer = &schema_run_tree, .handle = handle_run_tree,                                     \
+        .summary = "Read " whose " with its descendants, nested"},                                 \
+    {"POST", run "/phase", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_ETAG | ROUTE_FENCED, 200,          \
+        .body = &schema_run_phase_body, .answer = &schema_run, .handle = handle_run_phase_move,    \
+        .summary = "Move " whose " to another phase, and its status with it"},                     \
+    {"GET", run "/phases", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,           \
+        .query = &query_run_phases, .answer = &schema_run_phase, .handle = handle_run_phase_list,  \
+        .summary = "List the changes of phase of " whose ", oldest first"},                        \
+    {"POST", run "/turns", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,                       \
+        .body = &schema_turn_create, .answer = &schema_turn, .handle = handle_turn_create,         \
+        .summary = "Begin a turn of " whose ", or record a whole one"},                            \
+    {"GET", run "/turns", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,            \
+        .query = &query_turns, .answer = &schema_turn, .handle = handle_turn_list,                 \
+        .summary = "List the turns of " whose ", oldest first"},                                   \
+    {"GET", run "/turns/{turn_id}", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,  \
+        .answer = &schema_turn, .handle = handle_turn_get,                                         \
+        .summary = "Read a turn of " whose},                                                       \
+    {"PATCH", run "/turns/{turn_id}", SCOPE_RUNS_WRITE, ROUTE_WRITE,                               \
+        ROUTE_PATCH | ROUTE_ETAG | ROUTE_FENCED, 200, .body = &schema_turn_patch,                  \
+        .answer = &schema_turn, .handle = handle_turn_patch,                                       \
+        .summary = "Complete or change a turn of " whose}
 
 #define RUN_CHECKPOINT_ROUTES(run, whose)                                                          \
     {"GET", run "/checkpoints", SCOPE_CHECKPOINTS_READ, ROUTE_READ,                                \

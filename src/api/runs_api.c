@@ -1,6 +1,7 @@
 #include "api/resources.h"
 #include "api/run_path.h"
 #include "model/agents.h"
+#include "model/run_phases.h"
 #include "model/runs.h"
 
 #define RUN_FIELD(member) offsetof(struct run, member)
@@ -30,11 +31,54 @@ static const struct field usage_fields[] = {
         .offset = USAGE_FIELD(unpriced_calls),
         .summary = "calls of models without a price: their cost is in no sum"},
 };
-static const struct schema schema_run_usage = {
+const struct schema schema_run_usage = {
     "RunUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct run_usage)};
 
 /* What an engine may change follows the id: RunBody is that run of the table, Run the whole. */
 enum { RUN_BODY_FIELDS = 12 };
+
+/* A child of a run, to who reads the run: what the member of a team answered. */
+struct member_response {
+    struct uuid run_id;
+    bool has_agent_id;
+    struct uuid agent_id;
+    struct str agent;
+    struct str status;
+    struct str content;
+    struct str content_type;
+    int64_t created_at;
+};
+#define MEMBER_FIELD(member) offsetof(struct member_response, member)
+static const struct field member_fields[] = {
+    {.name = "run_id", .kind = FIELD_UUID, .offset = MEMBER_FIELD(run_id)},
+    {.name = "agent_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_NULLABLE,
+        .offset = MEMBER_FIELD(agent_id),
+        .has_offset = MEMBER_FIELD(has_agent_id)},
+    {.name = "agent", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = MEMBER_FIELD(agent)},
+    {.name = "status", .kind = FIELD_ENUM, .offset = MEMBER_FIELD(status), .choices = run_statuses},
+    {.name = "content",
+        .kind = FIELD_STRING,
+        .flags = FIELD_NULLABLE,
+        .offset = MEMBER_FIELD(content)},
+    {.name = "content_type",
+        .kind = FIELD_STRING,
+        .flags = FIELD_NULLABLE,
+        .offset = MEMBER_FIELD(content_type)},
+    {.name = "created_at", .kind = FIELD_TIME, .offset = MEMBER_FIELD(created_at)},
+};
+static const struct schema schema_member_response = {
+    "MemberResponse", member_fields, COUNT_OF(member_fields), sizeof(struct member_response)};
+
+/* A run with what its children answered. */
+struct run_read {
+    struct run run;
+    struct nested_list members;
+    bool has_more_members;
+    bool more_members;
+};
+enum { MEMBERS_MAX = 200 };
 
 static const struct field run_fields[] = {
     {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = RUN_FIELD(id)},
@@ -132,10 +176,11 @@ static const struct field run_fields[] = {
         .offset = RUN_FIELD(agent_version),
         .summary = "of the agent's definition"},
     {.name = "phase",
-        .kind = FIELD_STRING,
+        .kind = FIELD_ENUM,
         .flags = FIELD_READ_ONLY,
         .offset = RUN_FIELD(phase),
-        .summary = "created, initializing, planning, executing …"},
+        .choices = run_phases,
+        .summary = "where it is in the life of an agent's instance"},
     {.name = "forked_from_run_id",
         .kind = FIELD_UUID,
         .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
@@ -218,8 +263,25 @@ static const struct field run_fields[] = {
         .flags = FIELD_READ_ONLY,
         .offset = RUN_FIELD(updated_at)},
     {.name = "version", .kind = FIELD_INT, .flags = FIELD_READ_ONLY, .offset = RUN_FIELD(version)},
+    {.name = "member_responses",
+        .kind = FIELD_NESTED_LIST,
+        .flags = FIELD_READ_ONLY | FIELD_HIDE_NONE,
+        .offset = offsetof(struct run_read, members),
+        .nested = &schema_member_response,
+        .summary = "what its children answered, oldest first"},
+    {.name = "more_members",
+        .kind = FIELD_BOOL,
+        .flags = FIELD_READ_ONLY | FIELD_NULLABLE | FIELD_HIDE_NONE,
+        .offset = offsetof(struct run_read, more_members),
+        .has_offset = offsetof(struct run_read, has_more_members),
+        .summary = "older ones are left out: GET /v1/runs?parent_run_id= has them all"},
 };
-const struct schema schema_run = {"Run", run_fields, COUNT_OF(run_fields), sizeof(struct run)};
+/* What one run is read with stands at the end. */
+enum { RUN_READ_FIELDS = 2 };
+const struct schema schema_run = {
+    "Run", run_fields, COUNT_OF(run_fields) - RUN_READ_FIELDS, sizeof(struct run)};
+const struct schema schema_run_read = {
+    "RunWithMembers", run_fields, COUNT_OF(run_fields), sizeof(struct run_read)};
 const struct schema schema_run_body = {
     "RunBody", &run_fields[1], RUN_BODY_FIELDS, sizeof(struct run)};
 
@@ -433,6 +495,19 @@ const struct schema query_thread_runs = {"ThreadRunsQuery", runs_query_fields,
 const struct schema query_agent_runs = {"AgentRunsQuery", runs_query_fields,
     COUNT_OF(runs_query_fields) - 2, sizeof(struct runs_query)};
 
+struct run_query {
+    struct str include;
+};
+static const char *const run_includes[] = {"member_responses", NULL};
+static const struct field run_query_fields[] = {
+    {.name = "include",
+        .kind = FIELD_ENUM,
+        .offset = offsetof(struct run_query, include),
+        .choices = run_includes,
+        .summary = "member_responses: what its children answered too"},
+};
+const struct schema query_run_read = {"RunQuery", run_query_fields, 1, sizeof(struct run_query)};
+
 static void answer(struct call *call, const struct run *run)
 {
     call_answer(call, &schema_run, run, run->version);
@@ -527,11 +602,6 @@ static enum error with_run(struct call *call, struct context *c,
     return e;
 }
 
-static enum error read_only(struct call *call, struct context *c, struct run *run)
-{
-    return OK;
-}
-
 static enum error patch(struct call *call, struct context *c, struct run *run)
 {
     struct run before = *run;
@@ -584,9 +654,44 @@ static enum error release(struct call *call, struct context *c, struct run *run)
     return run_release(c, run);
 }
 
+/* The newest children, as long as they are not too large together. */
+static enum error read_members(struct call *call, struct context *c, struct run_read *read)
+{
+    struct run *runs = ARENA_ARRAY(call->arena, struct run, MEMBERS_MAX);
+    const struct run_filter filter = {
+        .has_parent_run_id = true, .parent_run_id = read->run.id, .with_documents = true};
+    size_t count;
+    enum error e = run_list(c, &filter, MEMBERS_MAX, runs, &count, &read->more_members);
+    if (e != OK)
+        return e;
+    struct member_response *members = ARENA_ARRAY(call->arena, struct member_response, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct run *run = &runs[count - 1 - i];
+        members[i] = (struct member_response){.run_id = run->id,
+            .has_agent_id = run->has_agent_id,
+            .agent_id = run->agent_id,
+            .agent = run->agent,
+            .status = run->status,
+            .content = run->content,
+            .content_type = run->content_type,
+            .created_at = run->created_at};
+    }
+    read->members = (struct nested_list){members, count};
+    read->has_more_members = true;
+    return OK;
+}
+
 enum error handle_run_get(struct call *call, struct context *c)
 {
-    return with_run(call, c, read_only);
+    const struct run_query *q = call->query;
+    struct run_read read = {0};
+    enum error e = call_run_whole(call, c, &read.run);
+    if (e == OK && !str_is_none(q->include))
+        e = read_members(call, c, &read);
+    /* The version is the run's alone. */
+    if (e == OK)
+        call_answer(call, &schema_run_read, &read, read.has_more_members ? 0 : read.run.version);
+    return e;
 }
 
 enum error handle_run_patch(struct call *call, struct context *c)

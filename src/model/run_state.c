@@ -4,6 +4,7 @@
 #include "model/history.h"
 #include "model/run_store.h"
 #include "model/statements.h"
+#include "model/turns.h"
 
 /*
  * The one table of a run's life. Back to `queued` leads from every state in which a worker may be
@@ -228,10 +229,13 @@ static void drop_lease(struct run *run)
 
 enum error run_change(struct context *c, struct run *run, const char *to, struct str reason)
 {
+    struct phase_move move = run_phase_implied(run, str_of(to), reason);
+    return run_change_with(c, run, to, reason, &move);
+}
+
+static void take_status(struct context *c, struct run *run, const char *to)
+{
     struct str from = run->status;
-    enum error e = check_transition(c, from, str_of(to));
-    if (e != OK)
-        return e;
     run->status = str_of(to);
     run->paused_from = str_eq(run->status, STR("paused")) ? from : STR_NONE;
     if (!str_eq(run->status, STR("running")))
@@ -240,12 +244,27 @@ enum error run_change(struct context *c, struct run *run, const char *to, struct
         run->has_started_at = true;
         run->started_at = c->now_us;
     }
-    bool finished = run_is_finished(run);
-    if (finished) {
+    if (run_is_finished(run)) {
         run->has_finished_at = true;
         run->finished_at = c->now_us;
     }
-    e = run_write(c, run);
+}
+
+enum error run_change_with(struct context *c, struct run *run, const char *to, struct str reason,
+    const struct phase_move *move)
+{
+    struct str from = run->status;
+    enum error e = check_transition(c, from, str_of(to));
+    if (e != OK)
+        return e;
+    take_status(c, run, to);
+    bool finished = run_is_finished(run);
+    if (finished)
+        e = turn_end_running(c, run);
+    if (e == OK)
+        e = run_take_phase(c, run, move);
+    if (e == OK)
+        e = run_write(c, run);
     if (e == OK && finished)
         e = history_append(c, run);
     if (e == OK)
@@ -281,23 +300,23 @@ static enum error check_unfinished(
 }
 
 /* Work on a queued run begins with a claim, which gives it a lease; and only those are queued. */
-static enum error check_dispatch(
-    struct context *c, const struct run *before, const struct run *after)
+static enum error check_dispatch(struct context *c, const struct run *run, struct str to)
 {
-    bool direct = str_eq(before->dispatch, STR("direct"));
-    if (str_eq(before->status, after->status))
+    bool direct = str_eq(run->dispatch, STR("direct"));
+    if (str_eq(run->status, to))
         return OK;
-    if (!direct && str_eq(after->status, STR("running")))
+    if (!direct && str_eq(to, STR("running")))
         return problem_set(c->problem, ERR_CONFLICT,
             "a run with dispatch queue becomes running by being claimed: POST /v1/runs/claim");
-    if (direct && str_eq(after->status, STR("queued")))
+    if (direct && str_eq(to, STR("queued")))
         return problem_set(c->problem, ERR_CONFLICT,
             "a run with dispatch direct is not queued: its caller works on it");
     return OK;
 }
 
 /* An engine's change of status; what people's verbs do to children, it does too. */
-static enum error move(struct context *c, struct run *run, struct str to)
+static enum error move(
+    struct context *c, struct run *run, struct str to, const struct phase_move *phase)
 {
     bool paused = str_eq(run->status, STR("paused"));
     if (str_eq(run->status, to))
@@ -306,7 +325,7 @@ static enum error move(struct context *c, struct run *run, struct str to)
         return run_pause_tree(c, run);
     if (paused && str_eq(to, str_of(run_ready_status(run))))
         return run_resume_tree(c, run);
-    return run_change(c, run, arena_cstr(c->arena, to), STR_NONE);
+    return run_change_with(c, run, arena_cstr(c->arena, to), STR_NONE, phase);
 }
 
 /* A direct run that waits behind others starts when they have ended, not before. */
@@ -324,20 +343,27 @@ static enum error check_turn(struct context *c, const struct run *run, struct st
     return e;
 }
 
+enum error run_check_status(struct context *c, const struct run *run, struct str to)
+{
+    enum error e = check_transition_or_same(c, run->status, to);
+    if (e == OK)
+        e = check_dispatch(c, run, to);
+    return e == OK ? check_turn(c, run, to) : e;
+}
+
 enum error run_update(struct context *c, const struct run *before, struct run *after)
 {
     struct run run = *before;
+    struct phase_move phase = {0};
     enum error e = context_check_match(c, before->version);
     if (e == OK)
         e = run_check_fence(c, before);
     if (e == OK)
         e = check_unfinished(c, before, after);
     if (e == OK)
-        e = check_transition_or_same(c, before->status, after->status);
+        e = run_check_status(c, before, after->status);
     if (e == OK)
-        e = check_dispatch(c, before, after);
-    if (e == OK)
-        e = check_turn(c, before, after->status);
+        e = run_phase_of_patch(c, before, after->status, &phase);
     if (e != OK)
         return e;
     run.state = after->state;
@@ -353,7 +379,7 @@ enum error run_update(struct context *c, const struct run *before, struct run *a
     run.metrics = after->metrics;
     e = run_write_documents(c, &run);
     if (e == OK)
-        e = move(c, &run, after->status);
+        e = move(c, &run, after->status, &phase);
     return e == OK ? run_get(c, before->id, after) : e;
 }
 
@@ -379,6 +405,9 @@ enum error run_input(struct context *c, struct run *run, struct str input)
     if (e == OK && !str_eq(run->status, STR("waiting_for_input")))
         return transition_refused(c, "run", run->status, STR("running by input (it does not wait)"),
             run_transitions(run->status));
+    if (e == OK && str_eq(run->phase, STR("awaiting_tool")))
+        return problem_set(
+            c->problem, ERR_CONFLICT, "the run waits for results of tools, not for input");
     if (e == OK)
         e = drop_pending_input(c, run);
     run->input = input;

@@ -150,6 +150,16 @@ SELECT {{run_light}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND r.{{unfinished}}
 ORDER BY r.id;
 
+-- The run and all that are under it; who reads no more than :limit of them finds no more.
+-- name: run_list_family
+WITH RECURSIVE family AS (
+    SELECT {{run_light}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :id
+    UNION ALL
+    SELECT {{run_light}} FROM family
+    JOIN runs AS r ON r.tenant_id = :tenant_id AND r.parent_run_id = family.id
+)
+SELECT * FROM family LIMIT :limit;
+
 -- name: run_update
 UPDATE runs SET status = :status, paused_from = :paused_from, phase = :phase,
     phase_changes = :phase_changes, worker = :worker,

@@ -1,7 +1,8 @@
 // Runs of agents: what the record of a run holds, and the paths under an agent.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { expectFault, expectProblem, expectStatus, startServer, uuid } from './lib/server.mjs';
+import { claim, expectFault, expectProblem, expectStatus, startServer, token, uuid }
+  from './lib/server.mjs';
 
 const NOTHING_USED = {
   llm_calls: 0,
@@ -93,5 +94,291 @@ test('the record of a run', async (t) => {
     expectFault(refused, 422, 'invalid_input', '/agent_id');
     assert.deepEqual(
       expectStatus(await client.get(`/v1/threads/${thread.id}/runs`), 200).data, []);
+  });
+});
+
+// --- Phases ----------------------------------------------------------------------------------
+
+const move = (client, run, to, more = {}) =>
+  client.post(`/v1/runs/${run.id}/phase`, { to, ...more });
+const readRun = async (client, run) => expectStatus(await client.get(`/v1/runs/${run.id}`), 200);
+const direct = async (client, body = {}) =>
+  start(client, await newThread(client), { dispatch: 'direct', ...body });
+
+test('the phase of a run', async (t) => {
+  const { open: client } = await startServer(t);
+  const agent = await newAgent(client, 'planner');
+
+  await t.test('goes through the life of an instance, and the status follows', async () => {
+    const run = await direct(client, { agent_id: agent.id });
+    const seen = [];
+    for (const to of ['initializing', 'planning', 'awaiting_human', 'planning', 'executing',
+      'awaiting_tool', 'executing', 'reflecting', 'completed']) {
+      const moved = expectStatus(await move(client, run, to), 200);
+      seen.push([moved.phase, moved.status]);
+    }
+    assert.deepEqual(seen, [
+      ['initializing', 'running'], ['planning', 'running'],
+      ['awaiting_human', 'waiting_for_input'], ['planning', 'running'], ['executing', 'running'],
+      ['awaiting_tool', 'waiting_for_input'], ['executing', 'running'], ['reflecting', 'running'],
+      ['completed', 'completed'],
+    ]);
+    const log = expectStatus(await client.get(`/v1/runs/${run.id}/phases?limit=4`), 200);
+    assert.deepEqual(
+      log.data.map((p) => `${p.number} ${p.from} ${p.to} ${p.trigger}`),
+      ['1 created initializing start', '2 initializing planning init_complete',
+        '3 planning awaiting_human need_approval', '4 awaiting_human planning human_input'],
+    );
+    const rest = await client.get(`/v1/runs/${run.id}/phases?cursor=${log.next_cursor}`);
+    assert.deepEqual(expectStatus(rest, 200).data.at(-1).trigger, 'task_done');
+    const under = await client.get(`/v1/agents/${agent.id}/runs/${run.id}/phases`);
+    assert.equal(expectStatus(under, 200).data.length, 9);
+    const events = await client.get(`/v1/threads/${run.thread_id}/events?kind=run.phase`);
+    const told = expectStatus(events, 200).data;
+    assert.equal(told.length, 9);
+    assert.deepEqual(told[0].payload, { from: 'created', to: 'initializing', trigger: 'start' });
+  });
+
+  await t.test('is refused where the table has no way, and says which there are', async () => {
+    const run = await direct(client);
+    const refused = expectProblem(await move(client, run, 'executing'), 409, 'transition_refused');
+    assert.deepEqual([refused.from, refused.allowed], ['created', ['initializing', 'failed']]);
+    expectFault(await move(client, run, 'dreaming'), 422, 'invalid_input', '/to');
+    expectFault(
+      await move(client, run, 'initializing', { trigger: 'whim' }), 422, 'invalid_input',
+      '/trigger', /must be start/);
+    const after = await readRun(client, run);
+    assert.deepEqual([after.phase, after.version], ['created', run.version]);
+  });
+
+  await t.test('holds a change of status to the table, but people may cancel', async () => {
+    const run = await direct(client);
+    expectStatus(await move(client, run, 'initializing', { detail: { build: 7 } }), 200);
+    const patched = await client.patch(`/v1/runs/${run.id}`, { status: 'completed' });
+    assert.deepEqual(
+      expectProblem(patched, 409, 'transition_refused').allowed, ['planning', 'failed']);
+    expectStatus(await client.post(`/v1/runs/${run.id}/cancel`), 200);
+    const log = expectStatus(await client.get(`/v1/runs/${run.id}/phases`), 200).data;
+    assert.deepEqual(log.map((p) => [p.to, p.trigger, p.detail]),
+      [['initializing', 'start', { build: 7 }], ['cancelled', 'cancel', null]]);
+  });
+
+  await t.test('is written by who holds the lease, and by nobody with an old version', async () => {
+    const thread = await newThread(client);
+    await start(client, thread);
+    const run = await claim(client, { thread_id: thread.id });
+    expectProblem(await move(client, run, 'initializing'), 409, 'lease_required');
+    const path = `/v1/runs/${run.id}/phase`;
+    const fence = token(run).headers;
+    const stale = await client.post(
+      path, { to: 'initializing' }, { headers: { ...fence, 'If-Match': '"1"' } });
+    expectProblem(stale, 412, 'stale_etag');
+    expectStatus(await client.post(path, { to: 'initializing' }, { headers: fence }), 200);
+  });
+
+  await t.test('can be moved under the agent too, with the fencing token', async () => {
+    const thread = await newThread(client);
+    await start(client, thread, { agent_id: agent.id });
+    const run = await claim(client, { thread_id: thread.id });
+    const path = `/v1/agents/${agent.id}/runs/${run.id}/phase`;
+    const moved = await client.post(
+      `/v1/agents/${agent.id}/runs/${run.id}/phase`, { to: 'initializing' }, token(run));
+    assert.equal(expectStatus(moved, 200).phase, 'initializing');
+    expectProblem(await client.post(path, { to: 'planning' },
+      { headers: { 'Cairn-Fencing-Token': String(run.fence + 1) } }), 409, 'lease_lost');
+  });
+});
+
+// --- Turns -----------------------------------------------------------------------------------
+
+test('turns', async (t) => {
+  const { open: client } = await startServer(t);
+  const agent = await newAgent(client, 'talker');
+  const message = { input: { message: 'hello' } };
+
+  await t.test('begin with a message and are completed by what they gave back', async () => {
+    const run = await direct(client, { agent_id: agent.id });
+    const path = `/v1/agents/${agent.id}/runs/${run.id}/turns`;
+    const turn = expectStatus(
+      await client.post(`/v1/agents/${agent.id}/runs/${run.id}/turns`, message), 201);
+    assert.deepEqual(
+      [turn.number, turn.status, turn.input, turn.run_id, turn.checkpoint_id, turn.usage],
+      [1, 'running', { message: 'hello' }, run.id, null,
+        { tokens_in: 0, tokens_out: 0, cost_usd: 0, llm_calls: 0, unpriced_calls: 0 }],
+    );
+    expectProblem(await client.post(path, message), 409, 'conflict');
+    const done = { status: 'complete', output: { message: 'Hi!' }, latency_ms: 840 };
+    const completed = await client.patch(
+      `/v1/agents/${agent.id}/runs/${run.id}/turns/${turn.turn_id}`, done);
+    const after = expectStatus(completed, 200);
+    assert.deepEqual(
+      [after.status, after.output, after.latency_ms, after.version],
+      ['complete', { message: 'Hi!' }, 840, 2]);
+    assert.notEqual(after.finished_at, null);
+    const read = await client.get(`/v1/agents/${agent.id}/runs/${run.id}/turns/${turn.turn_id}`);
+    assert.deepEqual(expectStatus(read, 200), after);
+    assert.deepEqual(
+      expectStatus(await client.get(`/v1/runs/${run.id}/turns/${turn.turn_id}`), 200), after);
+    assert.equal((await readRun(client, run)).turn_count, 1);
+    const all = await client.get(`/v1/agents/${agent.id}/runs/${run.id}/turns`);
+    assert.deepEqual(expectStatus(all, 200).data.map((x) => x.number), [1]);
+  });
+
+  await t.test('end by the status in their output, and go on with results of tools', async () => {
+    const run = await direct(client);
+    const output = {
+      message: 'Let me look.', tool_calls: [{ id: 't1', name: 'search' }], status: 'awaiting_tool',
+    };
+    const first = expectStatus(
+      await client.post(`/v1/runs/${run.id}/turns`, { ...message, output, latency_ms: 5 }), 201);
+    assert.equal(first.status, 'awaiting_tool');
+    const input = { tool_results: [{ tool_use_id: 't1', content: 'found' }] };
+    const second = expectStatus(
+      await client.post(`/v1/runs/${run.id}/turns`, { input, output: { message: 'Done' } }), 201);
+    assert.deepEqual(
+      [second.number, second.status, second.input], [2, 'complete', input]);
+    const patched = await client.patch(
+      `/v1/runs/${run.id}/turns/${first.turn_id}`, { status: 'complete' },
+      { headers: { 'If-Match': '"1"' } });
+    assert.equal(expectStatus(patched, 200).status, 'complete');
+    expectProblem(await client.patch(
+      `/v1/runs/${run.id}/turns/${first.turn_id}`, { status: 'running' }), 409,
+    'transition_refused');
+    const page = expectStatus(await client.get(`/v1/runs/${run.id}/turns?limit=1`), 200);
+    assert.deepEqual([page.data[0].turn_id, page.has_more, 'input' in page.data[0]],
+      [first.turn_id, true, false]);
+    const whole = await client.get(
+      `/v1/runs/${run.id}/turns?include=documents&cursor=${page.next_cursor}`);
+    assert.deepEqual(expectStatus(whole, 200).data.map((x) => x.input), [input]);
+    const events = await client.get(`/v1/threads/${run.thread_id}/events?limit=100`);
+    assert.deepEqual(
+      expectStatus(events, 200).data.filter((e) => e.kind.startsWith('turn.'))
+        .map((e) => [e.kind, e.payload.number, e.payload.status]),
+      [['turn.created', 1, 'awaiting_tool'], ['turn.created', 2, 'complete'],
+        ['turn.updated', 1, 'complete']],
+    );
+  });
+
+  await t.test('are refused with bad input, and nothing is begun', async () => {
+    const run = await direct(client);
+    const bad = [
+      [{}, '/input'],
+      [{ input: {} }, '/input'],
+      [{ input: { message: 'a', tool_results: [{ tool_use_id: 't' }] } }, '/input'],
+      [{ input: { tool_results: [{}] } }, '/input/tool_results/0/tool_use_id'],
+      [{ input: { tool_results: [] } }, '/input/tool_results'],
+      [{ input: { tool_results: Array(257).fill({ tool_use_id: 't' }) } }, '/input/tool_results'],
+      [{ input: { message: 'a', mood: 'good' } }, '/input/mood'],
+      [{ ...message, output: { status: 'asleep' } }, '/output/status'],
+      [{ ...message, status: 'asleep' }, '/status'],
+      [{ ...message, latency_ms: -1 }, '/latency_ms'],
+      [{ ...message, checkpoint_id: uuid() }, '/checkpoint_id'],
+    ];
+    for (const [body, pointer] of bad)
+      expectFault(
+        await client.post(`/v1/runs/${run.id}/turns`, body), 422, 'invalid_input', pointer);
+    expectProblem(await client.get(`/v1/runs/${run.id}/turns/${uuid()}`), 404, 'not_found');
+    assert.equal((await readRun(client, run)).turn_count, 0);
+    expectStatus(await client.post(`/v1/runs/${run.id}/cancel`), 200);
+    expectProblem(await client.post(`/v1/runs/${run.id}/turns`, message), 409, 'conflict');
+  });
+
+  await t.test('of one run are not found under another', async () => {
+    const run = await direct(client), other = await direct(client);
+    const turn = expectStatus(await client.post(`/v1/runs/${run.id}/turns`, message), 201);
+    const path = `/v1/runs/${other.id}/turns/${turn.turn_id}`;
+    expectProblem(await client.get(path), 404, 'not_found');
+    expectProblem(await client.patch(path, { status: 'failed' }), 404, 'not_found');
+  });
+
+  await t.test('are numbered without gaps however many begin at once', async () => {
+    const run = await direct(client);
+    const whole = { ...message, output: { message: 'hi' } };
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => client.post(`/v1/runs/${run.id}/turns`, whole)));
+    assert.deepEqual(
+      answers.map((a) => expectStatus(a, 201).number).sort((a, b) => a - b),
+      Array.from({ length: 12 }, (_, i) => i + 1));
+  });
+});
+
+// --- Families --------------------------------------------------------------------------------
+
+// The session of three questions about books: seven runs of a team and its members.
+test('seven runs of a team, told as a tree and as what its members answered', async (t) => {
+  const { open: client } = await startServer(t);
+  const agents = {};
+  for (const name of ['NotebookLM', 'Researcher', 'Writer'])
+    agents[name] = await newAgent(client, name);
+  const thread = await newThread(client, { title: 'Books' });
+  const run = (name, input, parent) =>
+    start(client, thread, {
+      agent_id: agents[name].id, dispatch: 'direct', user_input: input,
+      request: { input_content: input }, ...(parent ? { parent_run_id: parent.id } : {}),
+    });
+  const finish = async ({ id }, content) =>
+    expectStatus(await client.patch(`/v1/runs/${id}`,
+      { status: 'completed', content, content_type: 'str' }), 200);
+
+  const first = await run('NotebookLM', 'hello');
+  await finish(first, 'Hello! Welcome to NotebookLM!');
+
+  const second = await run('NotebookLM', 'recommend books for a 9yo girl');
+  const third = await run('Researcher', 'search the web for recommendations', second);
+  await finish(third, 'Matilda; The Wild Robot; Front Desk');
+  const fourth = await run('NotebookLM', 'compile the final answer', second);
+  await finish(fourth, 'Here are three books.');
+  await finish(second, 'Here are three books.');
+
+  const fifth = await run('NotebookLM', 'summarize each book');
+  const sixth = await run('Researcher', 'search the web for book summaries', fifth);
+  await finish(sixth, 'raw summaries');
+  const seventh = await run('Writer', 'format into clean markdown summaries', fifth);
+  await finish(seventh, '# Matilda\n…');
+  await finish(fifth, '# Matilda\n…');
+
+  const all = expectStatus(
+    await client.get(`/v1/threads/${thread.id}/runs?include=documents`), 200).data.reverse();
+  assert.deepEqual(
+    all.map((r) => [r.agent, r.agent_id, r.status, r.parent_run_id]),
+    [
+      ['NotebookLM', agents.NotebookLM.id, 'completed', null],
+      ['NotebookLM', agents.NotebookLM.id, 'completed', null],
+      ['Researcher', agents.Researcher.id, 'completed', second.id],
+      ['NotebookLM', agents.NotebookLM.id, 'completed', second.id],
+      ['NotebookLM', agents.NotebookLM.id, 'completed', null],
+      ['Researcher', agents.Researcher.id, 'completed', fifth.id],
+      ['Writer', agents.Writer.id, 'completed', fifth.id],
+    ],
+  );
+  assert.deepEqual(all[0].request, { input_content: 'hello' });
+  assert.equal(all[0].content, 'Hello! Welcome to NotebookLM!');
+
+  await t.test('a run is read with what its members answered', async () => {
+    const read = await client.get(`/v1/runs/${fifth.id}?include=member_responses`);
+    const { member_responses: members, more_members: more } = expectStatus(read, 200);
+    assert.equal(more, false);
+    assert.deepEqual(
+      members.map((m) => [m.run_id, m.agent_id, m.agent, m.status, m.content, m.content_type]),
+      [
+        [sixth.id, agents.Researcher.id, 'Researcher', 'completed', 'raw summaries', 'str'],
+        [seventh.id, agents.Writer.id, 'Writer', 'completed', '# Matilda\n…', 'str'],
+      ],
+    );
+    assert.equal('member_responses' in await readRun(client, fifth), false);
+    const none = await client.get(`/v1/runs/${first.id}?include=member_responses`);
+    assert.deepEqual(expectStatus(none, 200).member_responses, []);
+  });
+
+  await t.test('a run is read with its descendants, nested', async () => {
+    const tree = expectStatus(await client.get(`/v1/runs/${second.id}/tree`), 200);
+    assert.deepEqual([tree.run_count, tree.is_cut], [3, false]);
+    assert.deepEqual(
+      [tree.root.run_id, tree.root.children.map((n) => [n.run_id, n.agent, n.children])],
+      [second.id, [[third.id, 'Researcher', []], [fourth.id, 'NotebookLM', []]]],
+    );
+    const under = await client.get(
+      `/v1/agents/${agents.NotebookLM.id}/runs/${first.id}/tree`);
+    assert.equal(expectStatus(under, 200).run_count, 1);
   });
 });

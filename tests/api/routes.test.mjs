@@ -81,6 +81,8 @@ const EXAMPLES = {
   AgentVersionCreate: () => ({ bump: 'patch' }),
   RunClaim: () => ({ worker: 'example' }),
   RunInput: () => ({ input: 'yes' }),
+  RunPhaseBody: () => ({ to: 'initializing' }),
+  TurnCreate: () => ({ input: { message: 'hello' } }),
   EventAppend: () => ({ kind: 'progress' }),
   EventPrune: () => ({ through_seq: 1 }),
   StepAppend: () => ({ action_type: 'run_started' }),
@@ -194,6 +196,11 @@ async function furnish(client) {
     await client.post(`/v1/threads/${thread.id}/runs`, { agent_id: agent.id }),
     201,
   );
+  const turn = expectStatus(
+    await client.post(
+      `/v1/runs/${run.id}/turns`, { input: { message: 'hello' }, status: 'awaiting_tool' }),
+    201,
+  );
   const key = expectStatus(
     await client.post('/v1/keys', { name: 'spare', scopes: ['runs:read'] }),
     201,
@@ -236,6 +243,7 @@ async function furnish(client) {
     thread: thread.id,
     upload: expectStatus(upload, 201).id,
     run: run.id,
+    turn: turn.turn_id,
     key: key.id,
     tenant: client.tenantId,
     participant: participant.id,
@@ -254,6 +262,8 @@ const SORTS = {
   workflow_id: 'thread',
   run_id: 'run',
   parent_run_id: 'run',
+  turn_id: 'turn',
+  checkpoint_id: 'thread',
   message_id: 'message',
   responds_to: 'message',
   sender_id: 'participant',
@@ -276,7 +286,6 @@ const SORTS = {
   version: 'number',
   number: 'number',
   agent_uuid: 'thread', // of a line of a log
-  turn_id: 'run',
   sequence: 'number',
   object_id: 'thread',
   participant_id: 'participant',

@@ -219,7 +219,8 @@ static bool goes_by_words(const struct sql_statement *s, const char *step)
 /* Numbers that are counted, and rows that were found in the tenant's own before. */
 static bool is_recursion(const char *step)
 {
-    return strcmp(step, "SCAN counted") == 0 || strcmp(step, "SCAN chain") == 0;
+    return strcmp(step, "SCAN counted") == 0 || strcmp(step, "SCAN chain") == 0 ||
+           strcmp(step, "SCAN family") == 0;
 }
 
 /* "SEARCH t USING INDEX x (tenant_id=? AND …)" keeps to the tenant, and so does its own row among

@@ -1,0 +1,203 @@
+#include "model/turns.h"
+
+#include "fixture.h"
+
+static struct turn hello(void)
+{
+    return (struct turn){.input = STR("{\"message\":\"hello\"}")};
+}
+
+static struct turn begin_turn(struct fixture *f, struct uuid run_id, struct turn turn)
+{
+    struct run run = {0};
+    struct context *c = begin(f);
+    EXPECT_EQ(run_get_head(c, run_id, &run), OK);
+    EXPECT_EQ(turn_begin(c, &run, &turn), OK);
+    commit(f);
+    return turn;
+}
+
+static enum error try_begin(struct fixture *f, struct uuid run_id, struct turn turn)
+{
+    struct run run = {0};
+    struct context *c = begin(f);
+    EXPECT_EQ(run_get_head(c, run_id, &run), OK);
+    enum error e = turn_begin(c, &run, &turn);
+    abandon(f);
+    return e;
+}
+
+static struct turn get_turn(struct fixture *f, const struct turn *turn)
+{
+    struct turn found = {0};
+    EXPECT_EQ(turn_get(begin_reading(f), turn->run_id, turn->id, &found), OK);
+    abandon(f);
+    return found;
+}
+
+TEST(turns_are_numbered_without_gaps_and_one_at_a_time_is_running)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    struct turn first = begin_turn(&f, run.id, hello());
+    EXPECT_EQ(first.number, 1);
+    EXPECT_STR(first.status, STR("running"));
+    EXPECT_STR(last_event(&f, run.thread_id).kind, STR("turn.created"));
+    EXPECT_EQ(try_begin(&f, run.id, hello()), ERR_CONFLICT);
+    EXPECT_STR(told(&f), STR("turn 1 of the run is running: one at a time does"));
+    struct turn after = first;
+    after.status = STR("awaiting_tool");
+    EXPECT_EQ(turn_update(begin(&f), &run, &first, &after), OK);
+    commit(&f);
+    EXPECT_STR(last_event(&f, run.thread_id).kind, STR("turn.updated"));
+    struct turn second = begin_turn(&f, run.id, hello());
+    EXPECT_EQ(second.number, 2);
+    EXPECT_EQ(get_run(&f, run.id).turn_count, 2);
+    fixture_end(&f);
+}
+
+TEST(every_change_of_a_turns_status_goes_as_its_table_says)
+{
+    static const char *const allowed[][2] = {{"running", "complete"}, {"running", "awaiting_tool"},
+        {"running", "awaiting_human"}, {"running", "failed"}, {"running", "cancelled"},
+        {"awaiting_tool", "complete"}, {"awaiting_tool", "failed"}, {"awaiting_tool", "cancelled"},
+        {"awaiting_human", "complete"}, {"awaiting_human", "failed"},
+        {"awaiting_human", "cancelled"}};
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    struct turn turn = begin_turn(&f, run.id, hello());
+    for (size_t from = 0; turn_statuses[from] != NULL; from++)
+        for (size_t to = 0; turn_statuses[to] != NULL; to++) {
+            struct str sql =
+                arena_printf(f.arena, "UPDATE turns SET status = '%s'", turn_statuses[from]);
+            sql_exec(&f, arena_cstr(f.arena, sql));
+            bool may = from == to;
+            for (size_t i = 0; i < COUNT_OF(allowed); i++)
+                may = may || (strcmp(allowed[i][0], turn_statuses[from]) == 0 &&
+                                 strcmp(allowed[i][1], turn_statuses[to]) == 0);
+            struct turn before = get_turn(&f, &turn), after = before;
+            after.status = str_of(turn_statuses[to]);
+            enum error e = turn_update(begin(&f), &run, &before, &after);
+            if (e != (may ? OK : ERR_TRANSITION))
+                test_fail(__FILE__, __LINE__, "from %s to %s: error %d", turn_statuses[from],
+                    turn_statuses[to], e);
+            abandon(&f);
+        }
+    fixture_end(&f);
+}
+
+TEST(output_tells_how_a_turn_ended)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    struct turn turn = hello();
+    turn.output = STR("{\"message\":\"hi\"}");
+    turn = begin_turn(&f, run.id, turn);
+    EXPECT_STR(turn.status, STR("complete"));
+    EXPECT(turn.has_finished_at);
+    struct turn waits = hello();
+    waits.output = STR("{\"tool_calls\":[],\"status\":\"awaiting_tool\"}");
+    waits = begin_turn(&f, run.id, waits);
+    EXPECT_STR(waits.status, STR("awaiting_tool"));
+    EXPECT(!waits.has_finished_at);
+    struct turn wrong = hello();
+    wrong.output = STR("{\"status\":\"dreaming\"}");
+    EXPECT_EQ(try_begin(&f, run.id, wrong), ERR_INVALID);
+    told(&f);
+    wrong.output = STR("{\"status\":\"complete\"}");
+    wrong.status = STR("failed");
+    EXPECT_EQ(try_begin(&f, run.id, wrong), ERR_INVALID);
+    told(&f);
+    struct turn after = turn;
+    after.output = STR("{\"message\":\"other\"}");
+    EXPECT_EQ(turn_update(begin(&f), &run, &turn, &after), ERR_CONFLICT);
+    abandon(&f);
+    after = waits;
+    after.status = STR("complete");
+    EXPECT_EQ(turn_update(begin(&f), &run, &waits, &after), OK);
+    EXPECT(after.has_finished_at);
+    commit(&f);
+    fixture_end(&f);
+}
+
+TEST(a_run_that_ends_ends_its_running_turn)
+{
+    static const char *const ends[][2] = {
+        {"completed", "complete"}, {"failed", "failed"}, {"cancelled", "cancelled"}};
+    struct fixture f;
+    fixture_begin(&f);
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        struct run run = make_run(&f, make_thread(&f), "direct");
+        struct turn turn = begin_turn(&f, run.id, hello());
+        run = get_run(&f, run.id);
+        struct run after = run;
+        after.status = str_of(ends[i][0]);
+        EXPECT_EQ(run_update(begin(&f), &run, &after), OK);
+        commit(&f);
+        turn = get_turn(&f, &turn);
+        EXPECT_STR(turn.status, str_of(ends[i][1]));
+        EXPECT(turn.has_finished_at);
+        EXPECT_EQ(try_begin(&f, run.id, hello()), ERR_CONFLICT);
+        told(&f);
+    }
+    fixture_end(&f);
+}
+
+TEST(input_is_a_message_or_results_of_tools_and_each_names_its_call)
+{
+    static const struct {
+        const char *message, *results;
+        enum error expected;
+    } cases[] = {{"hi", NULL, OK}, {NULL, "[{\"tool_use_id\":\"t1\",\"content\":1}]", OK},
+        {NULL, NULL, ERR_INVALID}, {"hi", "[{\"tool_use_id\":\"t1\"}]", ERR_INVALID},
+        {NULL, "[]", ERR_INVALID}, {NULL, "[1]", ERR_INVALID}, {NULL, "[{}]", ERR_INVALID},
+        {NULL, "[{\"tool_use_id\":\"\"}]", ERR_INVALID},
+        {NULL, "[{\"tool_use_id\":5}]", ERR_INVALID}};
+    struct fixture f;
+    fixture_begin(&f);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct str message = cases[i].message == NULL ? STR_NONE : str_of(cases[i].message);
+        struct str results = cases[i].results == NULL ? STR_NONE : str_of(cases[i].results);
+        EXPECT_EQ(turn_check_input(begin_reading(&f), message, results), cases[i].expected);
+        abandon(&f);
+        told(&f);
+    }
+    fixture_end(&f);
+}
+
+TEST(a_checkpoint_of_a_turn_is_one_of_the_runs_thread)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    struct turn turn = hello();
+    turn.has_checkpoint_id = true;
+    turn.checkpoint_id = uuid_v7();
+    EXPECT_EQ(try_begin(&f, run.id, turn), ERR_INVALID);
+    fixture_end(&f);
+}
+
+TEST(turns_are_listed_in_order_page_by_page_and_with_documents_when_asked)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    struct turn whole = hello();
+    whole.output = STR("{\"message\":\"hi\"}");
+    for (int i = 0; i < 3; i++)
+        begin_turn(&f, run.id, whole);
+    struct turn page[2];
+    size_t count;
+    bool more;
+    struct context *c = begin_reading(&f);
+    EXPECT_EQ(turn_list(c, run.id, 0, false, 2, page, &count, &more), OK);
+    EXPECT(count == 2 && more && page[1].number == 2 && str_is_none(page[0].input));
+    EXPECT_EQ(turn_list(c, run.id, 2, true, 2, page, &count, &more), OK);
+    EXPECT(count == 1 && !more && page[0].number == 3);
+    EXPECT_STR(page[0].input, STR("{\"message\":\"hello\"}"));
+    abandon(&f);
+    fixture_end(&f);
+}
