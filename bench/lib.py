@@ -37,6 +37,7 @@ class Rig:
         "group": (["measure.c", "rows.c", "{built}/model/statements.c"],
                   ["-lsqlite3", "-lpthread"]),
         "messages": (["measure.c", "{built}/model/statements.c"], ["-lsqlite3"]),
+        "steps": (["measure.c", "{built}/model/statements.c"], ["-lsqlite3"]),
         "seed": (["measure.c"], ["pkg:libpq"]),
         "libpq": (["{built}/model/statements.c"], ["pkg:libpq", "-lpthread"]),
         "embedded": (["measure.c", "{built}/lib/libcairn.a"],

@@ -27,6 +27,7 @@ import hostile
 import messages
 import postgres
 import process
+import steps
 import subscribers
 import targets
 from lib import HERE, Rig, paragraph, remove, running
@@ -35,7 +36,7 @@ SECTIONS = {"appends": appends.measure, "subscribers": subscribers.measure,
             "growth": growth.measure, "process": process.measure, "embedded": embedded.measure,
             "slow": hostile.measure_slow, "deaf": hostile.measure_deaf,
             "postgres": postgres.measure,
-            "messages": messages.measure,
+            "messages": messages.measure, "steps": steps.measure,
             "files": files.measure}
 STORE = HERE / "results.json"
 

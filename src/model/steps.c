@@ -280,13 +280,13 @@ static void bind_filter(struct query *q, const struct step_filter *f)
 
 /* Where the index is left when several filters find too little: raises the span's beginning. */
 static enum error bound_scan(struct context *c, const struct way *way, const struct step_filter *f,
-    struct span *span, bool *out_bounded)
+    int64_t entries, struct span *span, bool *out_bounded)
 {
     struct query q;
     context_query(c, &q, way->scan);
     bind_filter(&q, f);
     bind_span(&q, span);
-    query_i64(&q, "skip", STEP_SCAN_MAX - 1);
+    query_i64(&q, "skip", entries - 1);
     *out_bounded = query_next(&q);
     if (*out_bounded) {
         span->from_at = row_i64(&q);
@@ -305,24 +305,36 @@ static struct span span_of(const struct step_filter *f)
     return span;
 }
 
+static enum error list_span(struct context *c, const struct way *way, const struct step_filter *f,
+    const struct span *span, size_t limit, struct step_page *page)
+{
+    struct query q;
+    context_query(c, &q, way->list);
+    bind_filter(&q, f);
+    bind_span(&q, span);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    return read_page(c, &q, f->with_messages, limit, page);
+}
+
+/* Several filters mostly find what they look for soon: a small part of the index is tried first. */
 enum error step_list(
     struct context *c, const struct step_filter *f, size_t limit, struct step_page *page)
 {
+    static const int64_t entries[] = {STEP_SCAN_MAX / 20, STEP_SCAN_MAX};
     struct way way = way_of(f);
     struct span span = span_of(f);
-    struct query q;
-    bool bounded = false, indexed = way.list != &SQL_STEP_LIST;
+    if (way.n_filters <= (way.list != &SQL_STEP_LIST ? 1 : 0))
+        return list_span(c, &way, f, &span, limit, page);
+    bool bounded = true;
     enum error e = OK;
-    if (way.n_filters > (indexed ? 1 : 0))
-        e = bound_scan(c, &way, f, &span, &bounded);
-    if (e != OK)
-        return e;
-    context_query(c, &q, way.list);
-    bind_filter(&q, f);
-    bind_span(&q, &span);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
-    e = read_page(c, &q, f->with_messages, limit, page);
+    page->more = false;
+    for (size_t i = 0; e == OK && bounded && !page->more && i < COUNT_OF(entries); i++) {
+        span = span_of(f);
+        e = bound_scan(c, &way, f, entries[i], &span, &bounded);
+        if (e == OK)
+            e = list_span(c, &way, f, &span, limit, page);
+    }
     if (e == OK && !page->more && bounded) {
         page->more = true;
         page->next_at = span.from_at;
