@@ -15,6 +15,11 @@
 -- types: deleted_at int, debug json, last_version int, current_version int, sha256 bytes
 -- types: created_by text, source_thread_id uuid, source_name text, source_version int
 -- types: restored_from int, revision int, data json, json_schema json, ui_schema json
+-- types: number int, at int, step_number int, action_type text, action_data json
+-- types: messages_count int, estimated_tokens int, duration_ms int, tool_name text
+-- types: tool_use_id text, outcome text, model text, provider text, input_tokens int
+-- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int
+-- types: cost_pico int, price_version int
 
 -- What is exported, in the order of the fields in archive_tables.c: of one thread or one agent
 -- (:from), or of the tenant, behind the last row of the page before. Text goes by its bytes.
@@ -275,6 +280,39 @@ SELECT {{state_version_fields}} {{state_version_tables}}
 WHERE s.tenant_id = :tenant_id AND {{state_of_agent}} AND {{state_version_next}};
 
 -- What is imported: each column bears the name of its field.
+
+-- define step_fields: r.thread_id, s.run_id, s.number, s.agent_id, s.at, s.step_number,
+--   | s.action_type, s.action_data, s.messages_count, s.estimated_tokens, s.duration_ms,
+--   | s.tool_name, s.tool_use_id, s.outcome, s.model, s.provider, s.input_tokens, s.output_tokens,
+--   | s.cache_creation_input_tokens, s.cache_read_input_tokens, s.cost_pico, s.price_version,
+--   | s.created_at
+-- define step_tables: FROM runs AS r
+--   | JOIN steps AS s ON s.tenant_id = r.tenant_id AND s.run_id = r.id
+-- define step_next: (r.thread_id, r.id) >= (:after_1, :after_2)
+--   | AND s.number > CASE WHEN r.thread_id = :after_1 AND r.id = :after_2 THEN :after_n ELSE 0 END
+--   | ORDER BY r.thread_id, r.id, s.number LIMIT :limit
+
+-- name: archive_steps_of_tenant
+SELECT {{step_fields}} {{step_tables}} WHERE r.tenant_id = :tenant_id AND {{step_next}};
+
+-- name: archive_steps_of_thread
+SELECT {{step_fields}} {{step_tables}}
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :from AND {{step_next}};
+
+-- name: archive_add_step
+INSERT INTO steps (tenant_id, run_id, number, thread_id, agent_id, at, step_number, action_type,
+    action_data, messages_count, estimated_tokens, duration_ms, tool_name, tool_use_id, outcome,
+    model, provider, input_tokens, output_tokens, cache_creation_input_tokens,
+    cache_read_input_tokens, cost_pico, price_version, created_at)
+SELECT :tenant_id, :run_id, :number, r.thread_id, :agent_id, :at, :step_number, :action_type,
+    :action_data, :messages_count, :estimated_tokens, :duration_ms, :tool_name, :tool_use_id,
+    :outcome, :model, :provider, :input_tokens, :output_tokens, :cache_creation_input_tokens,
+    :cache_read_input_tokens, :cost_pico, :price_version, :created_at
+FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :run_id;
+
+-- name: archive_count_step
+UPDATE runs SET step_count = :number
+WHERE tenant_id = :tenant_id AND id = :run_id AND step_count < :number;
 
 -- name: archive_add_agent
 INSERT INTO agents (tenant_id, id, name, description, metadata, created_at, updated_at, version)

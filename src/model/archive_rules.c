@@ -6,6 +6,7 @@
 #include "model/message_parts.h"
 #include "model/participants.h"
 #include "model/state_told.h"
+#include "model/steps.h"
 #include "model/storage.h"
 
 static const struct archive_value *field(
@@ -186,6 +187,13 @@ static enum error judge_state_version(
     return state_check_data(c, &state);
 }
 
+static enum error judge_step(struct context *c, struct archive_walk *w, struct archive_value *row)
+{
+    return step_type_is_known(text(w, row, "action_type"))
+               ? OK
+               : broken(w, "\"action_type\" is none that a step can have");
+}
+
 typedef enum error rule(struct context *c, struct archive_walk *w, struct archive_value *row);
 static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_AGENT_STORAGE] = judge_storage,
@@ -195,6 +203,7 @@ static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_FILE_VERSIONS] = judge_file_version,
     [MEMBER_STATES] = judge_state,
     [MEMBER_STATE_VERSIONS] = judge_state_version,
+    [MEMBER_STEPS] = judge_step,
 };
 
 enum error archive_judge_alone(struct archive_walk *w, struct archive_value *row)

@@ -8,6 +8,7 @@
 #include "model/runs.h"
 #include "model/statements.h"
 #include "model/states.h"
+#include "model/steps.h"
 #include "model/storage.h"
 
 const char *const archive_sort_names[SORT_COUNT] = {
@@ -280,6 +281,39 @@ static const struct archive_field state_versions[] = {
     CREATED,
 };
 
+static const struct archive_field steps[] = {
+    HIDDEN_THREAD,
+    {.name = "run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = KEY | ORDERED | OWNER},
+    {.name = "number", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = SEQ_MAX},
+    {.name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = MAYBE | LOOSE},
+    {.name = "at", .kind = KIND_TIME},
+    {.name = "step_number", .kind = KIND_INT, .flags = MAYBE, .max = STEP_NUMBER_MAX},
+    {.name = "action_type", .kind = KIND_TEXT, .min = 1, .max = EVENT_KIND_MAX_BYTES},
+    {.name = "action_data", .kind = KIND_OBJECT, .max = STEP_DATA_MAX_BYTES},
+    {.name = "messages_count", .kind = KIND_INT, .flags = MAYBE, .max = STEP_COUNT_MAX},
+    {.name = "estimated_tokens", .kind = KIND_INT, .flags = MAYBE, .max = STEP_COUNT_MAX},
+    {.name = "duration_ms", .kind = KIND_INT, .flags = MAYBE, .max = STEP_DURATION_MAX_MS},
+    {.name = "tool_name", .kind = KIND_TEXT, .flags = MAYBE, .min = 1, .max = STEP_NAME_MAX_BYTES},
+    {.name = "tool_use_id",
+        .kind = KIND_TEXT,
+        .flags = MAYBE,
+        .min = 1,
+        .max = STEP_NAME_MAX_BYTES},
+    {.name = "outcome", .kind = KIND_TEXT, .flags = MAYBE, .choices = step_outcomes},
+    {.name = "model", .kind = KIND_TEXT, .flags = MAYBE, .min = 1, .max = STEP_NAME_MAX_BYTES},
+    {.name = "provider", .kind = KIND_TEXT, .flags = MAYBE, .min = 1, .max = STEP_NAME_MAX_BYTES},
+    {.name = "input_tokens", .kind = KIND_INT, .flags = MAYBE, .max = STEP_COUNT_MAX},
+    {.name = "output_tokens", .kind = KIND_INT, .flags = MAYBE, .max = STEP_COUNT_MAX},
+    {.name = "cache_creation_input_tokens",
+        .kind = KIND_INT,
+        .flags = MAYBE,
+        .max = STEP_COUNT_MAX},
+    {.name = "cache_read_input_tokens", .kind = KIND_INT, .flags = MAYBE, .max = STEP_COUNT_MAX},
+    {.name = "cost_pico", .kind = KIND_INT, .flags = MAYBE, .max = INT64_MAX},
+    {.name = "price_version", .kind = KIND_INT, .flags = MAYBE, .min = 1, .max = VERSION_MAX},
+    CREATED,
+};
+
 /* Rows with documents of megabytes come few at a time: PostgreSQL answers with all of a page. */
 enum { FEW = 16, MANY = 128 };
 
@@ -339,6 +373,9 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
         {&SQL_ARCHIVE_STATE_VERSIONS_OF_THREAD, &SQL_ARCHIVE_STATE_VERSIONS_OF_AGENT,
             &SQL_ARCHIVE_STATE_VERSIONS_OF_TENANT},
         {&SQL_ARCHIVE_ADD_STATE_VERSION}},
+    [MEMBER_STEPS] = {"steps.jsonl", "step", {"steps"}, FIELDS(steps), FEW,
+        {&SQL_ARCHIVE_STEPS_OF_THREAD, NULL, &SQL_ARCHIVE_STEPS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_STEP, &SQL_ARCHIVE_COUNT_STEP}},
 };
 
 #define OF_THE_PLACE "it belongs to the place that the archive was made in"
@@ -387,7 +424,10 @@ const struct archive_omission archive_omissions[] = {
     {"item_doubts", NULL, NOT_YET},
     {"checkpoints", NULL, NOT_YET},
     {"checkpoint_writes", NULL, NOT_YET},
-    {"steps", NULL, NOT_YET},
+    {"steps", "log_id", "log ids are given anew"},
+    {"steps", "thread_id", "it is that of the run"},
+    {"steps", "turn_id", NOT_YET},
+    {"steps", "messages_snapshot_id", NOT_YET},
     {"resumptions", NULL, NOT_YET},
     {"awaited_tools", NULL, NOT_YET},
     {"history_entries", NULL, NOT_YET},
@@ -407,7 +447,7 @@ const struct archive_omission archive_omissions[] = {
     {"runs", "forked_from_run_id", NOT_YET},
     {"runs", "forked_from_checkpoint_id", NOT_YET},
     {"runs", "turn_count", NOT_YET},
-    {"runs", "step_count", NOT_YET},
+    {"runs", "step_count", "it is counted when steps come in"},
     {"runs", "llm_calls", NOT_YET},
     {"runs", "input_tokens", NOT_YET},
     {"runs", "output_tokens", NOT_YET},

@@ -13,7 +13,7 @@
 #include "model/context.h"
 
 enum {
-    ARCHIVE_MAX_FIELDS = 24,
+    ARCHIVE_MAX_FIELDS = 32,
     ARCHIVE_LINE_MAX_BYTES = 16 * 1024 * 1024,
 };
 
@@ -85,6 +85,7 @@ enum archive_member_id {
     MEMBER_FILE_VERSIONS,
     MEMBER_STATES,
     MEMBER_STATE_VERSIONS,
+    MEMBER_STEPS,
     MEMBER_COUNT,
 };
 

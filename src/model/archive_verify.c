@@ -61,6 +61,8 @@ struct judged {
     bool has_before;
     struct archive_value before[ARCHIVE_MAX_FIELDS];
     struct buf before_text;
+    struct uuid run_id;   /* of the step before */
+    int64_t n_of_the_run; /* steps up to it */
 };
 
 static enum error broken(struct archive_walk *w, const char *rule)
@@ -362,6 +364,18 @@ static enum error judge_state_version(
                : broken(w, "\"version\" is greater than that of its state document");
 }
 
+static enum error judge_step(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    struct uuid run_id = field(w, row, "run_id")->id;
+    if (!uuid_eq(run_id, j->run_id))
+        j->n_of_the_run = 0;
+    j->run_id = run_id;
+    return field(w, row, "number")->number == ++j->n_of_the_run
+               ? OK
+               : broken(w, "\"number\" must be one more than that of the step before it");
+}
+
 typedef enum error judge(struct archive_walk *w, const struct archive_value *row, struct judged *j);
 static judge *const JUDGES[MEMBER_COUNT] = {
     [MEMBER_AGENT_STORAGE] = judge_storage,
@@ -377,6 +391,7 @@ static judge *const JUDGES[MEMBER_COUNT] = {
     [MEMBER_FILE_VERSIONS] = judge_file_version,
     [MEMBER_STATES] = judge_state,
     [MEMBER_STATE_VERSIONS] = judge_state_version,
+    [MEMBER_STEPS] = judge_step,
 };
 
 static enum error judge_row(struct archive_walk *w, struct archive_value *row)

@@ -21,7 +21,8 @@ enum { MAX_MEMBERS = 64, MAX_INPUT = 256 * 1024 };
 static const char *const NAMES[] = {"cairn.json", "agents.jsonl", "agent_storage.jsonl",
     "threads.jsonl", "participants.jsonl", "runs.jsonl", "run_undo.jsonl", "events.jsonl",
     "messages.jsonl", "message_debug.jsonl", "message_versions.jsonl", "files.jsonl",
-    "file_ends.jsonl", "file_versions.jsonl", "states.jsonl", "state_versions.jsonl"};
+    "file_ends.jsonl", "file_versions.jsonl", "states.jsonl", "state_versions.jsonl",
+    "steps.jsonl"};
 
 static struct throwaway here;
 static struct str nothing; /* the export of an empty tenant */

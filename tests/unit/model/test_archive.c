@@ -9,6 +9,7 @@
 #include "model/archive_tables.h"
 #include "model/blobs.h"
 #include "model/files.h"
+#include "model/steps.h"
 #include "model/thread_copy.h"
 #include "store/content.h"
 
@@ -277,6 +278,13 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
     struct run queued = {.dispatch = STR("queue")};
     struct event told[] = {{.kind = STR("progress"), .text = STR("1/2")},
         {.kind = STR("acme.note"), .payload = STR("{\"id\":\"not one of ours\"}")}};
+    struct step logged[] = {{.action_type = STR("run_started")},
+        {.action_type = STR("api_response_received"),
+            .action_data = STR("{\"usage\":{\"input_tokens\":3},\"stop_reason\":\"end_turn\"}"),
+            .model = STR("m"),
+            .has_step_number = true,
+            .has_duration_ms = true,
+            .duration_ms = 7}};
     struct context *c = begin_as(f, tenant);
     EXPECT_EQ(thread_create(c, &thread), OK);
     EXPECT_EQ(run_start(c, thread.id, STR_NONE, &done), OK);
@@ -284,6 +292,8 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
     EXPECT_EQ(run_start(c, thread.id, STR_NONE, &child), OK);
     EXPECT_EQ(run_start(c, thread.id, STR_NONE, &queued), OK);
     EXPECT_EQ(event_append(c, thread.id, told, 2), OK);
+    EXPECT_EQ(run_get_head(c, child.id, &child), OK);
+    EXPECT_EQ(step_append(c, &child, logged, 2, STR_NONE), OK);
     EXPECT_EQ(thread_get(c, thread.id, &thread), OK);
     struct thread changed = thread;
     changed.preferences = STR("{\"dark\":true}");
@@ -375,6 +385,8 @@ TEST(an_imported_thread_goes_on_where_it_was)
     EXPECT_EQ(event_append(c, thread, &event, 1), OK);
     EXPECT_EQ(thread_get(c, thread, &after), OK);
     commit(&f);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM steps"), 4);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM runs WHERE step_count = 2"), 2);
     EXPECT_EQ(event.seq, before.last_seq + 1);
     EXPECT_EQ(after.last_seq, before.last_seq + 1);
     EXPECT_EQ(after.created_at, before.created_at);
