@@ -2,6 +2,7 @@
 // time and across runs; calls of models and tools; the chart run line by line.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { newCli } from './lib/cli.mjs';
 import {
   expectFault, expectProblem, expectSound, expectStatus, startServer, twoTenants, uuid,
 } from './lib/server.mjs';
@@ -382,6 +383,16 @@ test('steps of runs', async (t) => {
     expectProblem(await open.get('/v1/steps?cursor=5'), 400, 'invalid_cursor');
   });
 
+  await t.test('a step has the agent of its run, and is found by it', async () => {
+    const agent = expectStatus(await open.post('/v1/agents', { name: `a ${uuid()}` }), 201).id;
+    const run = await newRun(open, { dispatch: 'direct', agent_id: agent });
+    await append(open, run.id, { action_type: 'run_started', agent_uuid: agent });
+    await append(open, run.id, { action_type: 'error' });
+    const page = await across(open, `agent_id=${agent}`);
+    assert.deepEqual(page.data.map((s) => [s.agent_id, s.number]), [[agent, 2], [agent, 1]]);
+    assert.deepEqual(numbers(await across(open, `agent_id=${agent}&outcome=error`)), [2]);
+  });
+
   await t.test('a growing list of messages is kept for what is new in it', async () => {
     const run = await newRun(open);
     const messages = [];
@@ -436,6 +447,33 @@ test('steps of runs', async (t) => {
   });
 
   await expectSound(server);
+});
+
+test('steps on the command line', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const run = await newRun(server.open);
+  const one = await cli.json('step', 'append', run.id, '--type', 'tool_execution', '--data',
+    '{"tool_name":"bash"}', '--step', '1', '--duration-ms', '5');
+  assert.equal(one.number, 1);
+  const lines = Array.from({ length: 1500 },
+    (_, i) => JSON.stringify({ action_type: 'acme.tick', step_number: i }));
+  const log = cli.with({ input: `${lines.join('\n')}\n\n` });
+  assert.deepEqual(await log.json('step', 'append', run.id, '-'),
+    { count: 1500, first: 2, last: 1501 });
+  const broken = cli.with({ input: '{"action_type":"error"}\n[]\n' });
+  await broken.refused(1, /line 2 must be a JSON object .* the 1 steps before it/,
+    'step', 'append', run.id, '-');
+  const wrong = cli.with({ input: '{"action_type":"error"}\n{"action_type":"dance"}\n' });
+  await wrong.refused(1, /steps\/1\/action_type[^]*nothing of lines 1 to 2 was appended/,
+    'step', 'append', run.id, '-');
+  await cli.refused(2, /--type is for one step/, 'step', 'append', run.id, '-', '--type', 'error');
+  await cli.refused(1, /cannot be read/, 'step', 'append', run.id, '/nowhere/log.jsonl');
+  assert.equal((await cli.json('step', 'get', run.id, '1')).tool_name, 'bash');
+  const errors = await cli.jsonl('step', 'list', '--type', 'error', '--jsonl');
+  assert.deepEqual(errors.map((s) => s.number), [1502]);
+  const rows = await cli.rows('step', 'list', run.id, '--type', 'tool_execution');
+  assert.deepEqual(rows.map((cells) => cells[1]), ['1']);
 });
 
 test('steps of another tenant are not there', async (t) => {
