@@ -96,6 +96,10 @@ static const struct {
     {"ShareCreate", "{\"kind\":\"participate\",\"permission\":\"read\",\"label\":\"for reviewers\","
                     "\"max_redemptions\":10}"},
     {"ShareRedeem", "{\"token\":\"cairn_share_…\",\"name\":\"Alice\"}"},
+    {"ToolsAwait", "{\"tools\":[{\"tool_use_id\":\"toolu_123\",\"name\":\"user_confirm\","
+                   "\"input\":{\"message\":\"Delete it?\"},\"side\":\"frontend\"}],"
+                   "\"current_step\":3}"},
+    {"ToolResults", "{\"results\":[{\"tool_use_id\":\"toolu_123\",\"content\":\"yes\"}]}"},
     {"ResumptionBody", "{\"system_prompt\":\"You are a helpful assistant.\",\"model\":"
                        "\"claude-sonnet-4-5\",\"messages\":[{\"role\":\"user\",\"content\":"
                        "\"Create a chart\"}],\"base_delay\":1.5}"},

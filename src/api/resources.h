@@ -140,6 +140,13 @@ enum error handle_resumption_put(struct call *call, struct context *c);
 enum error handle_resumption_patch(struct call *call, struct context *c);
 enum error handle_resumption_append(struct call *call, struct context *c);
 
+/* tools_api.c */
+extern const struct schema schema_awaited_tool, schema_tools_await, schema_tools_pause,
+    schema_tool_results, schema_tools_settled, query_tools;
+enum error handle_tools_await(struct call *call, struct context *c);
+enum error handle_tool_results(struct call *call, struct context *c);
+enum error handle_tool_list(struct call *call, struct context *c);
+
 /* history_api.c */
 extern const struct schema schema_history_entry, schema_history_patch, schema_history_context,
     query_history, query_context;

@@ -90,6 +90,19 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         .handle = handle_run_replay,                                                               \
         .summary = "Go on from a checkpoint of " whose " in a new run, with another state"}
 
+/* What a run waits for. */
+#define TOOL_ROUTES(run, whose)                                                                    \
+    {"POST", run "/tools", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 200,                       \
+        .body = &schema_tools_await, .answer = &schema_tools_pause, .handle = handle_tools_await,  \
+        .summary = "Pause " whose " until the results of tools are in"},                           \
+    {"GET", run "/tools", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,            \
+        .query = &query_tools, .answer = &schema_awaited_tool, .handle = handle_tool_list,         \
+        .summary = "List the tools that " whose " has waited for"},                                \
+    {"POST", run "/tool-results", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 200,                           \
+        .body = &schema_tool_results, .answer = &schema_tools_settled,                             \
+        .handle = handle_tool_results,                                                             \
+        .summary = "Give results of tools; with the last one " whose " goes on"}
+
 const struct route routes[] = {
     /* About Cairn itself. */
     {"GET", "/healthz", SCOPE_NONE, ROUTE_STATIC, 0, 200, .answer = &schema_health,
@@ -287,6 +300,8 @@ const struct route routes[] = {
         .summary = "Import an archive: all of it or nothing"},
 
     /* What an engine goes on from, and what was said before. */
+    TOOL_ROUTES(RUN, "a run"),
+    TOOL_ROUTES(AGENT_RUN, "a run of an agent"),
     {"GET", "/v1/threads/{thread_id}/resumption", SCOPE_RUNS_READ, ROUTE_READ,
         ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_resumption,
         .handle = handle_resumption_get,

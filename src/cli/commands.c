@@ -9,6 +9,14 @@
     X(thread_get)          \
     X(thread_create)       \
     X(thread_delete)       \
+    X(thread_context)      \
+    X(history_list)        \
+    X(history_get)         \
+    X(resumption_get)      \
+    X(resumption_put)      \
+    X(resumption_patch)    \
+    X(tool_list)           \
+    X(tool_results)        \
     X(run_list)            \
     X(run_get)             \
     X(run_start)           \

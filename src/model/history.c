@@ -6,6 +6,7 @@
 #include "model/resumptions.h"
 #include "model/statements.h"
 #include "model/transcripts.h"
+#include "model/usage.h"
 
 static enum error tell(
     struct context *c, const char *kind, const struct history_entry *entry, struct uuid run_id)
@@ -103,8 +104,7 @@ static enum error take_number(struct context *c, struct history_entry *entry)
 
 enum error history_append(struct context *c, const struct run *run)
 {
-    struct history_entry entry = {
-        .id = uuid_v7(), .thread_id = run->thread_id, .run_id = run->id, .cost = STR("{}")};
+    struct history_entry entry = {.id = uuid_v7(), .thread_id = run->thread_id, .run_id = run->id};
     struct str output = STR_NONE;
     if (run->has_parent_run_id)
         return OK;
@@ -114,6 +114,8 @@ enum error history_append(struct context *c, const struct run *run)
         e = resumption_take_history(c, run->thread_id, &entry.messages_id);
     if (e == OK)
         e = find_response(c, run, output, &entry);
+    if (e == OK)
+        e = usage_cost_document(c, run, &entry.cost);
     if (e == OK)
         e = take_number(c, &entry);
     if (str_is_none(entry.user_message))
@@ -125,19 +127,58 @@ enum error history_append(struct context *c, const struct run *run)
     return e == OK ? tell(c, "history.created", &entry, run->id) : e;
 }
 
-enum error history_update_usage(struct context *c, struct uuid run_id)
+/* The run that is nobody's child; RUN_DEPTH_MAX bounds how far that is. */
+static enum error find_root(struct context *c, const struct run *run, struct run *out_root)
 {
-    struct history_entry entry = {.cost = STR("{}")};
-    struct str unused;
+    enum error e = OK;
+    *out_root = *run;
+    while (e == OK && out_root->has_parent_run_id)
+        e = run_get_head(c, out_root->parent_run_id, out_root);
+    return e;
+}
+
+static enum error set_usage(struct context *c, const struct history_entry *entry, bool *out_found)
+{
     struct query q;
-    enum error e = read_run(c, run_id, &entry, &unused);
-    if (e != OK)
-        return e;
+    int64_t changed;
     context_query(c, &q, &SQL_HISTORY_SET_USAGE);
-    query_uuid(&q, "run_id", run_id);
-    bind_usage(&q, &entry);
+    query_uuid(&q, "run_id", entry->run_id);
+    bind_usage(&q, entry);
     query_i64(&q, "now", c->now_us);
-    return query_run(&q);
+    enum error e = query_run_counted(&q, &changed);
+    *out_found = e == OK && changed > 0;
+    return e;
+}
+
+static enum error find_number(struct context *c, struct history_entry *entry)
+{
+    struct query q;
+    context_query(c, &q, &SQL_HISTORY_NUMBER_OF_RUN);
+    query_uuid(&q, "run_id", entry->run_id);
+    return context_number(&q, &entry->sequence_number);
+}
+
+enum error history_update_usage(struct context *c, const struct run *run)
+{
+    struct run root = {0};
+    struct history_entry entry = {0};
+    struct str unused;
+    bool found = false;
+    if (!run_is_finished(run))
+        return OK;
+    enum error e = find_root(c, run, &root);
+    if (e != OK || !run_is_finished(&root))
+        return e;
+    entry.run_id = root.id;
+    entry.thread_id = root.thread_id;
+    e = read_run(c, root.id, &entry, &unused);
+    if (e == OK)
+        e = usage_cost_document(c, &root, &entry.cost);
+    if (e == OK)
+        e = set_usage(c, &entry, &found);
+    if (e == OK && found)
+        e = find_number(c, &entry);
+    return e == OK && found ? tell(c, "history.updated", &entry, root.id) : e;
 }
 
 /* --- Read ----------------------------------------------------------------------------------- */

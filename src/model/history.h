@@ -53,8 +53,9 @@ struct history_entry {
 
 /* The run has just ended, its row says so; of a child nothing is noted. The thread is locked. */
 MUST_CHECK enum error history_append(struct context *c, const struct run *run);
-/* What a finished run used, its children with it, has changed. */
-MUST_CHECK enum error history_update_usage(struct context *c, struct uuid run_id);
+/* Steps or usage were added to the run, as it was read before: when it had ended, the entry that it
+ * belongs to, as itself or as a descendant, is brought up to date. */
+MUST_CHECK enum error history_update_usage(struct context *c, const struct run *run);
 
 /* In a WRITE job it is locked. */
 MUST_CHECK enum error history_get(struct context *c, struct uuid thread_id, int64_t sequence_number,

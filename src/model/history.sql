@@ -36,6 +36,9 @@ UPDATE history_entries SET total_steps = :total_steps, input_tokens = :input_tok
     version = version + 1
 WHERE tenant_id = :tenant_id AND run_id = :run_id;
 
+-- name: history_number_of_run
+SELECT sequence_number FROM history_entries WHERE tenant_id = :tenant_id AND run_id = :run_id;
+
 -- define entry: h.id, h.sequence_number, h.run_id, r.status, h.agent_id, h.started_at,
 --   | h.completed_at, h.user_message, h.final_response, h.messages_snapshot_id, h.stop_reason,
 --   | h.total_steps, h.input_tokens, h.output_tokens, h.cache_creation_input_tokens,

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/json_write.h"
 #include "model/events.h"
+#include "model/history.h"
 #include "model/snapshots.h"
 #include "model/statements.h"
 #include "model/step_parts.h"
@@ -290,5 +291,7 @@ enum error step_append(
         e = count_usage(c, run, steps, n);
     if (e == OK)
         e = insert(c, steps, n);
+    if (e == OK)
+        e = history_update_usage(c, run);
     return e == OK ? tell(c, run, steps, n) : e;
 }

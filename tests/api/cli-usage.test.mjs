@@ -25,9 +25,12 @@ async function everyCommand(cli) {
   return commands;
 }
 
-const ISSUED = `serve; thread list; thread get; thread create; thread delete; run list; run get;
+const ISSUED = `serve; thread list; thread get; thread create; thread delete;
+  thread context; history list; history get; resumption get; resumption put; resumption patch;
+  tool list; tool results; run list; run get;
   run start; run input; run pause; run resume; run cancel; run tail; run wait; run claim;
-  event list; event append; event tail; message list; message get; message send; message edit;
+  event list; event append; event tail; step list; step get; step append;
+  message list; message get; message send; message edit;
   message delete; message history; message search; file list; file info; file put; file get;
   file versions; file diff; file restore; file copy; file delete; file delete-version;
   participant list; participant add;
@@ -134,8 +137,9 @@ test('bash completes commands, verbs, options and values', async (t) => {
   const cli = newCli(t);
   const nouns = [...new Set(ISSUED.map((words) => words.split(' ')[0]))];
   assert.deepEqual(await complete(cli, 'cairn '), nouns);
-  assert.deepEqual(await complete(cli, 'cairn t'), ['thread', 'tenant']);
-  assert.deepEqual(await complete(cli, 'cairn thread '), ['list', 'get', 'create', 'delete']);
+  assert.deepEqual(await complete(cli, 'cairn t'), ['thread', 'tool', 'tenant']);
+  assert.deepEqual(await complete(cli, 'cairn thread '),
+    ['list', 'get', 'create', 'delete', 'context']);
   assert.deepEqual(await complete(cli, 'cairn run re'), ['resume']);
   assert.deepEqual(await complete(cli, 'cairn run list --st'), ['--status']);
   assert.deepEqual(await complete(cli, 'cairn run list --status wa'), ['waiting_for_input']);

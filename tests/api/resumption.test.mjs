@@ -166,3 +166,192 @@ test('the resumption of a thread', async (t) => {
     assert.deepEqual([now.total_runs, now.last_run_at], [1, run.started_at]);
   });
 });
+
+// --- Tools -----------------------------------------------------------------------------------
+
+const confirm = (id, side = 'frontend') =>
+  ({ tool_use_id: id, name: 'user_confirm', input: { message: `${id}?` }, side });
+const result = (id, content = `of ${id}`) => ({ tool_use_id: id, content });
+
+/** A run that works on a thread of its own, under no lease. */
+async function working(client) {
+  const thread = await newThread(client);
+  return expectStatus(
+    await client.post(`/v1/threads/${thread}/runs`, { dispatch: 'direct' }), 201);
+}
+const readRun = async (client, run) => expectStatus(await client.get(`/v1/runs/${run.id}`), 200);
+const wait = async (client, run, tools, more = {}) =>
+  expectStatus(await client.post(`/v1/runs/${run.id}/tools`, { tools, ...more }), 200);
+const give = async (client, run, ...results) =>
+  expectStatus(await client.post(`/v1/runs/${run.id}/tool-results`, { results }), 200);
+const toolsOf = async (client, run, query = '') =>
+  expectStatus(await client.get(`/v1/runs/${run.id}/tools?${query}`), 200).data;
+const eventsOf = async (client, run) =>
+  (await readAll(client, `/v1/threads/${run.thread_id}/events`));
+
+test('a run waits for its tools', async (t) => {
+  const { open } = await startServer(t);
+
+  await t.test('and goes on with the last result, in whatever order they come', async () => {
+    const run = await working(open);
+    expectStatus(await open.put(`/v1/threads/${run.thread_id}/resumption`, LEAST, NEW), 201);
+    const stopped = await wait(open, run, [confirm('toolu_1'), confirm('toolu_2', 'backend'),
+      confirm('toolu_3')], { current_step: 3, messages: said(4),
+      backend_results: [{ type: 'tool_result', tool_use_id: 'toolu_0', content: [{ a: 1 }] }] });
+    assert.deepEqual(stopped, { run_id: run.id, status: 'waiting_for_input',
+      phase: 'awaiting_tool', remaining: 3 });
+    const place = await read(open, run.thread_id);
+    assert.deepEqual([place.current_step, place.messages, place.awaiting_frontend_tools,
+      place.pending_frontend_tools, place.pending_backend_results], [3, said(4), true,
+      ['toolu_1', 'toolu_3'].map((id) =>
+        ({ tool_use_id: id, name: 'user_confirm', input: { message: `${id}?` } })),
+      [{ type: 'tool_result', tool_use_id: 'toolu_0', content: [{ a: 1 }], is_error: false }]]);
+
+    const first = await give(open, run, result('toolu_3'));
+    assert.deepEqual(first, { run_id: run.id, status: 'waiting_for_input',
+      phase: 'awaiting_tool', remaining: 2, resumed: false, accepted: ['toolu_3'],
+      duplicates: [] });
+    assert.deepEqual((await toolsOf(open, run, 'open=true')).map((x) => x.tool_use_id),
+      ['toolu_1', 'toolu_2']);
+    const again = await give(open, run, result('toolu_3', 'other'), result('toolu_1', null));
+    assert.deepEqual([again.accepted, again.duplicates, again.remaining],
+      [['toolu_1'], ['toolu_3'], 1]);
+    const last = await give(open, run, { ...result('toolu_2'), is_error: true });
+    assert.deepEqual([last.resumed, last.remaining, last.status], [true, 0, 'running']);
+    const now = await readRun(open, run);
+    assert.deepEqual(now.input, { tool_results: [
+      { type: 'tool_result', tool_use_id: 'toolu_1', content: null, is_error: false },
+      { type: 'tool_result', tool_use_id: 'toolu_2', content: 'of toolu_2', is_error: true },
+      { type: 'tool_result', tool_use_id: 'toolu_3', content: 'of toolu_3', is_error: false },
+      { type: 'tool_result', tool_use_id: 'toolu_0', content: [{ a: 1 }], is_error: false },
+    ] });
+    const after = await read(open, run.thread_id);
+    assert.deepEqual([after.awaiting_frontend_tools, after.pending_frontend_tools,
+      after.pending_backend_results], [false, [], []]);
+    const told = (await eventsOf(open, run)).filter((e) => e.kind.startsWith('tool.'));
+    assert.deepEqual(told.map((e) => [e.kind, e.payload]), [
+      ['tool.awaited', { tools: [
+        { tool_use_id: 'toolu_1', name: 'user_confirm', side: 'frontend' },
+        { tool_use_id: 'toolu_2', name: 'user_confirm', side: 'backend' },
+        { tool_use_id: 'toolu_3', name: 'user_confirm', side: 'frontend' }] }],
+      ['tool.result', { tool_use_id: 'toolu_3', remaining: 2 }],
+      ['tool.result', { tool_use_id: 'toolu_1', remaining: 1 }],
+      ['tool.result', { tool_use_id: 'toolu_2', remaining: 0 }],
+    ]);
+    const late = await give(open, run, result('toolu_2', 'late'));
+    assert.deepEqual([late.resumed, late.duplicates], [false, ['toolu_2']]);
+    assert.deepEqual((await readRun(open, run)).input, now.input, 'the first result stays');
+  });
+
+  await t.test('twice, and each pause has tools of its own', async () => {
+    const run = await working(open);
+    await wait(open, run, [confirm('a')]);
+    expectProblem(await open.post(`/v1/runs/${run.id}/tools`, { tools: [confirm('b')] }),
+      409, 'conflict');
+    await give(open, run, result('a'));
+    await wait(open, run, [confirm('b'), confirm('c')]);
+    const both = await give(open, run, result('c'), result('b'), result('c'));
+    assert.deepEqual([both.resumed, both.accepted, both.duplicates], [true, ['c', 'b'], ['c']]);
+    const { input } = await readRun(open, run);
+    assert.deepEqual(input.tool_results.map((r) => r.tool_use_id), ['b', 'c']);
+    const all = await toolsOf(open, run);
+    assert.deepEqual(all.map((x) => [x.tool_use_id, x.pause, x.content]),
+      [['a', 1, 'of a'], ['b', 2, 'of b'], ['c', 2, 'of c']]);
+    const page = expectStatus(await open.get(`/v1/runs/${run.id}/tools?limit=2`), 200);
+    assert.deepEqual([page.data.length, page.has_more], [2, true]);
+    assert.deepEqual((await toolsOf(open, run, `cursor=${page.next_cursor}`))
+      .map((x) => x.tool_use_id), ['c']);
+    expectProblem(await open.get(`/v1/runs/${run.id}/tools?cursor=eA`), 400, 'invalid_cursor');
+  });
+
+  await t.test('an unknown tool refuses the whole request', async () => {
+    const run = await working(open);
+    await wait(open, run, [confirm('a'), confirm('b')]);
+    const before = await eventsOf(open, run);
+    expectFault(await open.post(`/v1/runs/${run.id}/tool-results`,
+      { results: [result('a'), result('nobody')] }), 422, 'invalid_input',
+    '/results/1/tool_use_id', /not a tool/);
+    assert.deepEqual((await toolsOf(open, run)).map((x) => x.result_at), [null, null]);
+    assert.deepEqual(await eventsOf(open, run), before);
+    expectProblem(await open.post(`/v1/runs/${uuid()}/tool-results`, { results: [result('a')] }),
+      404, 'not_found');
+  });
+
+  await t.test('results after the end are refused, and input in their place', async () => {
+    const run = await working(open);
+    await wait(open, run, [confirm('a'), confirm('b')]);
+    expectProblem(await open.post(`/v1/runs/${run.id}/input`, { input: 'yes' }), 409, 'conflict');
+    await give(open, run, result('a'));
+    expectStatus(await open.post(`/v1/runs/${run.id}/cancel`, {}), 200);
+    expectProblem(await open.post(`/v1/runs/${run.id}/tool-results`, { results: [result('b')] }),
+      409, 'conflict');
+    const again = await give(open, run, result('a'));
+    assert.deepEqual([again.duplicates, again.resumed, again.status], [['a'], false, 'cancelled']);
+    assert.equal((await toolsOf(open, run))[1].result_at, null);
+  });
+
+  await t.test('what breaks a rule is refused with its place, and the run works on', async () => {
+    const run = await working(open);
+    const refuse = async (body, pointer, rule) => expectFault(
+      await open.post(`/v1/runs/${run.id}/tools`, body), 422, 'invalid_input', pointer, rule);
+    await refuse({ tools: [] }, '/tools', /1/);
+    await refuse({ tools: [confirm('a'), confirm('a')] }, '/tools/1/tool_use_id', /tools\/0/);
+    await refuse({ tools: [confirm('a b')] }, '/tools/0/tool_use_id', /visible/);
+    await refuse({ tools: [{ ...confirm('a'), name: 'é' }] }, '/tools/0/name', /visible/);
+    await refuse({ tools: [confirm('a', 'nowhere')] }, '/tools/0/side', /one of/);
+    await refuse({ tools: [{ ...confirm('a'), input: [] }] }, '/tools/0/input', /object/);
+    await refuse({ tools: [confirm('a')], backend_results: [result('a')] },
+      '/backend_results/0/tool_use_id', /tools\/0/);
+    await refuse({ tools: [confirm('a')], backend_results: [{ tool_use_id: 'b' }] },
+      '/backend_results/0/content', /given/);
+    await refuse({ tools: [confirm('a')], messages: said(1) }, '/messages', /resumption/);
+    await refuse({ tools: Array.from({ length: 5 }, (_, i) =>
+      ({ ...confirm(`${i}`), input: { x: 'x'.repeat(250_000) } })) }, '/tools/4/input', /1048576/);
+    assert.deepEqual(await toolsOf(open, run), []);
+    assert.equal((await readRun(open, run)).status, 'running');
+    await wait(open, run, [confirm('a'), confirm('b')]);
+    await give(open, run, result('a', 'x'.repeat(700_000)));
+    expectFault(await open.post(`/v1/runs/${run.id}/tool-results`,
+      { results: [result('b', 'x'.repeat(100_000))] }), 422, 'invalid_input',
+    '/results/0/content', /786432/);
+    assert.equal((await give(open, run, result('b'))).resumed, true);
+    await refuse({ tools: [confirm('b')] }, '/tools/0/tool_use_id', /before/);
+  });
+
+  await t.test('from many clients at once, and goes on exactly once', async () => {
+    const run = await working(open);
+    const ids = Array.from({ length: 20 }, (_, i) => `toolu_${i}`);
+    await wait(open, run, ids.map((id) => confirm(id)));
+    const answers = await Promise.all([...ids, ...ids].map((id) =>
+      open.post(`/v1/runs/${run.id}/tool-results`, { results: [result(id)] })));
+    const bodies = answers.map((a) => expectStatus(a, 200));
+    assert.equal(bodies.filter((b) => b.resumed).length, 1);
+    assert.equal(bodies.flatMap((b) => b.accepted).length, 20);
+    assert.equal(bodies.flatMap((b) => b.duplicates).length, 20);
+    const told = await eventsOf(open, run);
+    assert.deepEqual(told.filter((e) => e.kind === 'tool.result').map((e) => e.payload.remaining),
+      Array.from({ length: 20 }, (_, i) => 19 - i));
+    assert.equal(told.filter((e) => e.payload?.from === 'waiting_for_input').length, 1);
+    assert.deepEqual((await readRun(open, run)).input.tool_results.map((r) => r.tool_use_id), ids);
+  });
+
+  await t.test('a worker under a lease pauses it, and another may go on', async () => {
+    const thread = await newThread(open);
+    const queued = expectStatus(await open.post(`/v1/threads/${thread}/runs`, {}), 201);
+    const claim = async () => expectStatus(
+      await open.post('/v1/runs/claim', { worker: 'w', thread_id: thread }), 200);
+    const { fence } = await claim();
+    expectProblem(await open.post(`/v1/runs/${queued.id}/tools`, { tools: [confirm('a')] }),
+      409, 'lease_required');
+    expectStatus(await open.post(`/v1/runs/${queued.id}/tools`, { tools: [confirm('a')] },
+      { headers: { 'Cairn-Fencing-Token': `${fence}` } }), 200);
+    const paused = expectStatus(await open.post(`/v1/runs/${queued.id}/pause`, {}), 200);
+    assert.equal(paused.status, 'paused');
+    const done = await give(open, queued, result('a'));
+    assert.deepEqual([done.resumed, done.status], [true, 'paused']);
+    assert.equal(expectStatus(await open.post(`/v1/runs/${queued.id}/resume`, {}), 200).status,
+      'queued');
+    const next = await claim();
+    assert.deepEqual(next.input.tool_results.map((r) => r.content), ['of a']);
+  });
+});

@@ -74,6 +74,8 @@ let spareToken = 'cairn_share_x';
 
 // A body that each route takes. A schema with required members needs an example here.
 const EXAMPLES = {
+  ToolsAwait: () => ({ tools: [{ tool_use_id: uuid(), name: 'x', side: 'backend' }] }),
+  ToolResults: () => ({ results: [{ tool_use_id: 'x', content: '' }] }),
   TenantCreate: () => ({ name: `tenant ${uuid()}` }),
   KeyCreate: () => ({ name: 'example', scopes: ['runs:read'] }),
   StateBody: () => ({ data: {} }),
@@ -286,6 +288,7 @@ const SORTS = {
   version: 'number',
   number: 'number',
   agent_uuid: 'thread', // of a line of a log
+  tool_use_id: 'name',
   sequence: 'number',
   object_id: 'thread',
   participant_id: 'participant',

@@ -10,6 +10,7 @@ import { Memoria } from './memoria.mjs';
 import { Correspondent } from './messages.mjs';
 import { Host } from './participants.mjs';
 import { Pruner } from './prune.mjs';
+import { Engine } from './resumption.mjs';
 import { Mover } from './runs.mjs';
 import { Archivist } from './states.mjs';
 import { Logger } from './steps.mjs';
@@ -25,6 +26,7 @@ export const ACTORS = [
   FileClerk,
   Pruner,
   Mover,
+  Engine,
   Worker,
   Logger,
   Memoria,
