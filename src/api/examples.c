@@ -96,6 +96,10 @@ static const struct {
     {"ShareCreate", "{\"kind\":\"participate\",\"permission\":\"read\",\"label\":\"for reviewers\","
                     "\"max_redemptions\":10}"},
     {"ShareRedeem", "{\"token\":\"cairn_share_…\",\"name\":\"Alice\"}"},
+    {"ToolAsked", "{\"tool_use_id\":\"toolu_123\",\"name\":\"user_confirm\","
+                  "\"input\":{\"message\":\"Delete it?\"},\"side\":\"frontend\"}"},
+    {"BackendResult", "{\"tool_use_id\":\"toolu_456\",\"content\":\"42\"}"},
+    {"ToolResult", "{\"tool_use_id\":\"toolu_123\",\"content\":\"yes\"}"},
     {"ToolsAwait", "{\"tools\":[{\"tool_use_id\":\"toolu_123\",\"name\":\"user_confirm\","
                    "\"input\":{\"message\":\"Delete it?\"},\"side\":\"frontend\"}],"
                    "\"current_step\":3}"},

@@ -364,11 +364,13 @@ enum error awaited_tools_settle(struct context *c, struct run *run,
     struct tool_outcome outcome = {.accepted = ARENA_ARRAY(c->arena, struct str, n),
         .duplicates = ARENA_ARRAY(c->arena, struct str, n)};
     int64_t pause = 0, open = 0, before = 0;
-    enum error e = sort_out(c, run, results, n, is_new, &outcome);
+    enum error e = number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &pause);
+    if (e == OK && pause == 0)
+        return problem_set(c->problem, ERR_CONFLICT, "the run has not waited for any tool");
+    if (e == OK)
+        e = sort_out(c, run, results, n, is_new, &outcome);
     if (e == OK)
         e = check_unfinished(c, run, &outcome);
-    if (e == OK)
-        e = number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &pause);
     if (e == OK)
         e = check_room(c, run, pause, results, is_new, n);
     if (e == OK)
