@@ -82,10 +82,12 @@
     X(tenant_list)         \
     X(audit_list)          \
     X(audit_verify)        \
+    X(export)              \
     X(export_thread)       \
     X(export_agent)        \
     X(export_tenant)       \
     X(import)              \
+    X(mirror)              \
     X(backup)              \
     X(restore)             \
     X(check)               \

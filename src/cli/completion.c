@@ -156,12 +156,14 @@ static void offer_words(struct cli *cli)
     size_t n = cli_argument_count(cli) - 1;
     struct str noun = cli_argument(cli, 1), begun = n == 0 ? STR("") : cli_argument(cli, n);
     const struct command *command = n < 2 ? NULL : command_find(noun, STR_NONE);
-    if (command == NULL && n <= 2) {
+    const struct command *verb = n <= 2 ? NULL : command_find(noun, cli_argument(cli, 2));
+    bool is_named = command != NULL && (!command_noun_has_verbs(noun) || is_dashed(begun));
+    if (!is_named && n <= 2) {
         offer_names(noun, n < 2, begun);
         return;
     }
-    if (command == NULL)
-        command = command_find(noun, cli_argument(cli, 2));
+    if (verb != NULL)
+        command = verb;
     struct str before = cli_argument(cli, n - 1);
     if (str_eq(before, STR("="))) /* bash makes three words of --color=always */
         before = cli_argument(cli, n - 2);

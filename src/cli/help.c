@@ -93,9 +93,20 @@ static struct str option_text(struct arena *arena, const struct cli_option *o)
     return text;
 }
 
+/* Of a command whose noun has verbs too, what stands in the place of one: "--layout LAYOUT". */
+static struct str option_for_verb(struct arena *arena, const struct command *c)
+{
+    for (size_t i = 0; c->verb == NULL && i < c->n_options; i++)
+        if (c->options[i].required && command_noun_has_verbs(str_of(c->noun)))
+            return arena_printf(arena, "--%s %s", c->options[i].name, c->options[i].argument);
+    return str_of(c->verb);
+}
+
 static struct str usage_of(struct arena *arena, const struct command *c)
 {
-    struct str name = cli_name(arena, c);
+    struct str name = cli_name(arena, c), option = option_for_verb(arena, c);
+    if (c->verb == NULL && !str_is_none(option))
+        name = arena_printf(arena, "%.*s %.*s", STR_ARG(name), STR_ARG(option));
     return arena_printf(arena, "cairn %.*s%s%s [OPTION]…", STR_ARG(name),
         c->arguments == NULL ? "" : " ", c->arguments == NULL ? "" : c->arguments);
 }
@@ -143,10 +154,12 @@ void help_print_program(FILE *out)
 
 void help_print_noun(FILE *out, struct str noun)
 {
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, ARENA_BYTES);
     fprintf(out, "usage: cairn %.*s VERB [OPTION]…\n\nverbs:\n", STR_ARG(noun));
     for (size_t i = 0; i < command_count; i++)
         if (str_eq(str_of(commands[i]->noun), noun))
-            print_entry(out, str_of(commands[i]->verb), str_of(commands[i]->summary));
+            print_entry(out, option_for_verb(&arena, commands[i]), str_of(commands[i]->summary));
     fprintf(out, "\ncairn %.*s VERB --help says what it takes.\n", STR_ARG(noun));
 }
 
@@ -272,10 +285,10 @@ static int run(struct cli *cli)
         return EXIT_SUCCESS;
     }
     const struct command *command = command_find(noun, verb);
-    if (command != NULL)
-        help_print_command(stdout, command);
-    else if (str_is_none(verb) && command_noun_has_verbs(noun))
+    if (str_is_none(verb) && command_noun_has_verbs(noun))
         help_print_noun(stdout, noun);
+    else if (command != NULL)
+        help_print_command(stdout, command);
     else
         return refuse(cli, noun, verb);
     return EXIT_SUCCESS;

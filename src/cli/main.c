@@ -97,9 +97,12 @@ int main(int argc, char **argv)
         return finish_help();
     }
     const struct command *command = command_find(noun, STR_NONE);
-    if (command != NULL)
+    bool has_verbs = command_noun_has_verbs(noun);
+    /* A noun that is a command too has options before anything else. */
+    bool is_option = str_starts_with(verb, STR("-")) && !is_help(verb);
+    if (command != NULL && (!has_verbs || is_option))
         return run_command(command, argc - 2, argv + 2);
-    if (!command_noun_has_verbs(noun))
+    if (!has_verbs)
         return refuse_noun(noun);
     if (str_is_none(verb) || is_help(verb)) {
         help_print_noun(str_is_none(verb) ? stderr : stdout, noun);

@@ -282,6 +282,11 @@ static void append_pretty(struct buf *out, struct json value, unsigned depth)
     buf_append_byte(out, object ? '}' : ']');
 }
 
+void cli_append_pretty(struct buf *out, struct json value)
+{
+    append_pretty(out, value, 0);
+}
+
 /* Indented for people, on one line for programs. */
 static void print_json(struct cli *cli, struct json value, bool one_line)
 {

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json_patch.h"
+#include "base/json_write.h"
 #include "base/memory.h"
 #include "base/uuid.h"
 #include "cli/text.h"
@@ -171,10 +172,11 @@ static void read_json(struct remote *r, struct remote_answer *answer)
     struct str type = http_answer_header(&answer->head, STR("content-type"));
     struct json_error error;
     type = str_slice(type, 0, str_find(type, ';'));
-    answer->has_json = answer->body.len > 0 &&
-                       (str_eq_nocase(type, STR("application/json")) ||
-                           str_eq_nocase(type, STR("application/problem+json"))) &&
-                       json_parse(&r->arena, answer->body, &r->doc, &error);
+    answer->has_json =
+        answer->body.len > 0 &&
+        (str_eq_nocase(type, STR("application/json")) ||
+            str_eq_nocase(type, STR("application/problem+json"))) &&
+        json_parse_deep(&r->arena, answer->body, JSON_WRITE_MAX_DEPTH - 1, &r->doc, &error);
     if (answer->has_json)
         answer->json = json_root(&r->doc);
 }

@@ -58,6 +58,9 @@ struct str cli_name(struct arena *arena, const struct command *command);
 void cli_clear_bar(struct cli *cli);
 /* A document: indented on a terminal, on one line elsewhere. */
 void cli_print_json(struct cli *cli, struct json value);
+/* The same text of it, for people, as it goes to a terminal. */
+struct buf;
+void cli_append_pretty(struct buf *out, struct json value);
 /* The colour of a status or of a kind of event, "" for none, and what ends it. */
 const char *cli_status_colour(const struct cli *cli, struct str status);
 const char *cli_plain(const struct cli *cli);

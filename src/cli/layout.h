@@ -1,0 +1,79 @@
+/*
+ * The layout of files that resumable agents keep: agent_config/THREAD.json,
+ * conversation_history/THREAD/001.json with index.json, agent_runs/THREAD/RUN.jsonl.
+ *
+ * Each function below makes one part of a tree what the server says now; done again it changes
+ * nothing. A part that the server does not have is removed. They return EXIT_SUCCESS, have said
+ * what is wrong, or return LAYOUT_LATER (`waits`): the server cannot be reached at present.
+ */
+#ifndef CLI_LAYOUT_H
+#define CLI_LAYOUT_H
+
+#include "base/uuid.h"
+#include "cli/remote.h"
+#include "cli/tree.h"
+
+enum { LAYOUT_LATER = -1 };
+
+#define LAYOUT_CONFIGS "agent_config"
+#define LAYOUT_HISTORY "conversation_history"
+#define LAYOUT_RUNS "agent_runs"
+#define LAYOUT_INDEX "index.json"
+#define LAYOUT_MIRROR ".cairn-mirror.json"
+
+/* What such a directory may hold; ended by NULL. */
+extern const char *const layout_names[];
+
+struct layout {
+    struct cli *cli;
+    struct remote *remote;
+    struct tree tree;
+    bool waits;
+    /* What was seen. */
+    uint64_t threads;
+    uint64_t entries;
+    uint64_t steps;
+};
+
+struct id_text {
+    char text[UUID_TEXT_LEN];
+};
+#define ID_ARG(id) UUID_TEXT_LEN, (id)->text
+/* The id at a pointer, in its one form: a name of a file may be made of it. */
+bool layout_read_id(struct json value, struct str pointer, struct id_text *out_id);
+bool layout_to_id(struct str text, struct id_text *out_id);
+
+/* Opens the directory, which holds such a tree or nothing, and the connection. */
+int layout_open(struct layout *l, struct cli *cli, struct str directory);
+void layout_close(struct layout *l);
+
+/* GET; `out_found` is false for 404. */
+int layout_ask(
+    struct layout *l, struct str path, struct remote_answer *out_answer, bool *out_found);
+
+/* What an answer comes to, of the layout's own connection or of another. */
+int layout_judge(struct layout *l, enum client_result result, const struct remote_answer *answer,
+    bool *out_found);
+int layout_judge_by(struct layout *l, struct remote *r, enum client_result result,
+    const struct remote_answer *answer, bool *out_found);
+
+int layout_sync_config(struct layout *l, const struct id_text *thread);
+int layout_sync_entry(struct layout *l, const struct id_text *thread, int64_t number);
+int layout_sync_history(struct layout *l, const struct id_text *thread);
+int layout_sync_run(struct layout *l, const struct id_text *thread, const struct id_text *run);
+int layout_sync_runs(struct layout *l, const struct id_text *thread);
+int layout_sync_thread(struct layout *l, const struct id_text *thread);
+/* All threads that there are. */
+int layout_sync_all(struct layout *l);
+/* Removes threads that the server does not have. */
+int layout_forget_lost(struct layout *l);
+
+/* --- The documents -------------------------------------------------------------------------- */
+
+/* From what the server answers: a resumption, an entry of the history, a step. */
+struct str layout_config(struct arena *arena, struct json resumption);
+struct str layout_entry(struct arena *arena, struct json entry);
+struct str layout_step(struct arena *arena, struct json step); /* one line, with its end */
+struct str layout_index(struct arena *arena, int64_t last);
+
+#endif

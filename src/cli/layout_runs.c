@@ -1,0 +1,186 @@
+/* Runs of the layout: the steps of each, a line a step; and whole threads. */
+#include "base/json_patch.h"
+#include "cli/layout.h"
+#include "cli/layout_pages.h"
+
+enum { PAGE_STEPS = 200 };
+
+static struct str run_name(
+    struct arena *arena, const struct id_text *thread, const struct id_text *run)
+{
+    return arena_printf(arena, LAYOUT_RUNS "/%.*s/%.*s.jsonl", ID_ARG(thread), ID_ARG(run));
+}
+
+static bool log_id_of(struct json step, int64_t *out_id)
+{
+    struct json value;
+    return json_get(step, STR("log_id"), &value) && json_to_i64(value, out_id);
+}
+
+/* Whether the last line is the step of its number: then all lines before it are too, since a step
+ * never changes. */
+static int check_last(
+    struct layout *l, const struct id_text *run, struct tree_lines *lines, bool *out_same)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    struct json_doc doc;
+    struct json_error error;
+    int64_t here, there;
+    bool found;
+    arena_init(&arena, SIZE_MAX);
+    *out_same = false;
+    if (!json_parse_deep(&arena, buf_str(&lines->last), LAYOUT_DEPTH, &doc, &error) ||
+        !log_id_of(json_root(&doc), &here))
+        return EXIT_SUCCESS;
+    struct str path = arena_printf(
+        &arena, "/v1/runs/%.*s/steps/%llu", ID_ARG(run), (unsigned long long)lines->count);
+    int code = layout_ask(l, path, &answer, &found);
+    *out_same = code == EXIT_SUCCESS && found && log_id_of(answer.json, &there) && here == there;
+    return code;
+}
+
+static int take_steps(struct layout *l, struct arena *arena, struct json data, void *to)
+{
+    struct tree_lines *lines = to;
+    struct buf out CLEANUP(buf_deinit);
+    struct json_iter it = json_iter(data);
+    struct json step;
+    buf_init(&out, SIZE_MAX);
+    while (json_next(&it, NULL, &step)) {
+        struct arena_mark mark = arena_mark(arena);
+        buf_append(&out, layout_step(arena, step));
+        arena_rewind(arena, mark);
+        lines->count++;
+        l->steps++;
+    }
+    return tree_lines_append(lines, buf_str(&out));
+}
+
+int layout_sync_run(struct layout *l, const struct id_text *thread, const struct id_text *run)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct tree_lines lines;
+    bool same = true, found = true;
+    arena_init(&arena, SIZE_MAX);
+    struct str name = run_name(&arena, thread, run);
+    int code = tree_lines_open(&l->tree, name, &lines);
+    if (code != EXIT_SUCCESS)
+        return code;
+    if (!lines.is_new && lines.count > 0)
+        code = check_last(l, run, &lines, &same);
+    if (code == EXIT_SUCCESS && !same)
+        code = tree_lines_begin_anew(&lines);
+    if (code == EXIT_SUCCESS) {
+        struct pages pages = {
+            .path = arena_printf(&arena, "/v1/runs/%.*s/steps?include=messages&after=%llu&limit=%d",
+                ID_ARG(run), (unsigned long long)lines.count, PAGE_STEPS),
+            .take = take_steps,
+            .to = &lines};
+        code = layout_read_pages(l, &pages, &found);
+    }
+    bool is_empty = !found || lines.count == 0;
+    code = tree_lines_end(&lines, code);
+    return code == EXIT_SUCCESS && is_empty ? tree_remove(&l->tree, name) : code;
+}
+
+/* Files of runs that the thread does not have. */
+static int drop_runs(struct layout *l, const struct id_text *thread, const struct found_ids *runs)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct tree_names names;
+    arena_init(&arena, SIZE_MAX);
+    struct str directory = arena_printf(&arena, LAYOUT_RUNS "/%.*s", ID_ARG(thread));
+    int code = tree_list(&l->tree, directory, &arena, &names);
+    size_t kept = 0;
+    for (size_t i = 0; code == EXIT_SUCCESS && i < names.n; i++) {
+        struct id_text id;
+        struct str name = names.items[i];
+        bool is_run = str_ends_with(name, STR(".jsonl")) &&
+                      layout_to_id(str_slice(name, 0, name.len - strlen(".jsonl")), &id);
+        if (is_run && !found_ids_has(runs, &id))
+            code = tree_remove(
+                &l->tree, arena_printf(&arena, "%.*s/%.*s", STR_ARG(directory), STR_ARG(name)));
+        else
+            kept++;
+    }
+    return code == EXIT_SUCCESS && kept == 0 ? tree_remove(&l->tree, directory) : code;
+}
+
+int layout_sync_runs(struct layout *l, const struct id_text *thread)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    bool found;
+    arena_init(&arena, SIZE_MAX);
+    struct found_ids runs = {.arena = &arena, .number = "/step_count"};
+    struct pages pages = {.path = arena_printf(&arena, "/v1/threads/%.*s/runs?limit=%d",
+                              ID_ARG(thread), PAGE_OBJECTS),
+        .take = layout_take_ids,
+        .to = &runs};
+    int code = layout_read_pages(l, &pages, &found);
+    for (size_t i = 0; code == EXIT_SUCCESS && i < runs.n; i++)
+        if (runs.numbers[i] > 0)
+            code = layout_sync_run(l, thread, &runs.items[i]);
+    return code == EXIT_SUCCESS ? drop_runs(l, thread, &runs) : code;
+}
+
+/* --- Threads -------------------------------------------------------------------------------- */
+
+int layout_sync_thread(struct layout *l, const struct id_text *thread)
+{
+    int code = layout_sync_config(l, thread);
+    if (code == EXIT_SUCCESS)
+        code = layout_sync_history(l, thread);
+    if (code == EXIT_SUCCESS)
+        code = layout_sync_runs(l, thread);
+    l->threads += code == EXIT_SUCCESS;
+    return code;
+}
+
+int layout_sync_all(struct layout *l)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct progress *progress = cli_progress(l->cli);
+    bool found;
+    arena_init(&arena, SIZE_MAX);
+    struct found_ids threads = {.arena = &arena};
+    struct pages pages = {.path = arena_printf(&arena, "/v1/threads?limit=%d", PAGE_OBJECTS),
+        .take = layout_take_ids,
+        .to = &threads};
+    int code = layout_read_pages(l, &pages, &found);
+    for (size_t i = 0; code == EXIT_SUCCESS && i < threads.n; i++) {
+        code = layout_sync_thread(l, &threads.items[i]);
+        progress_report(progress, "writing threads", i + 1, threads.n);
+    }
+    return code;
+}
+
+static int forget_if_lost(struct layout *l, const struct id_text *thread)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    bool found;
+    arena_init(&arena, SIZE_MAX);
+    int code =
+        layout_ask(l, arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(thread)), &answer, &found);
+    return code == EXIT_SUCCESS && !found ? layout_sync_thread(l, thread) : code;
+}
+
+int layout_forget_lost(struct layout *l)
+{
+    static const char *const places[] = {LAYOUT_CONFIGS, LAYOUT_HISTORY, LAYOUT_RUNS};
+    struct arena arena CLEANUP(arena_deinit);
+    int code = EXIT_SUCCESS;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t p = 0; p < COUNT_OF(places); p++) {
+        struct tree_names names = {0};
+        if (code == EXIT_SUCCESS)
+            code = tree_list(&l->tree, str_of(places[p]), &arena, &names);
+        for (size_t i = 0; code == EXIT_SUCCESS && i < names.n; i++) {
+            struct id_text id;
+            if (layout_to_id(str_slice(names.items[i], 0, UUID_TEXT_LEN), &id))
+                code = forget_if_lost(l, &id);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,375 @@
+/*
+ * A tree of the files layout that follows the tenant's events.
+ *
+ * Events name what has changed; each such part is made what the server says now, which may be done
+ * any number of times. The cursor goes into the directory when all that was told up to it is on the
+ * disk, so whatever ends the process, the next one goes on from there and nothing is missing.
+ */
+#include "base/clock.h"
+#include "base/json_patch.h"
+#include "base/json_write.h"
+#include "cli/layout_pages.h"
+#include "cli/sse.h"
+#include "cli/text.h"
+
+enum {
+    SILENCE_MS = 30000, /* a heartbeat comes every 10 seconds */
+    PAUSE_FIRST_MS = 200,
+    PAUSE_LONGEST_MS = 5000,
+    CURSOR_MAX_BYTES = 256,
+    CHANGES_MAX = 256,
+    STATE_MAX_BYTES = 64 * 1024,
+    IDLE_EVENTS = 5000, /* that changed nothing, before the cursor is written all the same */
+};
+
+static int run(struct cli *cli);
+
+const struct command command_mirror = {
+    .noun = "mirror",
+    .arguments = "DIR",
+    .summary = "keep a directory of agents' files up to date while they work",
+    .details =
+        "DIR gets what cairn export --layout files writes, and then every change as it happens, "
+        "until Ctrl-C or SIGTERM. Where it has got to is in DIR/.cairn-mirror.json: called again "
+        "it goes on from there, also after a crash. When events were pruned meanwhile, everything "
+        "is read anew. docs/files-layout.md describes the files.",
+    .flags = COMMAND_REMOTE,
+    .run = run,
+};
+
+/* What an event says to look at. */
+struct change {
+    enum { CHANGE_THREAD, CHANGE_CONFIG, CHANGE_ENTRY, CHANGE_RUN } what;
+    struct id_text thread;
+    struct id_text run;
+    int64_t number;
+};
+
+struct mirror {
+    struct layout layout;
+    struct remote *stream; /* events come by a connection of their own */
+    struct id_text tenant;
+    struct buf cursor; /* of the last event that was taken in */
+    struct change changes[CHANGES_MAX];
+    size_t n_changes;
+    size_t idle;   /* events since the cursor was written */
+    bool was_here; /* the directory has been a mirror before */
+    bool needs_pass;
+    bool told_lost;
+};
+
+/* --- Where it has got to -------------------------------------------------------------------- */
+
+static bool set_cursor(struct mirror *m, struct str cursor)
+{
+    for (size_t i = 0; i < cursor.len; i++)
+        if (cursor.ptr[i] <= ' ' || cursor.ptr[i] >= 0x7f)
+            return false;
+    if (str_is_none(cursor) || cursor.len == 0 || cursor.len > CURSOR_MAX_BYTES)
+        return false;
+    buf_reset(&m->cursor);
+    buf_append(&m->cursor, cursor);
+    return true;
+}
+
+static int save(struct mirror *m)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, SIZE_MAX);
+    struct str text = arena_printf(&arena, "{\"tenant_id\":\"%.*s\",\"cursor\":\"%.*s\"}\n",
+        ID_ARG(&m->tenant), STR_ARG(buf_str(&m->cursor)));
+    m->idle = 0;
+    m->was_here = true;
+    return tree_write(&m->layout.tree, STR(LAYOUT_MIRROR), text);
+}
+
+/* A file that says nothing of use counts as none. */
+static int load(struct mirror *m)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct buf text CLEANUP(buf_deinit);
+    struct json_doc doc;
+    struct json_error error;
+    struct id_text tenant;
+    bool found;
+    arena_init(&arena, SIZE_MAX);
+    buf_init(&text, STATE_MAX_BYTES + 1024 * 1024);
+    int code = tree_read(&m->layout.tree, STR(LAYOUT_MIRROR), &text, &found);
+    if (code != EXIT_SUCCESS || !found || !json_parse(&arena, buf_str(&text), &doc, &error) ||
+        !layout_read_id(json_root(&doc), STR("/tenant_id"), &tenant))
+        return code;
+    if (memcmp(tenant.text, m->tenant.text, UUID_TEXT_LEN) != 0)
+        return cli_fail(
+            m->layout.cli, "%s mirrors another tenant: %.*s", m->layout.tree.path, ID_ARG(&tenant));
+    m->was_here = set_cursor(m, remote_string(&arena, json_root(&doc), STR("/cursor")));
+    return EXIT_SUCCESS;
+}
+
+static int learn_tenant(struct mirror *m)
+{
+    struct remote_answer answer;
+    bool found;
+    int code = layout_ask(&m->layout, STR("/v1/whoami"), &answer, &found);
+    if (code == EXIT_SUCCESS &&
+        (!found || !layout_read_id(answer.json, STR("/tenant_id"), &m->tenant)))
+        code = cli_fail(m->layout.cli, "the server does not say whose key this is");
+    return code;
+}
+
+/* --- Everything ----------------------------------------------------------------------------- */
+
+/* The end of the log: pages of a kind of events that nobody has, up to the last. */
+static int go_to_end(struct mirror *m)
+{
+    bool more = true, found;
+    int code = EXIT_SUCCESS;
+    buf_reset(&m->cursor);
+    while (code == EXIT_SUCCESS && more) {
+        struct arena arena CLEANUP(arena_deinit);
+        struct remote_answer answer;
+        struct json value;
+        arena_init(&arena, SIZE_MAX);
+        struct str path = STR("/v1/events?kind=mirror.nothing&limit=1");
+        if (m->cursor.len > 0)
+            path = arena_printf(&arena, "%.*s&after=%.*s", STR_ARG(path),
+                STR_ARG(remote_encode(&arena, buf_str(&m->cursor))));
+        const struct remote_request request = {.method = "GET", .path = path, .body = STR_NONE};
+        enum client_result result = remote_send(m->layout.remote, &request, &answer);
+        if (result == CLIENT_OK && answer.head.status == 410 && answer.has_json) {
+            more = set_cursor(m, remote_string(&arena, answer.json, STR("/resume_cursor")));
+            continue;
+        }
+        code = layout_judge(&m->layout, result, &answer, &found);
+        if (code != EXIT_SUCCESS)
+            break;
+        set_cursor(m, remote_string(&arena, answer.json, STR("/next_cursor")));
+        more = json_get(answer.json, STR("has_more"), &value) && json_type(value) == JSON_TRUE;
+    }
+    return code;
+}
+
+/* Changes that happen meanwhile are told by events behind the cursor. */
+static int pass(struct mirror *m)
+{
+    bool was_here = m->was_here;
+    m->n_changes = 0;
+    int code = go_to_end(m);
+    if (code == EXIT_SUCCESS)
+        code = layout_sync_all(&m->layout);
+    if (code == EXIT_SUCCESS && was_here)
+        code = layout_forget_lost(&m->layout);
+    if (code == EXIT_SUCCESS)
+        code = save(m);
+    if (code == EXIT_SUCCESS) {
+        m->needs_pass = false;
+        cli_note(m->layout.cli, "%llu threads are in %s; following what happens.",
+            (unsigned long long)m->layout.threads, m->layout.tree.path);
+    }
+    m->layout.threads = 0;
+    return code;
+}
+
+/* --- One event ------------------------------------------------------------------------------ */
+
+static bool same_change(const struct change *a, const struct change *b)
+{
+    return a->what == b->what && a->number == b->number &&
+           memcmp(a->thread.text, b->thread.text, UUID_TEXT_LEN) == 0 &&
+           (a->what != CHANGE_RUN || memcmp(a->run.text, b->run.text, UUID_TEXT_LEN) == 0);
+}
+
+static void add_change(struct mirror *m, const struct change *change)
+{
+    for (size_t i = 0; i < m->n_changes; i++)
+        if (same_change(&m->changes[i], change))
+            return;
+    assert(m->n_changes < CHANGES_MAX);
+    m->changes[m->n_changes++] = *change;
+}
+
+static bool is_about(struct str kind, const char *what)
+{
+    return str_starts_with(kind, str_of(what));
+}
+
+static void take_event(struct mirror *m, struct arena *arena, struct json event)
+{
+    struct change change = {.what = CHANGE_CONFIG};
+    struct str kind = remote_string(arena, event, STR("/kind"));
+    struct json number;
+    if (!layout_read_id(event, STR("/thread_id"), &change.thread))
+        return;
+    if (str_eq(kind, STR("conversation.created")) || str_eq(kind, STR("conversation.deleted"))) {
+        change.what = CHANGE_THREAD;
+    } else if (is_about(kind, "history.")) {
+        if (!json_pointer(event, STR("/payload/sequence_number"), &number) ||
+            !json_to_i64(number, &change.number))
+            return;
+        change.what = CHANGE_ENTRY;
+    } else if (is_about(kind, "steps.")) {
+        if (!layout_read_id(event, STR("/run_id"), &change.run) &&
+            !layout_read_id(event, STR("/payload/run_id"), &change.run))
+            return;
+        change.what = CHANGE_RUN;
+    } else if (!is_about(kind, "resumption.") && !is_about(kind, "tool.") &&
+               !is_about(kind, "conversation.") && !str_eq(kind, STR("status")) &&
+               !str_eq(kind, STR("final")) && !str_eq(kind, STR("error"))) {
+        return;
+    }
+    add_change(m, &change);
+}
+
+static int make_change(struct mirror *m, const struct change *c)
+{
+    switch (c->what) {
+    case CHANGE_THREAD:
+        return layout_sync_thread(&m->layout, &c->thread);
+    case CHANGE_CONFIG:
+        return layout_sync_config(&m->layout, &c->thread);
+    case CHANGE_ENTRY:
+        return layout_sync_entry(&m->layout, &c->thread, c->number);
+    default:
+        return layout_sync_run(&m->layout, &c->thread, &c->run);
+    }
+}
+
+/* Writes what the events so far have told of, then how far that is. */
+static int flush(struct mirror *m)
+{
+    int code = EXIT_SUCCESS;
+    bool any = m->n_changes > 0;
+    for (size_t i = 0; code == EXIT_SUCCESS && i < m->n_changes; i++)
+        code = make_change(m, &m->changes[i]);
+    if (code == EXIT_SUCCESS)
+        m->n_changes = 0;
+    if (code == EXIT_SUCCESS && (any || m->idle >= IDLE_EVENTS))
+        code = save(m);
+    return code;
+}
+
+/* --- The stream ----------------------------------------------------------------------------- */
+
+static int take_frame(struct mirror *m, const struct sse_event *frame)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct json_doc doc;
+    struct json_error error;
+    arena_init(&arena, SIZE_MAX);
+    if (!json_parse_deep(&arena, frame->data, LAYOUT_DEPTH, &doc, &error))
+        return EXIT_SUCCESS;
+    if (str_eq(frame->name, STR("gap")))
+        m->needs_pass = true;
+    if (m->needs_pass)
+        return EXIT_SUCCESS;
+    if (str_eq(frame->name, STR("closed"))) {
+        set_cursor(m, remote_string(&arena, json_root(&doc), STR("/cursor")));
+    } else if (frame->name.len == 0) {
+        take_event(m, &arena, json_root(&doc));
+        m->idle++;
+    }
+    set_cursor(m, frame->id);
+    return m->n_changes < CHANGES_MAX ? EXIT_SUCCESS : flush(m);
+}
+
+/* Until the stream ends, one way or another. */
+static int read_stream(struct mirror *m, struct sse *sse, enum client_result *out_result)
+{
+    struct sse_event frame;
+    struct str bytes;
+    int code = EXIT_SUCCESS;
+    while (code == EXIT_SUCCESS && !m->needs_pass) {
+        *out_result = http_client_read(remote_client(m->stream), SILENCE_MS, &bytes);
+        if (*out_result != CLIENT_OK || bytes.len == 0)
+            break;
+        if (!sse_feed(sse, bytes))
+            return cli_fail(m->layout.cli, "an event of the stream is too large");
+        while (code == EXIT_SUCCESS && sse_next(sse, &frame))
+            code = take_frame(m, &frame);
+        if (code == EXIT_SUCCESS && !m->needs_pass)
+            code = flush(m);
+    }
+    return code;
+}
+
+/* One connection. LAYOUT_LATER: try again. */
+static int follow_once(struct mirror *m, struct sse *sse)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    bool found;
+    arena_init(&arena, SIZE_MAX);
+    m->n_changes = 0;
+    if (m->needs_pass) {
+        int code = pass(m);
+        if (code != EXIT_SUCCESS)
+            return code;
+    }
+    const struct remote_request request = {.method = "GET",
+        .path = arena_printf(&arena, "/v1/events/stream?after=%.*s",
+            STR_ARG(remote_encode(&arena, buf_str(&m->cursor)))),
+        .body = STR_NONE};
+    enum client_result result = remote_begin(m->stream, &request, &answer);
+    if (result == CLIENT_OK && answer.head.status == 400)
+        m->needs_pass = true; /* the log began anew: it does not know the cursor */
+    if (result != CLIENT_OK || answer.head.status >= 400)
+        return m->needs_pass ? LAYOUT_LATER
+                             : layout_judge_by(&m->layout, m->stream, result, &answer, &found);
+    m->told_lost = false;
+    sse_reset(sse);
+    int code = read_stream(m, sse, &result);
+    if (code == EXIT_SUCCESS && result == CLIENT_INTERRUPTED)
+        return EXIT_INTERRUPTED;
+    if (code == EXIT_SUCCESS && result == CLIENT_MALFORMED)
+        return layout_judge_by(&m->layout, m->stream, result, &answer, &found);
+    return code == EXIT_SUCCESS ? LAYOUT_LATER : code;
+}
+
+static int follow(struct mirror *m)
+{
+    struct sse sse CLEANUP(sse_deinit);
+    uint32_t pause_ms = PAUSE_FIRST_MS;
+    sse_init(&sse);
+    for (;;) {
+        int64_t begun_us = clock_steady_us();
+        int code = follow_once(m, &sse);
+        if (code != LAYOUT_LATER)
+            return code;
+        if (clock_steady_us() - begun_us > (int64_t)PAUSE_LONGEST_MS * 1000)
+            pause_ms = PAUSE_FIRST_MS;
+        http_client_close(remote_client(m->stream));
+        if (m->needs_pass && m->was_here)
+            cli_note(m->layout.cli, "Events were pruned: everything is read anew.");
+        else if (!m->told_lost)
+            cli_note(m->layout.cli, "The connection was lost; trying again.");
+        m->told_lost = true;
+        if (!remote_pause(m->stream, pause_ms))
+            return EXIT_INTERRUPTED;
+        pause_ms = pause_ms * 2 < PAUSE_LONGEST_MS ? pause_ms * 2 : PAUSE_LONGEST_MS;
+    }
+}
+
+static int run(struct cli *cli)
+{
+    struct mirror *m = ARENA_NEW(cli_arena(cli), struct mirror);
+    buf_init(&m->cursor, CURSOR_MAX_BYTES);
+    int code = layout_open(&m->layout, cli, cli_argument(cli, 0));
+    if (code == EXIT_SUCCESS)
+        code = remote_open(cli, &m->stream);
+    if (code == EXIT_SUCCESS)
+        code = learn_tenant(m);
+    if (code == EXIT_SUCCESS)
+        code = load(m);
+    m->needs_pass = !m->was_here;
+    m->layout.waits = true;
+    if (code == EXIT_SUCCESS)
+        code = follow(m);
+    /* It is meant to be ended so. */
+    if (code == EXIT_INTERRUPTED && m->n_changes == 0 && !m->needs_pass && m->cursor.len > 0)
+        code = save(m);
+    if (code == EXIT_INTERRUPTED)
+        code = EXIT_SUCCESS;
+    remote_close(m->stream);
+    layout_close(&m->layout);
+    buf_deinit(&m->cursor);
+    return code;
+}
