@@ -73,8 +73,9 @@ int layout_sync_run(struct layout *l, const struct id_text *thread, const struct
         code = tree_lines_begin_anew(&lines);
     if (code == EXIT_SUCCESS) {
         struct pages pages = {
-            .path = arena_printf(&arena, "/v1/runs/%.*s/steps?include=messages&after=%llu&limit=%d",
-                ID_ARG(run), (unsigned long long)lines.count, PAGE_STEPS),
+            .path = arena_printf(
+                &arena, "/v1/runs/%.*s/steps?include=messages&limit=%d", ID_ARG(run), PAGE_STEPS),
+            .after = arena_printf(&arena, "%llu", (unsigned long long)lines.count),
             .take = take_steps,
             .to = &lines};
         code = layout_read_pages(l, &pages, &found);

@@ -1,0 +1,290 @@
+// The files that resumable agents keep: written, followed while the agents work, and read back.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync,
+  writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { newCli } from './lib/cli.mjs';
+import { atEnd } from './lib/ending.mjs';
+import { expectStatus, startServer, twoTenants, uuid } from './lib/server.mjs';
+
+function newPlace(t) {
+  const place = mkdtempSync(join(tmpdir(), 'cairn-layout-'));
+  atEnd(t, () => rmSync(place, { recursive: true, force: true }));
+  return place;
+}
+
+const read = (...path) => JSON.parse(readFileSync(join(...path), 'utf8'));
+const lines = (...path) => readFileSync(join(...path), 'utf8').split('\n').slice(0, -1)
+  .map((line) => JSON.parse(line));
+
+/** Every file of a tree, by its name. */
+function tree(directory, below = '') {
+  return Object.fromEntries(readdirSync(join(directory, below), { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => (entry.isDirectory()
+      ? Object.entries(tree(directory, join(below, entry.name)))
+      : [[join(below, entry.name), readFileSync(join(directory, below, entry.name), 'utf8')]])));
+}
+
+/** A thread whose agent can be resumed, with finished runs that logged their steps. */
+async function chartAgent(client, { runs = 1, steps = 3 } = {}) {
+  const thread = expectStatus(await client.post('/v1/threads', { title: 'Charts' }), 201).id;
+  expectStatus(await client.put(`/v1/threads/${thread}/resumption`, {
+    system_prompt: 'You are a helpful assistant.', model: 'claude-sonnet-4-5',
+    container_id: 'container_xyz789', base_delay: 1.5,
+    messages: [{ role: 'user', content: 'Create a chart' }],
+    tool_schemas: [{ name: 'web_search', description: 'finds', input_schema: {} }],
+    beta_headers: ['code-execution-2025-08-25'], api_kwargs: { temperature: 0.7 },
+    extras: { user_id: 'user_123' } }, { headers: { 'If-None-Match': '*' } }), 201);
+  const ids = [];
+  for (let i = 0; i < runs; i++)
+    ids.push(await finishedRun(client, thread, steps));
+  return { thread, runs: ids };
+}
+
+async function finishedRun(client, thread, steps = 3) {
+  const run = expectStatus(await client.post(`/v1/threads/${thread}/runs`,
+    { dispatch: 'direct', user_input: 'Create a chart' }), 201).id;
+  if (steps > 0)
+    await log(client, run, steps);
+  expectStatus(await client.patch(`/v1/runs/${run}`,
+    { status: 'completed', content: 'Here it is.', stop_reason: 'end_turn' }), 200);
+  return run;
+}
+
+async function log(client, run, n) {
+  const steps = [{ action_type: 'run_started', step_number: 0,
+    action_data: { user_message: 'Create a chart', formatter: 'xml' } },
+  ...Array.from({ length: n - 1 }, (_, i) => ({ action_type: 'api_response_received',
+    step_number: i + 1, duration_ms: 5, messages_count: 1, estimated_tokens: 7,
+    messages_snapshot: [{ role: 'user', content: `é ${i}` }],
+    action_data: { stop_reason: 'end_turn', usage: { input_tokens: 10, output_tokens: 2 } } }))];
+  expectStatus(await client.post(`/v1/runs/${run}/steps`, { steps }), 201);
+}
+
+test('an export writes the files of every agent, in their known form', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const place = join(newPlace(t), 'data');
+  const { thread, runs: [run] } = await chartAgent(server.open);
+  const report = await cli.json('export', '--layout', 'files', place, '--json');
+  assert.deepEqual([report.threads, report.conversations, report.steps_written], [1, 1, 3]);
+
+  const config = read(place, 'agent_config', `${thread}.json`);
+  assert.deepEqual(Object.keys(config), ['agent_uuid', 'system_prompt', 'model', 'max_steps',
+    'thinking_tokens', 'max_tokens', 'container_id', 'messages', 'tool_schemas', 'tool_names',
+    'server_tools', 'beta_headers', 'api_kwargs', 'formatter',
+    'stream_meta_history_and_tool_results', 'compactor_type', 'memory_store_type', 'file_registry',
+    'max_retries', 'base_delay', 'last_known_input_tokens', 'last_known_output_tokens',
+    'pending_frontend_tools', 'pending_backend_results', 'awaiting_frontend_tools', 'current_step',
+    'conversation_history', 'title', 'extras', 'created_at', 'updated_at', 'last_run_at',
+    'total_runs']);
+  assert.deepEqual([config.agent_uuid, config.title, config.base_delay, config.tool_names,
+    config.messages, config.total_runs], [thread, 'Charts', 1.5, ['web_search'],
+    [{ role: 'user', content: 'Create a chart' }], 1]);
+
+  const history = join(place, 'conversation_history', thread);
+  assert.deepEqual(readdirSync(history).sort(), ['001.json', 'index.json']);
+  assert.deepEqual(read(history, 'index.json'), { last_sequence: 1, total_conversations: 1 });
+  const entry = read(history, '001.json');
+  assert.deepEqual(Object.keys(entry), ['conversation_id', 'agent_uuid', 'run_id', 'started_at',
+    'completed_at', 'user_message', 'final_response', 'messages', 'stop_reason', 'total_steps',
+    'usage', 'generated_files', 'cost', 'extras', 'sequence_number', 'created_at']);
+  assert.deepEqual([entry.agent_uuid, entry.run_id, entry.user_message, entry.sequence_number],
+    [thread, run, 'Create a chart', 1]);
+
+  const logged = lines(place, 'agent_runs', thread, `${run}.jsonl`);
+  assert.deepEqual(Object.keys(logged[0]), ['log_id', 'agent_uuid', 'run_id', 'timestamp',
+    'step_number', 'action_type', 'action_data']);
+  assert.deepEqual(Object.keys(logged[1]), ['log_id', 'agent_uuid', 'run_id', 'timestamp',
+    'step_number', 'action_type', 'action_data', 'messages_snapshot', 'messages_count',
+    'estimated_tokens', 'duration_ms']);
+  assert.deepEqual(logged[1].messages_snapshot, [{ role: 'user', content: 'é 0' }]);
+  assert.deepEqual(logged.map((step) => step.agent_uuid), [thread, thread, thread]);
+  assert.ok(logged[0].log_id < logged[1].log_id);
+  assert.equal(statSync(join(history, '001.json')).mode & 0o077, 0, 'others can read it');
+
+  // Again: nothing changes, then only what did.
+  const before = tree(place);
+  await cli.json('export', '--layout', 'files', place, '--json');
+  assert.deepEqual(tree(place), before);
+  const second = await finishedRun(server.open, thread, 2);
+  await log(server.open, run, 2);
+  const more = await cli.json('export', '--layout', 'files', place, '--thread', thread, '--json');
+  assert.equal(more.steps_written, 4);
+  assert.deepEqual(readdirSync(history).sort(), ['001.json', '002.json', 'index.json']);
+  assert.equal(lines(place, 'agent_runs', thread, `${run}.jsonl`).length, 5);
+  assert.equal(lines(place, 'agent_runs', thread, `${second}.jsonl`).length, 2);
+});
+
+test('an export mends a torn line and what is not the run\'s', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const place = newPlace(t);
+  const { thread, runs: [run] } = await chartAgent(server.open);
+  const file = join(place, 'agent_runs', thread, `${run}.jsonl`);
+  await cli.json('export', '--layout', 'files', place, '--json');
+  const whole = readFileSync(file, 'utf8');
+  const [first, second] = whole.split('\n');
+  for (const damaged of [whole.slice(0, -5), `${whole}{"log_id": 99`, `${first}\n`, '', 'junk\n',
+    `${second}\n`, `${first}\n${second.replace(/"log_id":\d+/, '"log_id":1')}\n`]) {
+    writeFileSync(file, damaged);
+    await cli.json('export', '--layout', 'files', place, '--json');
+    assert.equal(readFileSync(file, 'utf8'), whole, JSON.stringify(damaged.slice(-30)));
+  }
+});
+
+test('an export stays in its directory and out of others\'', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const { thread, runs: [run] } = await chartAgent(server.open);
+  const other = newPlace(t);
+  writeFileSync(join(other, 'thesis.txt'), 'years of work');
+  await cli.refused(1, /holds something else: thesis\.txt/, 'export', '--layout', 'files', other);
+  assert.deepEqual(readdirSync(other), ['thesis.txt']);
+
+  // A link in the way is neither followed nor written through.
+  for (const name of ['agent_runs', `agent_runs/${thread}`, `agent_runs/${thread}/${run}.jsonl`]) {
+    const place = newPlace(t);
+    const outside = newPlace(t);
+    const parts = name.split('/');
+    mkdirSync(join(place, ...parts.slice(0, -1)), { recursive: true });
+    const target = name.endsWith('.jsonl') ? join(outside, 'victim') : outside;
+    if (name.endsWith('.jsonl')) writeFileSync(target, 'mine\n');
+    symlinkSync(target, join(place, name));
+    await cli.refused(1, /cannot (write|read) .*agent_runs/, 'export', '--layout', 'files', place);
+    assert.deepEqual(readdirSync(outside), name.endsWith('.jsonl') ? ['victim'] : []);
+    if (name.endsWith('.jsonl')) assert.equal(readFileSync(target, 'utf8'), 'mine\n');
+  }
+  const place = newPlace(t);
+  mkdirSync(join(place, 'agent_config'));
+  writeFileSync(join(place, 'elsewhere.json'), 'mine');
+  symlinkSync(join(place, 'elsewhere.json'), join(place, 'agent_config', `${thread}.json`));
+  await cli.refused(1, /something else/, 'export', '--layout', 'files', place);
+
+  await cli.refused(2, /--layout is needed/, 'export', '--thread', thread, place);
+  await cli.refused(2, /must be files/, 'export', '--layout', 'tar', place);
+  await cli.refused(2, /must be an id/, 'export', '--layout', 'files', '--thread', '../x',
+    newPlace(t));
+  await cli.refused(1, /there is no thread/, 'export', '--layout', 'files', '--thread', uuid(),
+    newPlace(t));
+});
+
+
+// --- The mirror ---------------------------------------------------------------------------------
+
+/** Waits until the directory is what an export writes now, byte for byte. */
+async function comesToBe(t, cli, place) {
+  const fresh = newPlace(t);
+  await cli.json('export', '--layout', 'files', fresh, '--json');
+  const wanted = tree(fresh);
+  const shown = () => {
+    const { '.cairn-mirror.json': state, ...files } = tree(place);
+    return files;
+  };
+  for (let end = Date.now() + 20_000; ;) {
+    try {
+      assert.deepEqual(shown(), wanted);
+      return wanted;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  }
+}
+
+test('a mirror follows the agents, through kill -9 and a restart of the server', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const place = join(newPlace(t), 'data');
+  const client = server.open;
+  const { thread } = await chartAgent(client);
+  let mirror = cli.start('mirror', place);
+  await comesToBe(t, cli, place);
+
+  // A run under way, its steps one by one; a new thread; a title.
+  const run = expectStatus(await client.post(`/v1/threads/${thread}/runs`,
+    { dispatch: 'direct', user_input: 'And another' }), 201).id;
+  await log(client, run, 2);
+  await comesToBe(t, cli, place);
+  const other = await chartAgent(client, { runs: 2 });
+  expectStatus(await client.patch(`/v1/threads/${thread}`, { title: 'Renamed' }), 200);
+  const files = await comesToBe(t, cli, place);
+  assert.match(files[`agent_config/${thread}.json`], /"Renamed"/);
+
+  // Killed while steps come in: whatever is on the disk then, the next one makes it whole.
+  for (let round = 0; round < 4; round++) {
+    const writing = (async () => {
+      for (let i = 0; i < 5; i++)
+        await log(client, run, 3);
+    })();
+    await new Promise((done) => setTimeout(done, 15 * round));
+    await mirror.kill('SIGKILL');
+    await writing;
+    mirror = cli.start('mirror', place);
+  }
+  await comesToBe(t, cli, place);
+  const ids = lines(place, 'agent_runs', thread, `${run}.jsonl`).map((step) => step.log_id);
+  assert.equal(ids.length, 62);
+  assert.equal(new Set(ids).size, 62, 'a step twice');
+
+  // The server goes and comes back; what happened in between is not lost.
+  await server.restart();
+  expectStatus(await client.patch(`/v1/runs/${run}`, { status: 'completed' }), 200);
+  expectStatus(await client.del(`/v1/threads/${other.thread}`), 204);
+  const left = await comesToBe(t, cli, place);
+  assert.ok(!Object.keys(left).some((name) => name.includes(other.thread)));
+  assert.ok(`conversation_history/${thread}/002.json` in left);
+
+  const end = await mirror.kill('SIGTERM');
+  assert.deepEqual([end.code, end.signal], [0, null], end.stderr);
+  const { cursor } = read(place, '.cairn-mirror.json');
+  assert.match(cursor, /^\d/);
+
+  // Nothing to do: it goes on from its cursor, without a pass over everything.
+  mirror = cli.start('mirror', place);
+  await finishedRun(client, thread);
+  await comesToBe(t, cli, place);
+  const { stderr } = await mirror.kill('SIGINT');
+  assert.doesNotMatch(stderr, /threads are in/);
+});
+
+test('a mirror that missed pruned events reads everything anew', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const place = newPlace(t);
+  const client = server.open;
+  const { thread } = await chartAgent(client);
+  const gone = await chartAgent(client);
+  let mirror = cli.start('mirror', place);
+  await comesToBe(t, cli, place);
+  await mirror.kill('SIGTERM');
+  await finishedRun(client, thread);
+  expectStatus(await client.del(`/v1/threads/${gone.thread}`), 204);
+  expectStatus(await client.post(`/v1/threads/${thread}/events/prune`, { finished: true }), 200);
+  mirror = cli.start('mirror', place);
+  const left = await comesToBe(t, cli, place);
+  assert.ok(!Object.keys(left).some((name) => name.includes(gone.thread)));
+  const { stderr } = await mirror.kill('SIGTERM');
+  assert.match(stderr, /pruned/);
+});
+
+test('a mirror keeps to its tenant and its directory', async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  await chartAgent(alice);
+  await chartAgent(bob);
+  const as = (client) => newCli(t, server).with({ env: { CAIRN_API_KEY: client.secret } });
+  const place = newPlace(t);
+  const mirror = as(alice).start('mirror', place);
+  const files = await comesToBe(t, as(alice), place);
+  assert.equal(Object.keys(files).length, 4);
+  await mirror.kill('SIGTERM');
+  await as(bob).refused(1, /mirrors another tenant/, 'mirror', place);
+  const other = newPlace(t);
+  writeFileSync(join(other, 'thesis.txt'), 'years of work');
+  await as(bob).refused(1, /holds something else/, 'mirror', other);
+  assert.ok(existsSync(join(place, 'agent_config')));
+});
