@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "cli/cli.h"
+#include "cli/layout_import.h"
 #include "cli/remote.h"
 
 static int run_export(struct cli *cli);
@@ -58,7 +58,12 @@ const struct command command_export_tenant = {
 };
 
 static const char *const id_modes[] = {"keep", "remap", NULL};
+static const char *const layouts[] = {"files", NULL};
 static const struct cli_option import_options[] = {
+    {.name = "layout",
+        .argument = "LAYOUT",
+        .help = "files: FILE is a directory of agents' files, no archive",
+        .choices = layouts},
     {.name = "ids",
         .argument = "MODE",
         .help = "keep the ids, or give new ones",
@@ -88,7 +93,10 @@ const struct command command_import = {
     .details =
         "The server verifies the whole archive first, then adds all of it or nothing. With --ids "
         "keep an id that is there already is a conflict; with --ids remap everything gets new "
-        "ids, and --json tells which.",
+        "ids, and --json tells which.\n"
+        "With --layout files FILE is a directory as cairn export --layout files writes it, or an "
+        "engine of its own: docs/files-layout.md. Its threads and runs get new ids, which --json "
+        "tells; threads that were imported from it before are left alone.",
     .options = import_options,
     .n_options = COUNT_OF(import_options),
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
@@ -251,6 +259,11 @@ static int run_import(struct cli *cli)
     struct remote_answer answer;
     const struct http_header type = {STR("Content-Type"), STR("application/x-tar")};
     struct str ids = cli_value(cli, "ids");
+    if (!str_is_none(cli_value(cli, "layout"))) {
+        if (str_eq(ids, STR("keep")))
+            return cli_usage(cli, "threads of files get new ids: --ids keep is for archives");
+        return layout_import(cli, cli_argument(cli, 0), cli_flag(cli, "dry-run"));
+    }
     int code = sent_open(&sent);
     if (code == EXIT_SUCCESS)
         code = remote_open(cli, &r);

@@ -1,0 +1,450 @@
+/*
+ * A tree of the files layout becomes threads. The server gives new ids; each thread and run keeps
+ * in its metadata, as imported_from, what it was called. A thread is marked until it is complete:
+ * one that a stop or a refusal left behind is removed and made again by the next import, and one
+ * that is complete is left alone.
+ */
+#include "cli/layout_import.h"
+#include "base/json_patch.h"
+#include "base/json_write.h"
+#include "cli/layout_pages.h"
+#include "cli/layout_read.h"
+
+enum { BATCH_STEPS = 500, BATCH_BYTES = 4 * 1024 * 1024 };
+
+/* What of a file goes into the body of a request. */
+static const char *const config_members[] = {"system_prompt", "model", "max_steps",
+    "thinking_tokens", "max_tokens", "container_id", "messages", "tool_schemas", "server_tools",
+    "beta_headers", "api_kwargs", "formatter", "stream_meta_history_and_tool_results",
+    "compactor_type", "memory_store_type", "file_registry", "extras", "max_retries", "base_delay",
+    "last_known_input_tokens", "last_known_output_tokens", "current_step", "conversation_history",
+    "title", NULL};
+static const char *const entry_members[] = {
+    "messages", "final_response", "stop_reason", "generated_files", "extras", NULL};
+static const char *const step_members[] = {"action_type", "timestamp", "step_number", "action_data",
+    "messages_snapshot", "messages_count", "estimated_tokens", "duration_ms", NULL};
+static const char *const usage_members[] = {"input_tokens", "output_tokens",
+    "cache_creation_input_tokens", "cache_read_input_tokens", NULL};
+
+struct import {
+    struct layout layout;
+    const struct read_thread *thread;
+    struct id_text thread_id; /* the new one */
+    struct json_text report;
+    uint64_t threads, runs, steps, skipped;
+};
+
+/* --- Requests ------------------------------------------------------------------------------- */
+
+static int send(struct import *im, const char *method, struct str path, struct str body,
+    struct remote_answer *answer)
+{
+    const struct http_header when_new = {STR("If-None-Match"), STR("*")};
+    const struct remote_request request = {.method = method,
+        .path = path,
+        .body = body,
+        .headers = &when_new,
+        .n_headers = strcmp(method, "PUT") == 0 ? 1 : 0};
+    return remote_ask(im->layout.remote, &request, answer);
+}
+
+/* The members that are there; what is null is left out. */
+static void copy(struct json_writer *w, struct json from, const char *const *names)
+{
+    struct json value;
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (json_get(from, str_of(names[i]), &value) && json_type(value) != JSON_NULL) {
+            json_write_name(w, names[i]);
+            json_write_value(w, value);
+        }
+}
+
+static struct str take(struct json_text *text, struct arena *arena)
+{
+    json_write_end(&text->w);
+    return json_text_take(text, arena);
+}
+
+static void begin(struct json_text *text)
+{
+    json_text_init(text, SIZE_MAX);
+    json_write_object(&text->w);
+}
+
+static void write_origin(struct json_writer *w, struct str label, bool is_begun)
+{
+    json_write_name(w, "metadata");
+    json_write_object(w);
+    json_write_text_member(w, "imported_from", label);
+    if (is_begun)
+        json_write_text_member(w, "import", STR("begun"));
+    json_write_end(w);
+}
+
+/* --- Runs ----------------------------------------------------------------------------------- */
+
+struct batch {
+    struct import *im;
+    struct id_text run;
+    struct json_text text;
+    size_t n;
+};
+
+static int send_batch(struct batch *b)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    arena_init(&arena, SIZE_MAX);
+    json_write_end(&b->text.w);
+    struct str body = take(&b->text, &arena);
+    size_t n = b->n;
+    b->n = 0;
+    if (n == 0)
+        return EXIT_SUCCESS;
+    b->im->steps += n;
+    return send(
+        b->im, "POST", arena_printf(&arena, "/v1/runs/%.*s/steps", ID_ARG(&b->run)), body, &answer);
+}
+
+static void begin_batch(struct batch *b)
+{
+    begin(&b->text);
+    json_write_name(&b->text.w, "steps");
+    json_write_array(&b->text.w);
+}
+
+static int take_step(void *to, struct arena *arena, struct json line, struct str where)
+{
+    struct batch *b = to;
+    json_write_object(&b->text.w);
+    copy(&b->text.w, line, step_members);
+    json_write_end(&b->text.w);
+    b->n++;
+    if (b->n < BATCH_STEPS && b->text.buf.len < BATCH_BYTES)
+        return EXIT_SUCCESS;
+    int code = send_batch(b);
+    begin_batch(b);
+    return code;
+}
+
+static int send_steps(struct import *im, const struct read_run *run, const struct id_text *id)
+{
+    struct batch batch = {.im = im, .run = *id};
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, SIZE_MAX);
+    begin_batch(&batch);
+    int code = run->steps == 0 ? EXIT_SUCCESS
+                               : layout_read_lines(&im->layout.tree, im->thread->label, run->label,
+                                     take_step, &batch);
+    if (code == EXIT_SUCCESS)
+        return send_batch(&batch);
+    json_write_end(&batch.text.w);
+    take(&batch.text, &arena);
+    return code;
+}
+
+static int start_run(struct import *im, const struct read_run *run, struct str input,
+    const struct id_text *parent, struct id_text *out_id)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    struct json_text body;
+    arena_init(&arena, SIZE_MAX);
+    begin(&body);
+    json_write_text_member(&body.w, "dispatch", STR("direct"));
+    if (!str_is_none(input))
+        json_write_text_member(&body.w, "user_input", input);
+    if (parent != NULL)
+        json_write_text_member(&body.w, "parent_run_id", (struct str){parent->text, UUID_TEXT_LEN});
+    write_origin(&body.w, run->label, false);
+    int code =
+        send(im, "POST", arena_printf(&arena, "/v1/threads/%.*s/runs", ID_ARG(&im->thread_id)),
+            take(&body, &arena), &answer);
+    if (code == EXIT_SUCCESS &&
+        (!answer.has_json || !layout_read_id(answer.json, STR("/id"), out_id)))
+        code = cli_fail(im->layout.cli, "the server's answer is no run");
+    if (code == EXIT_SUCCESS)
+        code = send_steps(im, run, out_id);
+    if (code != EXIT_SUCCESS)
+        return code;
+    im->runs++;
+    json_write_object(&im->report.w);
+    json_write_text_member(&im->report.w, "from", run->label);
+    json_write_text_member(&im->report.w, "to", (struct str){out_id->text, UUID_TEXT_LEN});
+    json_write_end(&im->report.w);
+    return EXIT_SUCCESS;
+}
+
+static int finish_run(struct import *im, const struct id_text *run, struct str status,
+    struct str content, struct str stop_reason)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    struct json_text body;
+    arena_init(&arena, SIZE_MAX);
+    begin(&body);
+    json_write_text_member(&body.w, "status", status);
+    if (!str_is_none(content))
+        json_write_text_member(&body.w, "content", content);
+    if (!str_is_none(stop_reason))
+        json_write_text_member(&body.w, "stop_reason", stop_reason);
+    return send(im, "PATCH", arena_printf(&arena, "/v1/runs/%.*s", ID_ARG(run)),
+        take(&body, &arena), &answer);
+}
+
+/* Tokens that no step tells of. */
+static int send_usage(struct import *im, const struct id_text *run, struct json entry)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    struct json_text body;
+    struct json usage;
+    arena_init(&arena, SIZE_MAX);
+    if (!json_get(entry, STR("usage"), &usage) || json_type(usage) != JSON_OBJECT)
+        return EXIT_SUCCESS;
+    begin(&body);
+    struct str model = remote_string(&arena, entry, STR("/cost/model_id"));
+    if (!str_is_none(model))
+        json_write_text_member(&body.w, "model", model);
+    copy(&body.w, usage, usage_members);
+    return send(im, "POST", arena_printf(&arena, "/v1/runs/%.*s/usage", ID_ARG(run)),
+        take(&body, &arena), &answer);
+}
+
+/* --- A conversation ------------------------------------------------------------------------- */
+
+static int send_children(struct import *im, const struct read_run *of, const struct id_text *parent)
+{
+    int code = EXIT_SUCCESS;
+    for (size_t i = 0; code == EXIT_SUCCESS && i < im->thread->n_runs; i++) {
+        const struct read_run *run = &im->thread->runs[i];
+        struct id_text id;
+        if (str_is_none(run->parent) || !str_eq(run->parent, of->label))
+            continue;
+        code = start_run(im, run, STR_NONE, parent, &id);
+        if (code == EXIT_SUCCESS)
+            code = finish_run(im, &id, STR("completed"), STR_NONE, STR_NONE);
+    }
+    return code;
+}
+
+static int send_entry(struct import *im, const struct read_run *run)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    struct json entry;
+    struct id_text id;
+    struct json_text body;
+    arena_init(&arena, SIZE_MAX);
+    int code = layout_read_object(&im->layout.tree,
+        layout_entry_name(&arena, im->thread->label, run->sequence), &arena, &entry);
+    if (code != EXIT_SUCCESS)
+        return code;
+    struct str reason = remote_string(&arena, entry, STR("/stop_reason"));
+    struct str status = str_eq(reason, STR("failed")) || str_eq(reason, STR("cancelled"))
+                            ? reason
+                            : STR("completed");
+    code = start_run(im, run, remote_string(&arena, entry, STR("/user_message")), NULL, &id);
+    if (code == EXIT_SUCCESS)
+        code = send_children(im, run, &id);
+    if (code == EXIT_SUCCESS && !run->has_usage)
+        code = send_usage(im, &id, entry);
+    if (code == EXIT_SUCCESS)
+        code = finish_run(
+            im, &id, status, remote_string(&arena, entry, STR("/final_response")), reason);
+    begin(&body);
+    copy(&body.w, entry, entry_members);
+    struct str patch = take(&body, &arena);
+    return code == EXIT_SUCCESS ? send(im, "PATCH",
+                                      arena_printf(&arena, "/v1/threads/%.*s/history/%lld",
+                                          ID_ARG(&im->thread_id), (long long)run->sequence),
+                                      patch, &answer)
+                                : code;
+}
+
+/* Runs that never came to their end, and are no child of one that did. */
+static int send_unfinished(struct import *im)
+{
+    struct id_text first, id;
+    bool any = false;
+    int code = EXIT_SUCCESS;
+    for (size_t i = 0; code == EXIT_SUCCESS && i < im->thread->n_runs; i++) {
+        const struct read_run *run = &im->thread->runs[i];
+        if (run->sequence > 0 || !str_is_none(run->parent))
+            continue;
+        code = start_run(im, run, STR_NONE, any ? &first : NULL, any ? &id : &first);
+        any = true;
+    }
+    return code;
+}
+
+static int send_config(struct import *im)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    struct json config;
+    struct json_text body;
+    arena_init(&arena, SIZE_MAX);
+    if (!im->thread->has_config)
+        return EXIT_SUCCESS;
+    int code = layout_read_object(
+        &im->layout.tree, layout_config_name(&arena, im->thread->label), &arena, &config);
+    if (code != EXIT_SUCCESS)
+        return code;
+    begin(&body);
+    copy(&body.w, config, config_members);
+    return send(im, "PUT",
+        arena_printf(&arena, "/v1/threads/%.*s/resumption", ID_ARG(&im->thread_id)),
+        take(&body, &arena), &answer);
+}
+
+/* --- A thread ------------------------------------------------------------------------------- */
+
+static int remove_thread(struct import *im, const struct id_text *id)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    arena_init(&arena, SIZE_MAX);
+    return send(
+        im, "DELETE", arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(id)), STR_NONE, &answer);
+}
+
+/* Whether it is here already, complete; what an earlier import left behind goes. */
+static int look_for(struct import *im, bool *out_there)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    struct json thread, mark;
+    bool found;
+    arena_init(&arena, SIZE_MAX);
+    *out_there = false;
+    int code = layout_ask(&im->layout,
+        arena_printf(&arena, "/v1/threads?limit=1&metadata.imported_from=%.*s",
+            STR_ARG(remote_encode(&arena, im->thread->label))),
+        &answer, &found);
+    if (code != EXIT_SUCCESS || !json_pointer(answer.json, STR("/data/0"), &thread))
+        return code;
+    if (!layout_read_id(thread, STR("/id"), &im->thread_id))
+        return cli_fail(im->layout.cli, "the server's answer has an object without an id");
+    *out_there = !json_pointer(thread, STR("/metadata/import"), &mark);
+    return *out_there ? EXIT_SUCCESS : remove_thread(im, &im->thread_id);
+}
+
+static int make_thread(struct import *im)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    struct json_text body;
+    arena_init(&arena, SIZE_MAX);
+    begin(&body);
+    write_origin(&body.w, im->thread->label, true);
+    int code = send(im, "POST", STR("/v1/threads"), take(&body, &arena), &answer);
+    if (code == EXIT_SUCCESS &&
+        (!answer.has_json || !layout_read_id(answer.json, STR("/id"), &im->thread_id)))
+        code = cli_fail(im->layout.cli, "the server's answer is no thread");
+    return code;
+}
+
+static int fill_thread(struct import *im)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    int code = EXIT_SUCCESS;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; code == EXIT_SUCCESS && i < im->thread->n_runs; i++)
+        if (im->thread->runs[i].sequence > 0)
+            code = send_entry(im, &im->thread->runs[i]);
+    if (code == EXIT_SUCCESS)
+        code = send_unfinished(im);
+    if (code == EXIT_SUCCESS)
+        code = send_config(im);
+    return code == EXIT_SUCCESS
+               ? send(im, "PATCH", arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(&im->thread_id)),
+                     STR("{\"metadata\":{\"import\":null}}"), &answer)
+               : code;
+}
+
+static int import_thread(struct import *im)
+{
+    bool there;
+    int code = look_for(im, &there);
+    if (code == EXIT_SUCCESS && !there)
+        code = make_thread(im);
+    if (code != EXIT_SUCCESS)
+        return code;
+    json_write_object(&im->report.w);
+    json_write_text_member(&im->report.w, "from", im->thread->label);
+    json_write_text_member(&im->report.w, "to", (struct str){im->thread_id.text, UUID_TEXT_LEN});
+    json_write_name(&im->report.w, "was_there");
+    json_write_bool(&im->report.w, there);
+    json_write_name(&im->report.w, "runs");
+    json_write_array(&im->report.w);
+    if (!there)
+        code = fill_thread(im);
+    json_write_end(&im->report.w);
+    json_write_end(&im->report.w);
+    im->threads += code == EXIT_SUCCESS && !there;
+    im->skipped += there;
+    if (code != EXIT_SUCCESS && code != EXIT_INTERRUPTED)
+        cli_note(im->layout.cli, "%.*s was not imported; those before it were.",
+            STR_ARG(im->thread->label));
+    return code;
+}
+
+/* --- The command ---------------------------------------------------------------------------- */
+
+static const struct cli_column columns[] = {
+    {"THREADS", "/counts/threads", COLUMN_NUMBER},
+    {"WERE THERE", "/counts/were_there", COLUMN_NUMBER},
+    {"RUNS", "/counts/runs", COLUMN_NUMBER},
+    {"STEPS", "/counts/steps", COLUMN_NUMBER},
+};
+
+static void report(struct import *im)
+{
+    struct json_writer *w = &im->report.w;
+    json_write_end(w);
+    json_write_name(w, "counts");
+    json_write_object(w);
+    json_write_name(w, "threads");
+    json_write_u64(w, im->threads);
+    json_write_name(w, "were_there");
+    json_write_u64(w, im->skipped);
+    json_write_name(w, "runs");
+    json_write_u64(w, im->runs);
+    json_write_name(w, "steps");
+    json_write_u64(w, im->steps);
+    json_write_end(w);
+    json_write_end(w);
+    cli_print_object(
+        im->layout.cli, columns, COUNT_OF(columns), cli_document(im->layout.cli, &im->report));
+}
+
+int layout_import(struct cli *cli, struct str directory, bool only_looks)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct import im = {.layout = {.cli = cli, .tree = {.fd = -1}}};
+    struct read_tree tree = {0};
+    arena_init(&arena, SIZE_MAX);
+    begin(&im.report);
+    json_write_name(&im.report.w, "threads");
+    json_write_array(&im.report.w);
+    int code = tree_open(&im.layout.tree, cli, directory, false);
+    if (code == EXIT_SUCCESS)
+        code = tree_check(&im.layout.tree, layout_names);
+    if (code == EXIT_SUCCESS)
+        code = layout_read_tree(&im.layout.tree, &arena, &tree);
+    if (code == EXIT_SUCCESS && !only_looks)
+        code = remote_open(cli, &im.layout.remote);
+    for (size_t i = 0; code == EXIT_SUCCESS && !only_looks && i < tree.n_threads; i++) {
+        im.thread = &tree.threads[i];
+        code = import_thread(&im);
+        progress_report(cli_progress(cli), "importing threads", i + 1, tree.n_threads);
+    }
+    if (code == EXIT_SUCCESS)
+        report(&im);
+    else
+        buf_deinit(&im.report.buf);
+    layout_close(&im.layout);
+    return code;
+}

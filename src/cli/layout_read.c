@@ -1,0 +1,315 @@
+#include "cli/layout_read.h"
+
+#include "cli/layout_pages.h"
+#include "cli/text.h"
+
+#define FILE_MAX_BYTES ((size_t)256 * 1024 * 1024)
+
+struct str layout_config_name(struct arena *arena, struct str thread)
+{
+    return arena_printf(arena, LAYOUT_CONFIGS "/%.*s.json", STR_ARG(thread));
+}
+
+struct str layout_entry_name(struct arena *arena, struct str thread, int64_t number)
+{
+    return arena_printf(
+        arena, LAYOUT_HISTORY "/%.*s/%03lld.json", STR_ARG(thread), (long long)number);
+}
+
+static int wrong(struct tree *t, struct str where, const char *rule)
+{
+    struct str shown = text_clean(cli_arena(t->cli), where);
+    return cli_fail(t->cli, "%s/%.*s %s", t->path, STR_ARG(shown), rule);
+}
+
+/* --- Files ---------------------------------------------------------------------------------- */
+
+static int parse_object(
+    struct tree *t, struct arena *arena, struct str text, struct str where, struct json *out)
+{
+    struct json_doc *doc = ARENA_NEW(arena, struct json_doc);
+    struct json_error error;
+    if (!json_parse_deep(arena, text, LAYOUT_DEPTH, doc, &error))
+        return wrong(t, where,
+            arena_cstr(arena,
+                arena_printf(arena, "is not JSON: %s (at byte %zu)", error.rule, error.offset)));
+    *out = json_root(doc);
+    return json_type(*out) == JSON_OBJECT ? EXIT_SUCCESS : wrong(t, where, "is no JSON object");
+}
+
+int layout_read_object(struct tree *t, struct str name, struct arena *arena, struct json *out)
+{
+    struct buf bytes CLEANUP(buf_deinit);
+    bool found;
+    buf_init(&bytes, FILE_MAX_BYTES);
+    int code = tree_read(t, name, &bytes, &found);
+    if (code == EXIT_SUCCESS && !found)
+        code = wrong(t, name, "is missing");
+    return code == EXIT_SUCCESS
+               ? parse_object(t, arena, arena_str(arena, buf_str(&bytes)), name, out)
+               : code;
+}
+
+int layout_read_lines(struct tree *t, struct str thread, struct str run, take_line take, void *to)
+{
+    struct arena names CLEANUP(arena_deinit);
+    struct buf bytes CLEANUP(buf_deinit);
+    struct str rest, text;
+    bool found;
+    size_t number = 0;
+    arena_init(&names, SIZE_MAX);
+    buf_init(&bytes, SIZE_MAX);
+    struct str name =
+        arena_printf(&names, LAYOUT_RUNS "/%.*s/%.*s.jsonl", STR_ARG(thread), STR_ARG(run));
+    int code = tree_read(t, name, &bytes, &found);
+    rest = buf_str(&bytes);
+    while (code == EXIT_SUCCESS && str_next_part(&rest, '\n', &text)) {
+        struct arena arena CLEANUP(arena_deinit);
+        struct json line;
+        arena_init(&arena, SIZE_MAX);
+        number++;
+        if (str_trim_blanks(text).len == 0)
+            continue;
+        struct str where = arena_printf(&arena, "%.*s, line %zu,", STR_ARG(name), number);
+        code = parse_object(t, &arena, text, where, &line);
+        if (code == EXIT_SUCCESS)
+            code = take(to, &arena, line, where);
+    }
+    return code;
+}
+
+/* --- What is there -------------------------------------------------------------------------- */
+
+struct reader {
+    struct tree *tree;
+    struct arena *arena;
+    struct read_thread *thread;
+    struct read_run *run;
+};
+
+/* A member that must be this text. */
+static bool says(struct json object, const char *name, struct str label)
+{
+    struct json value;
+    return json_get(object, str_of(name), &value) && json_type(value) == JSON_STRING &&
+           json_string_eq(value, label);
+}
+
+static struct str text_of(struct arena *arena, struct json object, const char *name)
+{
+    struct json value;
+    if (!json_get(object, str_of(name), &value) || json_type(value) != JSON_STRING)
+        return STR_NONE;
+    return arena_str(arena, json_string(arena, value));
+}
+
+static struct str without_end(struct str name, struct str end)
+{
+    return str_ends_with(name, end) ? str_slice(name, 0, name.len - end.len) : STR_NONE;
+}
+
+static int read_config(struct reader *r)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct json config;
+    arena_init(&arena, SIZE_MAX);
+    struct str name = layout_config_name(&arena, r->thread->label);
+    int code = layout_read_object(r->tree, name, &arena, &config);
+    if (code == EXIT_SUCCESS && !says(config, "agent_uuid", r->thread->label))
+        code = wrong(r->tree, name, "has another agent_uuid than its name");
+    return code;
+}
+
+static struct read_run *find_run(struct read_thread *thread, struct str label)
+{
+    for (size_t i = 0; i < thread->n_runs; i++)
+        if (str_eq(thread->runs[i].label, label))
+            return &thread->runs[i];
+    return NULL;
+}
+
+static int read_entry(struct reader *r, int64_t number)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct json entry, value;
+    int64_t sequence = number;
+    arena_init(&arena, SIZE_MAX);
+    struct str name = layout_entry_name(&arena, r->thread->label, number);
+    int code = layout_read_object(r->tree, name, &arena, &entry);
+    if (code != EXIT_SUCCESS)
+        return code;
+    if (!says(entry, "agent_uuid", r->thread->label))
+        return wrong(r->tree, name, "has another agent_uuid than its directory");
+    if (json_get(entry, STR("sequence_number"), &value) &&
+        (!json_to_i64(value, &sequence) || sequence != number))
+        return wrong(r->tree, name, "has another sequence_number than its name");
+    struct read_run run = {.sequence = number,
+        .label = text_of(r->arena, entry, "run_id"),
+        .started_at = text_of(r->arena, entry, "started_at"),
+        .completed_at = text_of(r->arena, entry, "completed_at")};
+    if (str_is_none(run.label))
+        return wrong(r->tree, name, "has no run_id");
+    if (find_run(r->thread, run.label) != NULL)
+        return wrong(r->tree, name, "has the run_id of another entry");
+    if (str_is_none(text_of(&arena, entry, "user_message")))
+        return wrong(r->tree, name, "has no user_message");
+    r->thread->runs[r->thread->n_runs++] = run;
+    return EXIT_SUCCESS;
+}
+
+static bool tells_tokens(struct json line)
+{
+    struct json data, usage;
+    return (json_get(line, STR("usage"), &usage) && json_type(usage) == JSON_OBJECT) ||
+           (json_get(line, STR("action_data"), &data) && json_type(data) == JSON_OBJECT &&
+               json_get(data, STR("usage"), &usage) && json_type(usage) == JSON_OBJECT);
+}
+
+static int look_at_line(void *to, struct arena *arena, struct json line, struct str where)
+{
+    struct reader *r = to;
+    if (!says(line, "run_id", r->run->label))
+        return wrong(r->tree, where, "has another run_id than its file");
+    if (!says(line, "agent_uuid", r->thread->label))
+        return wrong(r->tree, where, "has another agent_uuid than its directory");
+    if (str_is_none(text_of(arena, line, "action_type")))
+        return wrong(r->tree, where, "has no action_type");
+    if (r->run->steps++ == 0)
+        r->run->first_at = text_of(r->arena, line, "timestamp");
+    r->run->has_usage = r->run->has_usage || tells_tokens(line);
+    return EXIT_SUCCESS;
+}
+
+/* Times of one form compare as texts. */
+static void find_parent(struct read_thread *thread, struct read_run *run)
+{
+    for (size_t i = 0; i < thread->n_runs && run->sequence == 0; i++) {
+        const struct read_run *other = &thread->runs[i];
+        if (other->sequence > 0 && !str_is_none(run->first_at) && !str_is_none(other->started_at) &&
+            !str_is_none(other->completed_at) && str_cmp(other->started_at, run->first_at) <= 0 &&
+            str_cmp(run->first_at, other->completed_at) <= 0)
+            run->parent = other->label;
+    }
+}
+
+static int read_run_file(struct reader *r, struct str label)
+{
+    r->run = find_run(r->thread, label);
+    if (r->run == NULL) {
+        r->run = &r->thread->runs[r->thread->n_runs++];
+        *r->run = (struct read_run){.label = label};
+    }
+    int code = layout_read_lines(r->tree, r->thread->label, label, look_at_line, r);
+    if (code == EXIT_SUCCESS)
+        find_parent(r->thread, r->run);
+    return code;
+}
+
+/* Entries are numbered from 1 without a gap. */
+static int count_entries(struct reader *r, const struct tree_names *names)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        struct str stem = without_end(names->items[i], STR(".json"));
+        if (str_eq(names->items[i], STR(LAYOUT_INDEX)))
+            continue;
+        struct str name = arena_printf(r->arena, LAYOUT_HISTORY "/%.*s/%.*s",
+            STR_ARG(r->thread->label), STR_ARG(names->items[i]));
+        for (size_t k = 0; k < stem.len; k++)
+            if (stem.ptr[k] < '0' || stem.ptr[k] > '9')
+                stem = STR_NONE;
+        if (str_is_none(stem) || stem.len == 0)
+            return wrong(r->tree, name, "is not named by a number: 001.json, 002.json …");
+        r->thread->entries++;
+    }
+    return EXIT_SUCCESS;
+}
+
+static int read_thread(struct reader *r)
+{
+    struct arena *arena = r->arena;
+    struct read_thread *thread = r->thread;
+    struct tree_names entries, runs;
+    int code = thread->has_config ? read_config(r) : EXIT_SUCCESS;
+    if (code == EXIT_SUCCESS)
+        code = tree_list(r->tree,
+            arena_printf(arena, LAYOUT_HISTORY "/%.*s", STR_ARG(thread->label)), arena, &entries);
+    if (code == EXIT_SUCCESS)
+        code = tree_list(r->tree, arena_printf(arena, LAYOUT_RUNS "/%.*s", STR_ARG(thread->label)),
+            arena, &runs);
+    if (code == EXIT_SUCCESS)
+        code = count_entries(r, &entries);
+    if (code != EXIT_SUCCESS)
+        return code;
+    thread->runs = ARENA_ARRAY(arena, struct read_run, entries.n + runs.n + 1);
+    for (int64_t i = 1; code == EXIT_SUCCESS && i <= thread->entries; i++)
+        code = read_entry(r, i);
+    for (size_t i = 0; code == EXIT_SUCCESS && i < runs.n; i++) {
+        struct str label = without_end(runs.items[i], STR(".jsonl"));
+        code = str_is_none(label) ? wrong(r->tree,
+                                        arena_printf(arena, LAYOUT_RUNS "/%.*s/%.*s",
+                                            STR_ARG(thread->label), STR_ARG(runs.items[i])),
+                                        "is no file of a run: RUN.jsonl")
+                                  : read_run_file(r, label);
+    }
+    return code;
+}
+
+/* --- The tree ------------------------------------------------------------------------------- */
+
+static void add_thread(struct read_tree *tree, struct str label, bool has_config)
+{
+    tree->threads[tree->n_threads++] =
+        (struct read_thread){.label = label, .has_config = has_config};
+}
+
+static int by_label(const void *a, const void *b)
+{
+    return str_cmp(((const struct read_thread *)a)->label, ((const struct read_thread *)b)->label);
+}
+
+static void merge_same(struct read_tree *tree)
+{
+    size_t n = 0;
+    qsort(tree->threads, tree->n_threads, sizeof(*tree->threads), by_label);
+    for (size_t i = 0; i < tree->n_threads; i++) {
+        struct read_thread *last = n == 0 ? NULL : &tree->threads[n - 1];
+        if (last != NULL && str_eq(last->label, tree->threads[i].label))
+            last->has_config = last->has_config || tree->threads[i].has_config;
+        else
+            tree->threads[n++] = tree->threads[i];
+    }
+    tree->n_threads = n;
+}
+
+int layout_read_tree(struct tree *t, struct arena *arena, struct read_tree *out_tree)
+{
+    struct tree_names configs, history, runs;
+    int code = tree_list(t, STR(LAYOUT_CONFIGS), arena, &configs);
+    if (code == EXIT_SUCCESS)
+        code = tree_list(t, STR(LAYOUT_HISTORY), arena, &history);
+    if (code == EXIT_SUCCESS)
+        code = tree_list(t, STR(LAYOUT_RUNS), arena, &runs);
+    if (code != EXIT_SUCCESS)
+        return code;
+    *out_tree = (struct read_tree){
+        .threads = ARENA_ARRAY(arena, struct read_thread, configs.n + history.n + runs.n + 1)};
+    for (size_t i = 0; i < configs.n; i++) {
+        struct str label = without_end(configs.items[i], STR(".json"));
+        if (str_is_none(label))
+            return wrong(t, arena_printf(arena, LAYOUT_CONFIGS "/%.*s", STR_ARG(configs.items[i])),
+                "is no file of an agent: AGENT.json");
+        add_thread(out_tree, label, true);
+    }
+    for (size_t i = 0; i < history.n; i++)
+        add_thread(out_tree, history.items[i], false);
+    for (size_t i = 0; i < runs.n; i++)
+        add_thread(out_tree, runs.items[i], false);
+    merge_same(out_tree);
+    for (size_t i = 0; code == EXIT_SUCCESS && i < out_tree->n_threads; i++) {
+        struct reader reader = {.tree = t, .arena = arena, .thread = &out_tree->threads[i]};
+        if (reader.thread->label.len > LABEL_MAX_BYTES)
+            return wrong(t, reader.thread->label, "has a name that is too long");
+        code = read_thread(&reader);
+    }
+    return code;
+}

@@ -1,0 +1,47 @@
+/*
+ * A tree of the files layout that is read back. All of it is looked at before anything is sent:
+ * what is wrong is told with its file and line. Ids in names are labels here: any text will do.
+ */
+#ifndef CLI_LAYOUT_READ_H
+#define CLI_LAYOUT_READ_H
+
+#include "cli/layout.h"
+
+enum { LABEL_MAX_BYTES = 200 };
+
+/* A run, by its own label. */
+struct read_run {
+    struct str label;
+    int64_t sequence; /* of its entry in the history; 0: it has none */
+    uint64_t steps;
+    bool has_usage;    /* a step tells of tokens */
+    struct str parent; /* the run with an entry during which its first step was; STR_NONE */
+    struct str first_at;
+    struct str started_at, completed_at; /* of its entry */
+};
+
+struct read_thread {
+    struct str label;
+    bool has_config;
+    int64_t entries;
+    struct read_run *runs; /* those with an entry first, in its order */
+    size_t n_runs;
+};
+
+struct read_tree {
+    struct read_thread *threads;
+    size_t n_threads;
+};
+
+int layout_read_tree(struct tree *t, struct arena *arena, struct read_tree *out_tree);
+
+/* A file as a JSON object, in the arena. */
+int layout_read_object(struct tree *t, struct str name, struct arena *arena, struct json *out);
+/* Lines of a run, one after another: `take` gets each as an object. */
+typedef int (*take_line)(void *to, struct arena *arena, struct json line, struct str where);
+int layout_read_lines(struct tree *t, struct str thread, struct str run, take_line take, void *to);
+
+struct str layout_config_name(struct arena *arena, struct str thread);
+struct str layout_entry_name(struct arena *arena, struct str thread, int64_t number);
+
+#endif
