@@ -192,6 +192,24 @@ static int finish_run(struct import *im, const struct id_text *run, struct str s
         take(&body, &arena), &answer);
 }
 
+static int64_t tokens(struct json usage, const char *name)
+{
+    struct json value;
+    int64_t n = 0;
+    if (json_type(usage) == JSON_OBJECT && json_get(usage, str_of(name), &value) &&
+        json_to_i64(value, &n))
+        return n;
+    return 0;
+}
+
+static bool has_tokens(struct json usage)
+{
+    for (size_t i = 0; usage_members[i] != NULL; i++)
+        if (tokens(usage, usage_members[i]) > 0)
+            return true;
+    return false;
+}
+
 /* Tokens that no step tells of. */
 static int send_usage(struct import *im, const struct id_text *run, struct json entry)
 {
@@ -200,13 +218,18 @@ static int send_usage(struct import *im, const struct id_text *run, struct json 
     struct json_text body;
     struct json usage;
     arena_init(&arena, SIZE_MAX);
-    if (!json_get(entry, STR("usage"), &usage) || json_type(usage) != JSON_OBJECT)
+    if (!json_get(entry, STR("usage"), &usage) || !has_tokens(usage))
         return EXIT_SUCCESS;
     begin(&body);
     struct str model = remote_string(&arena, entry, STR("/cost/model_id"));
+    if (str_is_none(model))
+        model = im->thread->model;
     if (!str_is_none(model))
         json_write_text_member(&body.w, "model", model);
-    copy(&body.w, usage, usage_members);
+    for (size_t i = 0; usage_members[i] != NULL; i++) {
+        json_write_name(&body.w, usage_members[i]);
+        json_write_i64(&body.w, tokens(usage, usage_members[i]));
+    }
     return send(im, "POST", arena_printf(&arena, "/v1/runs/%.*s/usage", ID_ARG(run)),
         take(&body, &arena), &answer);
 }

@@ -117,6 +117,8 @@ static int read_config(struct reader *r)
     int code = layout_read_object(r->tree, name, &arena, &config);
     if (code == EXIT_SUCCESS && !says(config, "agent_uuid", r->thread->label))
         code = wrong(r->tree, name, "has another agent_uuid than its name");
+    if (code == EXIT_SUCCESS)
+        r->thread->model = text_of(r->arena, config, "model");
     return code;
 }
 

@@ -23,6 +23,7 @@ struct read_run {
 struct read_thread {
     struct str label;
     bool has_config;
+    struct str model; /* of its configuration; STR_NONE */
     int64_t entries;
     struct read_run *runs; /* those with an entry first, in its order */
     size_t n_runs;
