@@ -1,7 +1,7 @@
 // The files that resumable agents keep: written, followed while the agents work, and read back.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync,
-  writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync,
+  symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -295,7 +295,8 @@ test('a mirror keeps to its tenant and its directory', async (t) => {
 function renamed(files, ids) {
   const rename = (text) => Object.entries(ids)
     .reduce((all, [from, to]) => all.replaceAll(from, to), text);
-  const given = /"(log_id|conversation_id|(created|updated|started|completed|last_run)_at)": ?[^,\n}]+/g;
+  const anew = '(log_id|conversation_id|(created|updated|started|completed|last_run)_at)';
+  const given = new RegExp(`"${anew}": ?[^,\n}]+`, 'g');
   return Object.fromEntries(Object.entries(files)
     .map(([name, text]) => [rename(name), rename(text).replace(given, '"$1":0')])
     .sort(([a], [b]) => (a < b ? -1 : 1)));
