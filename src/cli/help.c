@@ -93,21 +93,20 @@ static struct str option_text(struct arena *arena, const struct cli_option *o)
     return text;
 }
 
-/* Of a command whose noun has verbs too, what stands in the place of one: "--layout LAYOUT". */
+/* A command whose noun has verbs too has an option in the place of one. */
 static struct str option_for_verb(struct arena *arena, const struct command *c)
 {
-    for (size_t i = 0; c->verb == NULL && i < c->n_options; i++)
-        if (c->options[i].required && command_noun_has_verbs(str_of(c->noun)))
-            return arena_printf(arena, "--%s %s", c->options[i].name, c->options[i].argument);
-    return str_of(c->verb);
+    bool has_verbs = c->verb == NULL && command_noun_has_verbs(str_of(c->noun));
+    for (size_t i = 0; has_verbs && i < c->n_options; i++)
+        if (c->options[i].required)
+            return arena_printf(arena, " --%s %s", c->options[i].name, c->options[i].argument);
+    return STR("");
 }
 
 static struct str usage_of(struct arena *arena, const struct command *c)
 {
     struct str name = cli_name(arena, c), option = option_for_verb(arena, c);
-    if (c->verb == NULL && !str_is_none(option))
-        name = arena_printf(arena, "%.*s %.*s", STR_ARG(name), STR_ARG(option));
-    return arena_printf(arena, "cairn %.*s%s%s [OPTION]…", STR_ARG(name),
+    return arena_printf(arena, "cairn %.*s%.*s%s%s [OPTION]…", STR_ARG(name), STR_ARG(option),
         c->arguments == NULL ? "" : " ", c->arguments == NULL ? "" : c->arguments);
 }
 
@@ -155,11 +154,15 @@ void help_print_program(FILE *out)
 void help_print_noun(FILE *out, struct str noun)
 {
     struct arena arena CLEANUP(arena_deinit);
+    const struct command *alone = command_find(noun, STR_NONE);
     arena_init(&arena, ARENA_BYTES);
-    fprintf(out, "usage: cairn %.*s VERB [OPTION]…\n\nverbs:\n", STR_ARG(noun));
+    fprintf(out, "usage: cairn %.*s VERB [OPTION]…\n", STR_ARG(noun));
+    if (alone != NULL)
+        fprintf(out, "       %.*s\n", STR_ARG(usage_of(&arena, alone)));
+    fputs("\nverbs:\n", out);
     for (size_t i = 0; i < command_count; i++)
-        if (str_eq(str_of(commands[i]->noun), noun))
-            print_entry(out, option_for_verb(&arena, commands[i]), str_of(commands[i]->summary));
+        if (str_eq(str_of(commands[i]->noun), noun) && commands[i] != alone)
+            print_entry(out, str_of(commands[i]->verb), str_of(commands[i]->summary));
     fprintf(out, "\ncairn %.*s VERB --help says what it takes.\n", STR_ARG(noun));
 }
 

@@ -39,7 +39,7 @@ const ISSUED = `serve; thread list; thread get; thread create; thread delete;
   state list; state get; state set; state history; state focus; state delete; storage list;
   storage get; storage set; storage delete; key create; key list; key revoke; tenant create;
   tenant list; audit list; audit verify; export thread; export agent; export tenant; import;
-  backup; restore; check; migrate; doctor; api; completion; help`.split(/;\s+/);
+  mirror; backup; restore; check; migrate; doctor; api; completion; help`.split(/;\s+/);
 
 test('the help names every command, and every command has help', async (t) => {
   const cli = newCli(t);
@@ -53,6 +53,10 @@ test('the help names every command, and every command has help', async (t) => {
     for (const line of stdout.split('\n')) assert.ok([...line].length <= 80, line);
     assert.equal((await cli.ok('help', ...words)).stdout, stdout);
   }
+  const { stdout: noun } = await cli.ok('help', 'export');
+  assert.match(noun, /^ {7}cairn export --layout LAYOUT DIR \[OPTION\]…$/m);
+  assert.match((await cli.ok('export', '--layout', 'files', '--help')).stdout,
+    /^usage: cairn export --layout LAYOUT DIR/);
   assert.equal((await cli.ok('help')).stdout, (await cli.ok('-h')).stdout);
   assert.match((await cli.ok('--version')).stdout, /^cairn \d+\.\d+\.\d+\n$/);
 });
