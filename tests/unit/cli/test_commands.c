@@ -22,7 +22,7 @@ TEST(every_command_says_what_it_does_in_the_same_form)
             fault(c, "a summary begins in lower case and has no full stop");
         if (c->details != NULL && !str_is_utf8(str_of(c->details)))
             fault(c, "the details are not UTF-8");
-        if ((c->run == NULL) == (c->request == NULL))
+        if (c->run == NULL && c->request == NULL)
             fault(c, "a command has a function or a request");
         if (command_find(str_of(c->noun), str_of(c->verb)) != c)
             fault(c, "there are two of that name");
@@ -71,8 +71,8 @@ TEST(a_request_has_as_many_names_in_its_path_as_the_command_has_arguments)
     for (size_t i = 0; i < command_count; i++) {
         const struct command *c = commands[i];
         struct str rest = str_of(c->arguments), part;
-        if (c->request == NULL)
-            continue;
+        if (c->request == NULL || c->run != NULL)
+            continue; /* a function may use a request for some of its arguments */
         const char *at = c->request->path;
         while (str_next_part(&rest, ' ', &part)) {
             if (c->request->words != NULL && rest.len == 0)
