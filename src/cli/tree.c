@@ -53,6 +53,12 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
+/* What a crash left behind of a file; the next time that it is written it goes. */
+static bool is_partial(const char *name)
+{
+    return name[0] == '.' && str_ends_with(str_of(name), STR(".partial"));
+}
+
 /* Gives `fd` away. NULL with errno. */
 static DIR *open_stream(int fd)
 {
@@ -70,7 +76,7 @@ int tree_check(struct tree *t, const char *const *names)
     if (stream == NULL)
         return fail(t, "read", STR(""));
     while (code == EXIT_SUCCESS && (entry = readdir(stream)) != NULL) {
-        if (is_dots(entry->d_name) || is_one_of(entry->d_name, names))
+        if (is_dots(entry->d_name) || is_one_of(entry->d_name, names) || is_partial(entry->d_name))
             continue;
         struct str shown = text_clean(cli_arena(t->cli), str_of(entry->d_name));
         code = cli_fail(t->cli, "%s holds something else: %.*s", t->path, STR_ARG(shown));

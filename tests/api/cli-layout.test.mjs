@@ -19,9 +19,10 @@ const read = (...path) => JSON.parse(readFileSync(join(...path), 'utf8'));
 const lines = (...path) => readFileSync(join(...path), 'utf8').split('\n').slice(0, -1)
   .map((line) => JSON.parse(line));
 
-/** Every file of a tree, by its name. */
+/** Every file of a tree, by its name; not what a kill left of one that was being written. */
 function tree(directory, below = '') {
   return Object.fromEntries(readdirSync(join(directory, below), { withFileTypes: true })
+    .filter((entry) => !/^\..*\.partial$/.test(entry.name))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => (entry.isDirectory()
       ? Object.entries(tree(directory, join(below, entry.name)))

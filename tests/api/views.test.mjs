@@ -13,7 +13,6 @@ const json = (value) => (typeof value === 'string' ? JSON.parse(value) : value);
 const id = (text) => (ON_POSTGRES ? `'${text}'` : `x'${text.replaceAll('-', '')}'`);
 /** The tenant that a server without keys serves. */
 const TENANT = '018f0000-0000-7000-8000-000000000001';
-const SNAPSHOT = '01900000-0000-7000-8000-000000000001';
 const seconds = (text) => Math.floor(Date.parse(text) / 1000);
 const columns = (server, view) => (ON_POSTGRES
   ? server.sql(`SELECT column_name FROM information_schema.columns WHERE table_name = '${view}'
@@ -22,10 +21,11 @@ const columns = (server, view) => (ON_POSTGRES
 
 /** The book session of the seed: three questions, seven runs, a team and two members. */
 async function bookSession(client) {
-  const agent = async (name) => expectStatus(await client.post('/v1/agents', { name }), 201).id;
-  const team = await agent('NotebookLM');
-  const researcher = await agent('Researcher');
-  const writer = await agent('Writer');
+  const agent = async (name, kind) =>
+    expectStatus(await client.post('/v1/agents', { name, kind }), 201).id;
+  const team = await agent('NotebookLM', 'team');
+  const researcher = await agent('Researcher', 'agent');
+  const writer = await agent('Writer', 'agent');
   const thread = expectStatus(await client.post('/v1/threads', { title: 'Books' }), 201);
   const runs = [];
   const run = async (of, input, content, parent) => {
@@ -59,7 +59,6 @@ test('the queries of the session model answer what was written', async (t) => {
   await server.stop();
   const tenant = id(TENANT);
   const notebook = id(uuid());
-  server.rows(`UPDATE agents SET kind = 'team' WHERE id = ${id(team)}`);
   server.rows(`INSERT INTO notebook_records VALUES (${tenant}, ${notebook}, 4, 'Books', NULL,
     'Be brief.', '{}', 1, 1, 1)`);
   server.rows(`INSERT INTO notebook_threads VALUES (${tenant}, ${notebook}, ${id(thread)}, 1, 1)`);
@@ -142,63 +141,51 @@ test('the queries of the session model answer what was written', async (t) => {
   assert.equal(member.metrics.input_tokens, 0);
 });
 
-/** A row of a table from an object; what is not named is NULL or has its default. */
-function insert(server, table, row) {
-  const literal = (value) => {
-    if (value === null || typeof value === 'number' || value?.raw) return value?.raw ?? value;
-    if (typeof value === 'boolean') return ON_POSTGRES ? value : Number(value);
-    return `'${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", "''")}'`;
-  };
-  server.rows(`INSERT INTO ${table} (${Object.keys(row)})
-    VALUES (${Object.values(row).map(literal)})`);
-}
-const raw = (text) => ({ raw: text });
-const NOW_US = Date.now() * 1000;
-
 /** What an engine keeps of one conversation: to resume, for people, for whoever debugs it. */
 async function agentWithTwoRuns(server) {
   const client = server.open;
   const thread = expectStatus(await client.post('/v1/threads', { title: 'Charts' }), 201).id;
-  const run = async () => expectStatus(await client.post(`/v1/threads/${thread}/runs`,
-    { dispatch: 'direct', user_input: 'Create a chart' }), 201).id;
-  const first = await run();
-  expectStatus(await client.patch(`/v1/runs/${first}`, { status: 'completed' }), 200);
-  const second = await run();
-  await server.stop();
-  const of = { tenant_id: raw(id(TENANT)), thread_id: raw(id(thread)) };
-  insert(server, 'resumptions', { ...of, system_prompt: 'You are helpful.', model: 'm',
-    max_steps: 50, thinking_tokens: 0, max_tokens: 2048, container_id: 'container_xyz789',
-    messages_snapshot_id: raw(id(SNAPSHOT)),
-    tool_schemas: [{ name: 'web_search', input_schema: {} }, { name: 'calculator' }],
-    server_tools: [{ type: 'code_execution_20250825' }],
+  const run = async (input, steps) => {
+    const { id: made } = expectStatus(await client.post(`/v1/threads/${thread}/runs`,
+      { dispatch: 'direct', user_input: input }), 201);
+    expectStatus(await client.post(`/v1/runs/${made}/steps`, { steps }), 201);
+    return made;
+  };
+  const finish = async (made, number) => {
+    expectStatus(await client.patch(`/v1/runs/${made}`,
+      { status: 'completed', content: 'answer', stop_reason: 'end_turn' }), 200);
+    expectStatus(await client.patch(`/v1/threads/${thread}/history/${number}`,
+      { messages: [{ role: 'user', content: 'x' }],
+        generated_files: [{ file_id: 'file_abc123', filename: 'c.png' }] }), 200);
+  };
+  const called = { action_type: 'api_response_received', model: 'm', provider: 'p', step_number: 1,
+    duration_ms: 1845, action_data: { stop_reason: 'tool_use',
+      usage: { input_tokens: 450, output_tokens: 120, cache_read_input_tokens: 7 } } };
+  const at = (ms) => new Date(Date.now() - 60_000 + ms).toISOString();
+  const first = await run('question 1', [
+    { action_type: 'run_started', action_data: { user_message: 'question 1' }, timestamp: at(0) },
+    { ...called, messages_snapshot: [{ role: 'user', content: 'x' }], timestamp: at(1) },
+    { action_type: 'tool_execution', duration_ms: 850, timestamp: at(2), tool_name: 'bash',
+      action_data: { input: { code: '1' }, result: { stdout: 'x' }, success: true } },
+    { action_type: 'error', action_data: { message: 'out of paper' }, timestamp: at(3) }]);
+  await finish(first, 1);
+  const second = await run('question 2', [called, called]);
+  await finish(second, 2);
+  expectStatus(await client.put(`/v1/threads/${thread}/resumption`, {
+    system_prompt: 'You are helpful.', model: 'm', container_id: 'container_xyz789',
+    messages: [{ role: 'user', content: 'x' }],
+    tool_schemas: [{ name: 'web_search', input_schema: {} }, { name: 'calculator', input_schema: {} }],
     beta_headers: ['code-execution-2025-08-25'], api_kwargs: { temperature: 0.7 },
-    formatter: 'xml', stream_meta_history_and_tool_results: false, file_registry: { f: {} },
-    extras: { user_id: 'user_123' }, max_retries: 5, base_delay_ms: 1500,
-    created_at: NOW_US, updated_at: NOW_US });
-  const tool = (tool_use_id, side, more) => insert(server, 'awaited_tools',
-    { tenant_id: raw(id(TENANT)), run_id: raw(id(second)), tool_use_id, side, pause: 1,
-      position: 1, name: 'user_confirm', input: { message: 'ok?' }, created_at: NOW_US, ...more });
-  tool('toolu_123', 'frontend', {});
-  tool('toolu_456', 'backend', { result: '42', is_error: false, result_at: NOW_US });
-  for (const [number, run_id] of [[1, first], [2, second]])
-    insert(server, 'history_entries', { ...of, sequence_number: number, id: raw(id(uuid())),
-      run_id: raw(id(run_id)), started_at: NOW_US + number, completed_at: NOW_US + number,
-      user_message: `question ${number}`, final_response: 'answer',
-      messages_snapshot_id: raw(id(SNAPSHOT)), stop_reason: 'end_turn', total_steps: 3,
-      input_tokens: 1000 * number, output_tokens: 100 * number, cache_creation_input_tokens: 0,
-      cache_read_input_tokens: 7, cost: { total_cost: 0.02607, currency: 'USD' },
-      generated_files: [{ file_id: 'file_abc123' }], extras: {}, created_at: NOW_US,
-      updated_at: NOW_US });
-  const step = (number, action_type, action_data, more) => insert(server, 'steps',
-    { ...of, run_id: raw(id(first)), number, at: NOW_US + number, step_number: number,
-      action_type, action_data, created_at: NOW_US, ...more });
-  step(1, 'run_started', { user_message: 'Create a chart' });
-  step(2, 'api_response_received', { stop_reason: 'tool_use' }, { model: 'm', provider: 'p',
-    input_tokens: 450, output_tokens: 120, cost_pico: 2_500_000_000, duration_ms: 1845,
-    messages_snapshot_id: raw(id(SNAPSHOT)), messages_count: 3 });
-  step(3, 'tool_execution', { input: { code: '1' }, result: { stdout: 'x' } },
-    { tool_name: 'bash', tool_use_id: 'toolu_9', outcome: 'success', duration_ms: 850 });
-  step(4, 'error', { message: 'out of paper' });
+    base_delay: 1.5, extras: { user_id: 'user_123' } },
+  { headers: { 'If-None-Match': '*' } }), 201);
+  const waiting = await run('question 3', [called]);
+  await server.stop();
+  const tool = (name, side, result) => server.rows(`INSERT INTO awaited_tools (tenant_id, run_id,
+      tool_use_id, pause, position, side, name, input, created_at, result, result_at)
+    VALUES (${id(TENANT)}, ${id(waiting)}, '${name}', 1, 1, '${side}', 'user_confirm',
+      '{"message": "ok?"}', 1, ${result}, ${result})`.replace(/'42', '42'\)/, "'42', 42)"));
+  tool('toolu_123', 'frontend', 'NULL');
+  tool('toolu_456', 'backend', "'42'");
   return { thread, first, second };
 }
 
@@ -209,7 +196,7 @@ test('the five query patterns of the three tables answer what was written', asyn
   // 1: resume.
   const [config] = server.rows(`SELECT * FROM agent_config WHERE agent_uuid = '${thread}'`);
   assert.deepEqual([config.model, config.max_steps, config.base_delay, config.title,
-    config.total_runs, config.container_id], ['m', 50, 1.5, 'Charts', 2, 'container_xyz789']);
+    config.total_runs, config.container_id], ['m', 50, 1.5, 'Charts', 3, 'container_xyz789']);
   assert.deepEqual(json(config.tool_names), ['web_search', 'calculator']);
   assert.deepEqual(json(config.beta_headers), ['code-execution-2025-08-25']);
   assert.deepEqual(json(config.extras), { user_id: 'user_123' });
@@ -218,8 +205,8 @@ test('the five query patterns of the three tables answer what was written', asyn
   assert.deepEqual(json(config.pending_backend_results),
     [{ type: 'tool_result', tool_use_id: 'toolu_456', content: 42 }]);
   assert.ok(config.awaiting_frontend_tools);
-  assert.deepEqual(json(config.messages),
-    { snapshot_id: SNAPSHOT, read: `/v1/threads/${thread}/resumption` });
+  assert.equal(json(config.messages).read, `/v1/threads/${thread}/resumption`);
+  assert.match(json(config.messages).snapshot_id, /^[0-9a-f-]{36}$/);
   assert.deepEqual(json(config.conversation_history), []);
 
   // 2: a page of the history.
@@ -231,12 +218,12 @@ test('the five query patterns of the three tables answer what was written', asyn
     ORDER BY sequence_number DESC
     LIMIT 20 OFFSET 0`);
   assert.deepEqual(page.map((row) => row.user_message), ['question 2', 'question 1']);
-  assert.deepEqual(json(page[0].generated_files), [{ file_id: 'file_abc123' }]);
+  assert.deepEqual(json(page[0].generated_files), [{ file_id: 'file_abc123', filename: 'c.png' }]);
   const [entry] = server.rows(`SELECT usage, cost, run_id FROM conversation_history
     WHERE run_id = '${second}'`);
-  assert.deepEqual(json(entry.usage), { input_tokens: 2000, output_tokens: 200,
-    cache_creation_input_tokens: 0, cache_read_input_tokens: 7 });
-  assert.equal(json(entry.cost).total_cost, 0.02607);
+  assert.deepEqual(json(entry.usage), { input_tokens: 900, output_tokens: 240,
+    cache_creation_input_tokens: 0, cache_read_input_tokens: 14 });
+  assert.equal(typeof json(entry.cost), 'object');
 
   // 3: one run.
   const log = server.rows(`
@@ -246,7 +233,7 @@ test('the five query patterns of the three tables answer what was written', asyn
     ORDER BY timestamp ASC`);
   assert.deepEqual(log.map((row) => row.action_type),
     ['run_started', 'api_response_received', 'tool_execution', 'error']);
-  assert.deepEqual(json(log[0].action_data), { user_message: 'Create a chart' });
+  assert.deepEqual(json(log[0].action_data), { user_message: 'question 1' });
   assert.equal(log[1].duration_ms, 1845);
 
   // 4: the average of tokens.
@@ -257,7 +244,7 @@ test('the five query patterns of the three tables answer what was written', asyn
     WHERE started_at > ${since}
     GROUP BY agent_uuid`);
   assert.deepEqual(averages.map((row) => [row.agent_uuid, Number(row.avg_tokens)]),
-    [[thread, 1650]]);
+    [[thread, (570 + 1140) / 2]]);
 
   // 5: errors.
   const errors = server.rows(`
@@ -270,11 +257,10 @@ test('the five query patterns of the three tables answer what was written', asyn
     [[thread, first, { message: 'out of paper' }]]);
 
   // The same steps as calls of models and of tools.
-  const [call] = server.rows('SELECT * FROM llm_call');
-  assert.deepEqual([call.model, call.provider, call.tokens_in, call.tokens_out, call.latency_ms,
-    call.cost_usd], ['m', 'p', 450, 120, 1845, 0.0025]);
-  assert.deepEqual(json(call.messages),
-    { snapshot_id: SNAPSHOT, read: `/v1/runs/${first}/steps/2` });
+  const [call] = server.rows('SELECT * FROM llm_call ORDER BY log_id');
+  assert.deepEqual([call.model, call.provider, call.tokens_in, call.tokens_out, call.latency_ms],
+    ['m', 'p', 450, 120, 1845]);
+  assert.equal(json(call.messages).read, `/v1/runs/${first}/steps/2`);
   const [tool] = server.rows('SELECT * FROM tool_call');
   assert.deepEqual([tool.tool_name, tool.status, tool.latency_ms], ['bash', 'success', 850]);
   assert.deepEqual([json(tool.input), json(tool.output)], [{ code: '1' }, { stdout: 'x' }]);
