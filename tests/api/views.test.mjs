@@ -174,7 +174,7 @@ async function agentWithTwoRuns(server) {
   expectStatus(await client.put(`/v1/threads/${thread}/resumption`, {
     system_prompt: 'You are helpful.', model: 'm', container_id: 'container_xyz789',
     messages: [{ role: 'user', content: 'x' }],
-    tool_schemas: [{ name: 'web_search', input_schema: {} }, { name: 'calculator', input_schema: {} }],
+    tool_schemas: ['web_search', 'calculator'].map((name) => ({ name, input_schema: {} })),
     beta_headers: ['code-execution-2025-08-25'], api_kwargs: { temperature: 0.7 },
     base_delay: 1.5, extras: { user_id: 'user_123' } },
   { headers: { 'If-None-Match': '*' } }), 201);
