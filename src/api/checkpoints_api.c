@@ -385,7 +385,6 @@ struct write_body {
     bool has_index;
     int64_t index;
 };
-enum { INDEX_MIN = -1000, INDEX_MAX = 1000 * 1000 };
 static const struct field write_fields[] = {
     {.name = "channel",
         .kind = FIELD_STRING,
@@ -400,8 +399,8 @@ static const struct field write_fields[] = {
         .flags = FIELD_OPTIONAL,
         .offset = offsetof(struct write_body, index),
         .has_offset = offsetof(struct write_body, has_index),
-        .min = INDEX_MIN,
-        .max = INDEX_MAX,
+        .min = CHECKPOINT_INDEX_MIN,
+        .max = CHECKPOINT_INDEX_MAX,
         .summary = "its place in the list unless given; a negative one is written over"},
 };
 static const struct schema schema_write = {

@@ -20,6 +20,9 @@
 -- types: tool_use_id text, outcome text, model text, provider text, input_tokens int
 -- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int
 -- types: cost_pico int, price_version int
+-- types: sequence_num int, namespace text, parent_id uuid, node text, channel_versions json
+-- types: versions_seen json, pending_sends json, channel_values uuid, task_id text
+-- types: position int, task_path text, channel text
 
 -- What is exported, in the order of the fields in archive_tables.c: of one thread or one agent
 -- (:from), or of the tenant, behind the last row of the page before. Text goes by its bytes.
@@ -450,3 +453,59 @@ DELETE FROM events WHERE tenant_id = :tenant_id AND thread_id = :id;
 
 -- name: archive_clear_garbage
 DELETE FROM event_garbage WHERE tenant_id = :tenant_id AND thread_id = :id;
+
+-- --- Checkpoints ------------------------------------------------------------------------------
+
+-- define checkpoint_fields: k.thread_id, k.sequence_num, k.namespace, k.id, k.parent_id, k.run_id,
+--   | k.node, k.metadata, k.created_at, k.channel_versions, k.versions_seen, k.pending_sends,
+--   | k.snapshot_id
+-- define checkpoint_next: (k.thread_id, k.sequence_num) > (:after_1, :after_n)
+--   | ORDER BY k.thread_id, k.sequence_num LIMIT :limit
+
+-- name: archive_checkpoints_of_tenant
+SELECT {{checkpoint_fields}} FROM checkpoints AS k
+WHERE k.tenant_id = :tenant_id AND {{checkpoint_next}};
+
+-- name: archive_checkpoints_of_thread
+SELECT {{checkpoint_fields}} FROM checkpoints AS k
+WHERE k.tenant_id = :tenant_id AND k.thread_id = :from AND {{checkpoint_next}};
+
+-- define write_fields: k.thread_id, k.sequence_num, w.task_id, w.position, w.task_path, w.channel,
+--   | w.value, w.created_at
+-- define write_tables: FROM checkpoints AS k JOIN checkpoint_writes AS w
+--   | ON w.tenant_id = k.tenant_id AND w.thread_id = k.thread_id AND w.namespace = k.namespace
+--   | AND w.checkpoint_id = k.id
+-- define write_next: (k.thread_id, k.sequence_num) >= (:after_1, :after_n)
+--   | AND (k.thread_id <> :after_1 OR k.sequence_num <> :after_n
+--   | OR (w.task_id, w.position) > (coalesce(:after_text, ''), :after_m))
+--   | ORDER BY k.thread_id, k.sequence_num, w.task_id, w.position LIMIT :limit
+
+-- Those of checkpoints that never came stay behind.
+-- name: archive_writes_of_tenant
+SELECT {{write_fields}} {{write_tables}} WHERE k.tenant_id = :tenant_id AND {{write_next}};
+
+-- name: archive_writes_of_thread
+SELECT {{write_fields}} {{write_tables}}
+WHERE k.tenant_id = :tenant_id AND k.thread_id = :from AND {{write_next}};
+
+-- name: archive_taken_checkpoint
+SELECT k.id FROM checkpoints AS k WHERE k.tenant_id = :tenant_id AND k.thread_id = :thread_id
+    AND k.namespace = :namespace AND k.id = :id;
+
+-- A parent is one that came before.
+-- name: archive_add_checkpoint
+INSERT INTO checkpoints (tenant_id, thread_id, namespace, id, parent_id, run_id, sequence_num,
+    snapshot_id, channel_versions, versions_seen, pending_sends, metadata, node, created_at)
+VALUES (:tenant_id, :thread_id, :namespace, :id, (SELECT p.id FROM checkpoints AS p
+        WHERE p.tenant_id = :tenant_id AND p.thread_id = :thread_id AND p.namespace = :namespace
+            AND p.id = :parent_id), :run_id, :sequence_num, :channel_values, :channel_versions,
+    :versions_seen, :pending_sends, :metadata, :node, :created_at);
+
+-- name: archive_add_write
+INSERT INTO checkpoint_writes (tenant_id, thread_id, namespace, checkpoint_id, task_id, position,
+    task_path, channel, value, size_bytes, created_at)
+SELECT k.tenant_id, k.thread_id, k.namespace, k.id, :task_id, :position, :task_path, :channel,
+    :value, {{sqlite: length(CAST(:value AS BLOB))}}{{postgres: octet_length(:value::text)}},
+    :created_at
+FROM checkpoints AS k WHERE k.tenant_id = :tenant_id AND k.thread_id = :thread_id
+    AND k.sequence_num = :sequence_num;

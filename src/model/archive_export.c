@@ -2,6 +2,7 @@
 #include "base/tar.h"
 #include "model/archive_file.h"
 #include "model/blobs.h"
+#include "model/snapshots.h"
 #include "model/statements.h"
 #include "store/content.h"
 
@@ -211,6 +212,48 @@ static enum error write_row(struct archive_export *x, const struct archive_membe
     return account(x, from, problem);
 }
 
+/* Rows with snapshots are written once the page is read, since these take statements of their own.
+ */
+static enum error write_documents(struct context *c, struct archive_export *x,
+    const struct archive_member *m, struct archive_value *row)
+{
+    struct arena_mark mark = arena_mark(c->arena);
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < m->n_fields; i++)
+        if (m->fields[i].kind == KIND_SNAPSHOT && !row[i].is_null)
+            e = snapshot_get(c, row[i].id, &row[i].text);
+    if (e == OK)
+        e = write_row(x, m, row, c->problem);
+    if (e == OK)
+        arena_rewind(c->arena, mark);
+    return e;
+}
+
+static enum error write_page_of_documents(struct context *c, const struct archive_subject *subject,
+    struct archive_export *x, const struct archive_member *m, struct place *p, int64_t *out_rows)
+{
+    struct arena page;
+    struct query q;
+    int64_t count = 0;
+    arena_init(&page, SIZE_MAX);
+    struct archive_value *rows =
+        ARENA_ARRAY(&page, struct archive_value, (size_t)m->page_rows * m->n_fields);
+    query_begin(&q, c->tx, m->select[subject->what], &page);
+    query_uuid(&q, "tenant_id", c->tenant_id);
+    bind_place(&q, subject, p, m->page_rows);
+    while (count < m->page_rows && query_next(&q))
+        archive_read_row(m, &q, &rows[(size_t)count++ * m->n_fields]);
+    enum error e = query_end(&q);
+    for (int64_t i = 0; e == OK && i < count; i++)
+        e = write_documents(c, x, m, &rows[(size_t)i * m->n_fields]);
+    if (count == m->page_rows)
+        go_behind(p, m, &rows[(size_t)(count - 1) * m->n_fields]);
+    settle(p);
+    arena_deinit(&page);
+    *out_rows = count;
+    return e;
+}
+
 static enum error write_page(struct context *c, const struct archive_subject *subject,
     struct archive_export *x, const struct archive_member *m, struct place *p, int64_t *out_rows)
 {
@@ -248,7 +291,8 @@ static enum error write_member(struct context *c, const struct archive_subject *
     buf_init(&p.next_text, ARCHIVE_LINE_MAX_BYTES);
     if (m->select[subject->what] != NULL)
         do {
-            e = write_page(c, subject, x, m, &p, &n);
+            e = archive_has_snapshots(m) ? write_page_of_documents(c, subject, x, m, &p, &n)
+                                         : write_page(c, subject, x, m, &p, &n);
             rows += n;
         } while (e == OK && n == m->page_rows);
     buf_deinit(&p.text);

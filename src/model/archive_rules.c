@@ -1,6 +1,7 @@
 /* What the API would refuse of a row, an import refuses too: by the models' own rules. */
 #include "base/memory.h"
 #include "model/archive_file.h"
+#include "model/checkpoint_rows.h"
 #include "model/events.h"
 #include "model/files.h"
 #include "model/message_parts.h"
@@ -192,6 +193,17 @@ static enum error judge_step(struct context *c, struct archive_walk *w, struct a
     return step_type_is_known(text(w, row, "action_type"))
                ? OK
                : broken(w, "\"action_type\" is none that a step can have");
+static enum error judge_checkpoint(
+    struct context *c, struct archive_walk *w, struct archive_value *row)
+{
+    struct checkpoint checkpoint = {.channel_versions = text(w, row, "channel_versions"),
+        .versions_seen = text(w, row, "versions_seen"),
+        .pending_sends = text(w, row, "pending_sends"),
+        .metadata = text(w, row, "metadata")};
+    struct str values = text(w, row, "channel_values");
+    if (values.len == 0 || values.ptr[0] != '{')
+        return broken(w, "\"channel_values\" must be an object");
+    return checkpoint_check_shape(c, &checkpoint);
 }
 
 typedef enum error rule(struct context *c, struct archive_walk *w, struct archive_value *row);
@@ -204,6 +216,7 @@ static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_STATES] = judge_state,
     [MEMBER_STATE_VERSIONS] = judge_state_version,
     [MEMBER_STEPS] = judge_step,
+    [MEMBER_CHECKPOINTS] = judge_checkpoint,
 };
 
 enum error archive_judge_alone(struct archive_walk *w, struct archive_value *row)

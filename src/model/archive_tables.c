@@ -1,6 +1,7 @@
 #include "model/archive_tables.h"
 
 #include "model/agents.h"
+#include "model/checkpoints.h"
 #include "model/events.h"
 #include "model/files.h"
 #include "model/messages.h"
@@ -311,11 +312,43 @@ static const struct archive_field steps[] = {
     {.name = "cache_read_input_tokens", .kind = KIND_INT, .flags = MAYBE, .max = STEP_COUNT_MAX},
     {.name = "cost_pico", .kind = KIND_INT, .flags = MAYBE, .max = INT64_MAX},
     {.name = "price_version", .kind = KIND_INT, .flags = MAYBE, .min = 1, .max = VERSION_MAX},
+static const struct archive_field checkpoints[] = {
+    OF_THREAD,
+    {.name = "sequence_num", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = SEQ_MAX},
+    {.name = "namespace", .kind = KIND_TEXT, .max = CHECKPOINT_NAMESPACE_MAX_BYTES},
+    {.name = "id", .kind = KIND_ID, .flags = LOOSE},
+    {.name = "parent_id", .kind = KIND_ID, .flags = MAYBE | LOOSE},
+    {.name = "run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = MAYBE},
+    {.name = "node", .kind = KIND_TEXT, .flags = MAYBE, .max = CHECKPOINT_NODE_MAX_BYTES},
+    METADATA(CHECKPOINT_METADATA_MAX_BYTES),
+    CREATED,
+    {.name = "channel_versions", .kind = KIND_OBJECT, .max = CHECKPOINT_VERSIONS_MAX_BYTES},
+    {.name = "versions_seen", .kind = KIND_OBJECT, .max = CHECKPOINT_VERSIONS_MAX_BYTES},
+    {.name = "pending_sends", .kind = KIND_ARRAY, .max = CHECKPOINT_SENDS_MAX_BYTES},
+    {.name = "channel_values", .kind = KIND_SNAPSHOT, .max = SNAPSHOT_MAX_BYTES},
+};
+
+static const struct archive_field checkpoint_writes[] = {
+    OF_THREAD,
+    {.name = "sequence_num", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = SEQ_MAX},
+    {.name = "task_id",
+        .kind = KIND_TEXT,
+        .flags = KEY | ORDERED,
+        .min = 1,
+        .max = CHECKPOINT_TASK_ID_MAX_BYTES},
+    {.name = "position",
+        .kind = KIND_INT,
+        .flags = KEY | ORDERED,
+        .min = CHECKPOINT_INDEX_MIN,
+        .max = CHECKPOINT_INDEX_MAX},
+    {.name = "task_path", .kind = KIND_TEXT, .max = CHECKPOINT_TASK_PATH_MAX_BYTES},
+    {.name = "channel", .kind = KIND_TEXT, .max = CHECKPOINT_CHANNEL_MAX_BYTES},
+    {.name = "value", .kind = KIND_JSON, .max = CHECKPOINT_WRITES_MAX_BYTES},
     CREATED,
 };
 
 /* Rows with documents of megabytes come few at a time: PostgreSQL answers with all of a page. */
-enum { FEW = 16, MANY = 128 };
+enum { VERY_FEW = 4, FEW = 16, MANY = 128 };
 
 #define FIELDS(array) .fields = array, .n_fields = COUNT_OF(array)
 
@@ -376,11 +409,19 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
     [MEMBER_STEPS] = {"steps.jsonl", "step", {"steps"}, FIELDS(steps), FEW,
         {&SQL_ARCHIVE_STEPS_OF_THREAD, NULL, &SQL_ARCHIVE_STEPS_OF_TENANT},
         {&SQL_ARCHIVE_ADD_STEP, &SQL_ARCHIVE_COUNT_STEP}},
+    [MEMBER_CHECKPOINTS] = {"checkpoints.jsonl", "checkpoint", {"checkpoints"}, FIELDS(checkpoints),
+        VERY_FEW, {&SQL_ARCHIVE_CHECKPOINTS_OF_THREAD, NULL, &SQL_ARCHIVE_CHECKPOINTS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_CHECKPOINT}, &SQL_ARCHIVE_TAKEN_CHECKPOINT, .has_name = true},
+    [MEMBER_CHECKPOINT_WRITES] = {"checkpoint_writes.jsonl", "write of a task",
+        {"checkpoint_writes"}, FIELDS(checkpoint_writes), VERY_FEW,
+        {&SQL_ARCHIVE_WRITES_OF_THREAD, NULL, &SQL_ARCHIVE_WRITES_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_WRITE}},
 };
 
 #define OF_THE_PLACE "it belongs to the place that the archive was made in"
 #define WORDS "the index of words is made from the messages"
 #define NOT_YET "it is not yet exported"
+#define DOCUMENT "the document is exported whole, by whoever has it"
 #define LEASES "a lease is held with one database, by its clock"
 
 const struct archive_omission archive_omissions[] = {
@@ -416,10 +457,10 @@ const struct archive_omission archive_omissions[] = {
     {"agent_links", NULL, NOT_YET},
     {"run_phases", NULL, NOT_YET},
     {"turns", NULL, NOT_YET},
-    {"item_dictionaries", NULL, NOT_YET},
-    {"items", NULL, NOT_YET},
-    {"snapshots", NULL, NOT_YET},
-    {"snapshot_items", NULL, NOT_YET},
+    {"item_dictionaries", NULL, DOCUMENT},
+    {"items", NULL, DOCUMENT},
+    {"snapshots", NULL, DOCUMENT},
+    {"snapshot_items", NULL, DOCUMENT},
     {"snapshot_garbage", NULL, "the threads whose snapshots they are are gone"},
     {"item_doubts", NULL, NOT_YET},
     {"checkpoints", NULL, NOT_YET},
@@ -428,6 +469,12 @@ const struct archive_omission archive_omissions[] = {
     {"steps", "thread_id", "it is that of the run"},
     {"steps", "turn_id", NOT_YET},
     {"steps", "messages_snapshot_id", NOT_YET},
+    {"item_doubts", NULL, "it tells the sweep where to look"},
+    {"checkpoints", "snapshot_id", DOCUMENT},
+    {"checkpoint_writes", "namespace", "a write is found by the number of its checkpoint"},
+    {"checkpoint_writes", "checkpoint_id", "a write is found by the number of its checkpoint"},
+    {"checkpoint_writes", "size_bytes", "it is the length of the value"},
+    {"steps", NULL, NOT_YET},
     {"resumptions", NULL, NOT_YET},
     {"awaited_tools", NULL, NOT_YET},
     {"history_entries", NULL, NOT_YET},
@@ -488,6 +535,14 @@ const struct archive_mention archive_mentions[] = {
     {"state_id", SORT_STATE},
 };
 const size_t archive_mention_count = COUNT_OF(archive_mentions);
+
+bool archive_has_snapshots(const struct archive_member *m)
+{
+    for (size_t i = 0; i < m->n_fields; i++)
+        if (m->fields[i].kind == KIND_SNAPSHOT)
+            return true;
+    return false;
+}
 
 size_t archive_field(const struct archive_member *m, const char *name)
 {

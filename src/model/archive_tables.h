@@ -44,6 +44,7 @@ enum archive_kind {
     KIND_DOCUMENT, /* an object or an array */
     KIND_HASH,     /* SHA-256, in hexadecimal */
     KIND_BYTES,    /* base64url */
+    KIND_SNAPSHOT, /* a document; in the database the id of its snapshot (snapshots.h) */
 };
 
 enum archive_field_flags {
@@ -86,6 +87,8 @@ enum archive_member_id {
     MEMBER_STATES,
     MEMBER_STATE_VERSIONS,
     MEMBER_STEPS,
+    MEMBER_CHECKPOINTS,
+    MEMBER_CHECKPOINT_WRITES,
     MEMBER_COUNT,
 };
 
@@ -145,6 +148,9 @@ MUST_CHECK enum error archive_read_line(const struct archive_member *m, struct a
 /* Binds what the statement has parameters for. */
 void archive_bind_row(
     const struct archive_member *m, const struct archive_value *row, struct query *q);
+
+/* Whether a row has a snapshot. */
+bool archive_has_snapshots(const struct archive_member *m);
 
 /* The field of this name, which is there. */
 size_t archive_field(const struct archive_member *m, const char *name);

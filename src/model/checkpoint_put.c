@@ -363,6 +363,8 @@ enum error checkpoint_put(struct context *c, const struct checkpoint_put *put,
         e = checkpoint_check_shape(c, checkpoint);
     if (e == OK)
         e = check_run(c, put, checkpoint);
+    if (e == OK && put->has_id && uuid_is_nil(checkpoint->id))
+        e = problem_fault(c->problem, STR("/id"), "must not be the nil UUID");
     if (!put->has_id)
         checkpoint->id = uuid_v7();
     else if (e == OK)

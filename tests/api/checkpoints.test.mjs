@@ -78,6 +78,8 @@ test('checkpoints of a thread', async (t) => {
     await refuse(open, thread, { channel_values, run_id: run }, '/run_id', /this thread/);
     await refuse(open, thread, { channel_values, run_id: uuid() }, '/run_id', /this thread/);
     await refuse(open, thread, { channel_values, id: 'x' }, '/id', /UUID/);
+    await refuse(open, thread, { channel_values, id: '00000000-0000-0000-0000-000000000000' },
+      '/id', /nil/);
     await refuse(open, thread, { channel_values, channel_versions: { 'a/b': true } },
       '/channel_versions/a~1b', /number or a string/);
     await refuse(open, thread, { channel_values, versions_seen: { n: 1 } },

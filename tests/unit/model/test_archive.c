@@ -8,6 +8,7 @@
 #include "model/agents.h"
 #include "model/archive_tables.h"
 #include "model/blobs.h"
+#include "model/checkpoints.h"
 #include "model/files.h"
 #include "model/steps.h"
 #include "model/thread_copy.h"
@@ -266,6 +267,33 @@ static void add_file(struct fixture *f, struct uuid tenant, struct uuid thread, 
     }
 }
 
+/* More than a page of each. */
+static void add_checkpoints(
+    struct fixture *f, struct uuid tenant, struct uuid thread, struct uuid run)
+{
+    const struct checkpoint_task task = {.task_id = STR("t:1"), .task_path = STR("~x")};
+    const struct checkpoint_write writes[] = {
+        {STR("a"), STR("null"), 0}, {STR("b"), STR("{\"x\":[1.50]}"), 1}, {STR("c"), STR("1"), -2}};
+    for (int i = 0; i < 9; i++) {
+        struct checkpoint k = {.thread_id = thread,
+            .ns = i % 3 == 0 ? STR("inner:1") : STR(""),
+            .has_run_id = i > 4,
+            .run_id = run,
+            .channel_versions = STR("{\"n\":\"v.1\"}"),
+            .pending_sends = STR("[{\"channel\":\"c\",\"value\":null}]"),
+            .metadata = STR("{\"source\":\"loop\"}"),
+            .node = i == 4 ? STR("plan") : STR_NONE};
+        const struct checkpoint_put put = {
+            .values = arena_printf(f->arena, "{\"n\":%d.0,\"list\":[\"%0100d\",%d]}", i, 0, i)};
+        bool is_new;
+        int64_t written;
+        struct context *c = begin_as(f, tenant);
+        EXPECT_EQ(checkpoint_put(c, &put, &k, &is_new), OK);
+        EXPECT_EQ(checkpoint_put_writes(c, &k, &task, writes, (size_t)(i % 4), &written), OK);
+        commit(f);
+    }
+}
+
 /* A thread with something in every table that a thread has. */
 static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid agent)
 {
@@ -311,6 +339,7 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
     add_message(f, tenant, thread.id, 3, ada, first, &second);
     add_file(f, tenant, thread.id, "a.txt");
     add_file(f, tenant, thread.id, "../b");
+    add_checkpoints(f, tenant, thread.id, done.id);
     return thread.id;
 }
 
