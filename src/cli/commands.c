@@ -33,6 +33,14 @@
     X(step_list)           \
     X(step_get)            \
     X(step_append)         \
+    X(checkpoint_list)     \
+    X(checkpoint_get)      \
+    X(checkpoint_latest)   \
+    X(checkpoint_put)      \
+    X(checkpoint_diff)     \
+    X(checkpoint_prune)    \
+    X(checkpoint_replay)   \
+    X(checkpoint_recover)  \
     X(message_list)        \
     X(message_get)         \
     X(message_send)        \

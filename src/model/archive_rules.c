@@ -193,6 +193,8 @@ static enum error judge_step(struct context *c, struct archive_walk *w, struct a
     return step_type_is_known(text(w, row, "action_type"))
                ? OK
                : broken(w, "\"action_type\" is none that a step can have");
+}
+
 static enum error judge_checkpoint(
     struct context *c, struct archive_walk *w, struct archive_value *row)
 {

@@ -312,6 +312,9 @@ static const struct archive_field steps[] = {
     {.name = "cache_read_input_tokens", .kind = KIND_INT, .flags = MAYBE, .max = STEP_COUNT_MAX},
     {.name = "cost_pico", .kind = KIND_INT, .flags = MAYBE, .max = INT64_MAX},
     {.name = "price_version", .kind = KIND_INT, .flags = MAYBE, .min = 1, .max = VERSION_MAX},
+    CREATED,
+};
+
 static const struct archive_field checkpoints[] = {
     OF_THREAD,
     {.name = "sequence_num", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = SEQ_MAX},
@@ -462,9 +465,6 @@ const struct archive_omission archive_omissions[] = {
     {"snapshots", NULL, DOCUMENT},
     {"snapshot_items", NULL, DOCUMENT},
     {"snapshot_garbage", NULL, "the threads whose snapshots they are are gone"},
-    {"item_doubts", NULL, NOT_YET},
-    {"checkpoints", NULL, NOT_YET},
-    {"checkpoint_writes", NULL, NOT_YET},
     {"steps", "log_id", "log ids are given anew"},
     {"steps", "thread_id", "it is that of the run"},
     {"steps", "turn_id", NOT_YET},
@@ -474,7 +474,6 @@ const struct archive_omission archive_omissions[] = {
     {"checkpoint_writes", "namespace", "a write is found by the number of its checkpoint"},
     {"checkpoint_writes", "checkpoint_id", "a write is found by the number of its checkpoint"},
     {"checkpoint_writes", "size_bytes", "it is the length of the value"},
-    {"steps", NULL, NOT_YET},
     {"resumptions", NULL, NOT_YET},
     {"awaited_tools", NULL, NOT_YET},
     {"history_entries", NULL, NOT_YET},

@@ -30,6 +30,8 @@ const ISSUED = `serve; thread list; thread get; thread create; thread delete;
   tool list; tool results; run list; run get;
   run start; run input; run pause; run resume; run cancel; run tail; run wait; run claim;
   event list; event append; event tail; step list; step get; step append;
+  checkpoint list; checkpoint get; checkpoint latest; checkpoint put; checkpoint diff;
+  checkpoint prune; checkpoint replay; checkpoint recover;
   message list; message get; message send; message edit;
   message delete; message history; message search; file list; file info; file put; file get;
   file versions; file diff; file restore; file copy; file delete; file delete-version;
