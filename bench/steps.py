@@ -2,6 +2,8 @@
 import json
 import os
 import sqlite3
+import time
+import urllib.request
 import uuid
 
 from lib import median, ms, paragraph, settle, table, tell, write_requests
@@ -50,6 +52,7 @@ class Log:
         self.agents = [self.cairn.post("/v1/agents", {"name": f"agent {i}"})["id"]
                        for i in range(AGENTS)]
         self.thread = self.cairn.make_threads(1)[0]
+        self.make_one_of_each()
         self.run = self.start_run(self.thread)
         self.cairn.stop()
         self.fill()
@@ -57,6 +60,19 @@ class Log:
 
     def start_run(self, thread):
         return self.cairn.post(f"/v1/threads/{thread}/runs", {"dispatch": "direct"})["id"]
+
+    def make_one_of_each(self):
+        """What the others are copies of: a resumption, and the entry of a run in the history."""
+        self.put(f"/v1/threads/{self.thread}/resumption",
+                 {"system_prompt": "You draw charts.", "model": "model-1"})
+        self.put(f"/v1/runs/{self.start_run(self.thread)}",
+                 {"status": "completed", "final_output": "Here it is."}, "PATCH")
+
+    def put(self, path, body, method="PUT"):
+        request = urllib.request.Request(self.cairn.url + path, json.dumps(body).encode(),
+                                         {"Content-Type": "application/json", "If-Match": "*"},
+                                         method=method)
+        urllib.request.urlopen(request).close()
 
     def fill(self):
         """Threads and runs are copies of one that Cairn has made; indexes are made at the end."""
@@ -76,14 +92,20 @@ class Log:
         db.executemany("INSERT INTO bench_runs VALUES (?, ?, ?, ?, ?)",
                        ((i, tenant, threads[i * len(threads) // n_runs], uuid.uuid4().bytes,
                          uuid.UUID(self.agents[i % AGENTS]).bytes) for i in range(n_runs)))
+        of_run = "(SELECT b.{} FROM bench_runs AS b WHERE b.run_id = n.x)".format
         self.copy_rows(db, "threads", "id", "SELECT DISTINCT thread_id FROM bench_runs")
         self.copy_rows(db, "thread_documents", "thread_id",
                        "SELECT DISTINCT thread_id FROM bench_runs")
         self.copy_rows(db, "runs", "id", "SELECT run_id FROM bench_runs",
-                       thread_id="(SELECT b.thread_id FROM bench_runs AS b WHERE b.run_id = n.x)",
-                       agent_id="(SELECT b.agent_id FROM bench_runs AS b WHERE b.run_id = n.x)",
+                       thread_id=of_run("thread_id"), agent_id=of_run("agent_id"),
                        step_count=str(STEPS_A_RUN))
         self.copy_rows(db, "run_documents", "run_id", "SELECT run_id FROM bench_runs")
+        self.copy_rows(db, "resumptions", "thread_id", "SELECT DISTINCT thread_id FROM bench_runs")
+        self.copy_rows(db, "history_entries", "run_id", "SELECT run_id FROM bench_runs",
+                       id="randomblob(16)", thread_id=of_run("thread_id"),
+                       agent_id=of_run("agent_id"), sequence_number=of_run("place + 2"),
+                       started_at=f"{time.time_ns() // 1000} - " + of_run("place * 20000000"),
+                       input_tokens="1500", output_tokens="800")
         db.execute("COMMIT")
         for first in range(0, n_runs * STEPS_A_RUN, SLICE):
             end = min(first + SLICE, n_runs * STEPS_A_RUN)
@@ -126,7 +148,13 @@ def readings(log):
     """What is asked, and how: the patterns that a log of steps is kept for, then each filter."""
     steps = json.loads(log.cairn.ask("GET", f"/v1/runs/{log.old_run}/steps"))["data"]
     at = steps[0]["timestamp"]
-    return (("debug one run: its 25 steps", f"/v1/runs/{log.old_run}/steps?limit=200"),
+    return (("resume: all that a thread goes on from",
+             f"/v1/threads/{log.old_thread}/resumption"),
+            ("the newest 20 entries of its history",
+             f"/v1/threads/{log.old_thread}/history?limit=20"),
+            ("the average tokens of a run, by agent, of the last 7 days",
+             "/v1/usage/averages?days=7&group_by=agent"),
+            ("debug one run: its 25 steps", f"/v1/runs/{log.old_run}/steps?limit=200"),
             ("find errors: the newest 50", "/v1/steps?action_type=error&limit=50"),
             ("find errors of one agent", f"/v1/steps?outcome=error&agent_id={log.agents[3]}"),
             ("the calls of models of one run", f"/v1/runs/{log.old_run}/llm-calls"),

@@ -2,7 +2,6 @@
 
 #include "api/resources.h"
 #include "api/run_path.h"
-#include "base/hash.h"
 #include "model/events.h"
 #include "model/snapshots.h"
 

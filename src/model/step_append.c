@@ -1,5 +1,4 @@
 /* How steps come into a run: numbers, messages, usage, rows, and the event that tells of them. */
-#include "base/hash.h"
 #include "base/json_write.h"
 #include "model/events.h"
 #include "model/history.h"

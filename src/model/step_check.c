@@ -1,5 +1,4 @@
 /* What must hold of a new step, and what the data of its action say of it. */
-#include "base/hash.h"
 #include "base/json.h"
 #include "model/events.h"
 #include "model/snapshots.h"

@@ -1,6 +1,5 @@
 #include "model/steps.h"
 
-#include "base/hash.h"
 #include "base/json_write.h"
 #include "model/snapshots.h"
 #include "model/statements.h"
@@ -123,17 +122,10 @@ enum error step_messages_of_call(
 
 /* --- Lists ---------------------------------------------------------------------------------- */
 
-static enum error no_step(struct context *c, struct step *step)
-{
-    return OK;
-}
-
 /* Reads and ends a query for a page; the messages are read when it has ended. */
 static enum error read_page(
     struct context *c, struct query *q, bool with_messages, size_t limit, struct step_page *page)
 {
-    enum error (*complete)(struct context *, struct step *) =
-        with_messages ? step_read_messages : no_step;
     size_t bytes = 0, kept = 0;
     page->count = 0;
     page->more = false;
@@ -146,7 +138,8 @@ static enum error read_page(
     }
     enum error e = query_end(q);
     for (bytes = 0; e == OK && kept < page->count && bytes <= PAGE_MAX_BYTES; kept++) {
-        e = complete(c, &page->steps[kept]);
+        if (with_messages)
+            e = step_read_messages(c, &page->steps[kept]);
         bytes += page->steps[kept].action_data.len + page->steps[kept].messages_snapshot.len;
     }
     page->more |= kept < page->count;

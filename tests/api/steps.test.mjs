@@ -266,6 +266,22 @@ test('steps of runs', async (t) => {
     assert.equal((await append(open, run.id, good)).number, 1, 'no number was taken');
   });
 
+  await t.test('data of any JSON come back as they were sent', async () => {
+    const run = await newRun(open);
+    const odd = {
+      'a\tkey': 'a\u0001b', 'nothing': null, 'deep': [[{ 'x': [] }]], '': '\u{1f600}"\\',
+      'numbers': [0, -1.5, 1e300, 12345678901234567890n.toString()],
+    };
+    const step = { action_type: 'tool_execution', action_data: odd, messages_snapshot: [odd] };
+    await append(open, run.id, step);
+    await append(open, run.id, { steps: [step, step] });
+    for (const number of [1, 2, 3]) {
+      const whole = await read(open, run.id, number);
+      assert.deepEqual(whole.action_data, odd);
+      assert.deepEqual(whole.messages_snapshot, [odd]);
+    }
+  });
+
   await t.test('numbers have no gaps when many append at once, and one event tells of each batch',
     async () => {
       const run = await newRun(open);
