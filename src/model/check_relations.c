@@ -1,5 +1,5 @@
-/* Rules between the rows of files, states, messages, participants, shares and storage; and whether
- * content is there. */
+/* Rules between the rows of files, states, messages, participants, shares, storage and steps; and
+ * whether content is there. */
 #include "model/check_walk.h"
 #include "model/statements.h"
 #include "store/content_copy.h"
@@ -37,6 +37,10 @@ static const struct {
         false},
     {"storage", "agent", &SQL_CHECK_STORAGE,
         "a key of its storage must have one value, of the size that it says (version", ")", false},
+    {"step-numbers", "run", &SQL_CHECK_STEP_NUMBERS, "it counts",
+        " steps, and does not have those from 1 to that", false},
+    {"step-messages", "run", &SQL_CHECK_STEP_MESSAGES, "the messages of step", " are not there",
+        false},
     {"json", "object", &SQL_CHECK_DOCUMENTS, "a document of it is not valid JSON (", ")", true},
 };
 

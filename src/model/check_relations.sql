@@ -66,6 +66,20 @@ OR (bytes IS NOT NULL AND size_bytes <> {{sqlite: length(bytes)}}
     {{postgres: octet_length(bytes)}}) LIMIT :limit;
 
 -- PostgreSQL's type has looked at them.
+-- A number is there once: so many of them up to the greatest are all.
+-- name: check_step_numbers
+SELECT r.id, r.step_count FROM runs AS r
+LEFT JOIN (SELECT tenant_id, run_id, count(*) AS steps, min(number) AS first, max(number) AS last
+    FROM steps GROUP BY tenant_id, run_id) AS s ON s.tenant_id = r.tenant_id AND s.run_id = r.id
+WHERE r.step_count <> coalesce(s.steps, 0) OR r.step_count <> coalesce(s.last, 0) OR s.first < 1
+LIMIT :limit;
+
+-- name: check_step_messages
+SELECT s.run_id, s.number FROM steps AS s
+WHERE s.messages_snapshot_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM snapshots AS n
+    WHERE n.tenant_id = s.tenant_id AND n.id = s.messages_snapshot_id)
+LIMIT :limit;
+
 -- name: check_documents
 {{sqlite:
 SELECT id, 1 FROM agents WHERE NOT json_valid(metadata)
@@ -79,6 +93,7 @@ UNION ALL SELECT id, 4 FROM files WHERE NOT json_valid(metadata)
 UNION ALL SELECT state_id, 5 FROM state_versions WHERE NOT json_valid(data)
     OR (json_schema IS NOT NULL AND NOT json_valid(json_schema))
     OR (ui_schema IS NOT NULL AND NOT json_valid(ui_schema))
+UNION ALL SELECT run_id, 7 FROM steps WHERE NOT json_valid(action_data)
 UNION ALL SELECT agent_id, 6 FROM agent_storage WHERE value IS NOT NULL AND NOT json_valid(value)
 LIMIT :limit
 }}{{postgres: SELECT id, 0 FROM tenants LIMIT 0 * :limit}};

@@ -1,5 +1,6 @@
 #include "fixture.h"
 #include "model/check.h"
+#include "model/steps.h"
 
 static struct check *check_with(struct fixture *f, bool quick)
 {
@@ -256,6 +257,28 @@ TEST(files_states_and_shares_whose_parts_are_missing_are_found)
     EXPECT_PART(check->findings[1].detail, "version 3 must be there");
     EXPECT_STR(check->findings[2].rule, STR("share-redemptions"));
     EXPECT_PART(check->findings[2].detail, "it counts 2 redemptions");
+    fixture_end(&f);
+}
+
+TEST(steps_that_are_missing_or_have_lost_their_messages_are_found)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    struct step steps[3] = {{.action_type = STR("run_started")},
+        {.action_type = STR("compaction"), .messages_snapshot = STR("[{}]")},
+        {.action_type = STR("run_completed")}};
+    EXPECT_EQ(run_get_head(begin(&f), run.id, &run), OK);
+    EXPECT_EQ(step_append(&f.context, &run, steps, 3, STR_NONE), OK);
+    commit(&f);
+    EXPECT_EQ(check_with(&f, false)->n_findings, 0);
+    sql_exec(&f, "DELETE FROM snapshots; DELETE FROM steps WHERE number = 1");
+    struct check *check = check_with(&f, true);
+    EXPECT_EQ(check->n_findings, 2);
+    EXPECT_STR(check->findings[0].rule, STR("step-numbers"));
+    EXPECT_PART(check->findings[0].detail, "it counts 3 steps");
+    EXPECT_STR(check->findings[1].rule, STR("step-messages"));
+    EXPECT_PART(check->findings[1].detail, "the messages of step 2 are not there");
     fixture_end(&f);
 }
 

@@ -62,6 +62,8 @@ static const struct {
     {"check_share_counts", "cairn check"},
     {"check_shares", "cairn check"},
     {"check_storage", "cairn check"},
+    {"check_step_numbers", "cairn check"},
+    {"check_step_messages", "cairn check"},
     {"check_documents", "cairn check"},
     {"check_blobs", "cairn check"},
 };
