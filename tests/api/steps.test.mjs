@@ -409,6 +409,21 @@ test('steps of runs', async (t) => {
     assert.deepEqual(numbers(await across(open, `agent_id=${agent}&outcome=error`)), [2]);
   });
 
+  await t.test('a step of a turn counts for it', async () => {
+    const [run, other] = [await newRun(open), await newRun(open)];
+    const turn = expectStatus(await open.post(`/v1/runs/${run.id}/turns`,
+      { input: { message: 'hello' } }), 201);
+    await append(open, run.id, { action_type: 'api_response_received', turn_id: turn.turn_id,
+      usage: { input_tokens: 10, output_tokens: 5 } });
+    assert.equal((await read(open, run.id, 1)).turn_id, turn.turn_id);
+    const calls = expectStatus(await open.get(`/v1/runs/${run.id}/llm-calls`), 200);
+    assert.equal(calls.data[0].turn_id, turn.turn_id);
+    const after = expectStatus(await open.get(`/v1/runs/${run.id}/turns/${turn.turn_id}`), 200);
+    assert.deepEqual([after.usage.tokens_in, after.usage.tokens_out], [10, 5]);
+    await refuse(open, other.id, { action_type: 'error', turn_id: turn.turn_id }, '/turn_id',
+      /a turn of this run/);
+  });
+
   await t.test('a growing list of messages is kept for what is new in it', async () => {
     const run = await newRun(open);
     const messages = [];
