@@ -55,6 +55,11 @@ static const struct {
     {"RunHeartbeat", "{\"lease_ms\":30000}"},
     {"RunPhaseBody", "{\"to\":\"executing\",\"trigger\":\"plan_ready\"}"},
     {"TurnCreate", "{\"input\":{\"message\":\"Which books suit a girl of nine?\"}}"},
+    {"AgentRunCreate", "{\"input\":{\"message\":\"Recommend books for a girl of nine\"},"
+                       "\"config\":{\"model_override\":\"gpt-4o\"}}"},
+    {"AgentRunInput", "{\"message\":\"Recommend books for a girl of nine\"}"},
+    {"AgentRunConfig", "{\"model_override\":\"gpt-4o\"}"},
+    {"TurnUsageBody", "{\"tokens_in\":1200,\"tokens_out\":80}"},
     {"TurnInput", "{\"message\":\"Which books suit a girl of nine?\"}"},
     {"TurnPatch", "{\"status\":\"complete\",\"output\":{\"message\":\"Try these three.\"},"
                   "\"latency_ms\":840}"},

@@ -162,7 +162,7 @@ struct claim_query {
 };
 extern const struct schema schema_run, schema_run_create, schema_run_body, schema_run_input,
     schema_run_claim, schema_run_heartbeat, query_runs, query_thread_runs, query_claim,
-    query_agent_runs, schema_run_usage, schema_run_read, query_run_read;
+    query_agent_runs, schema_run_usage, schema_run_read, query_run_read, schema_agent_run;
 enum error handle_run_start(struct call *call, struct context *c);
 enum error handle_run_list(struct call *call, struct context *c);
 enum error handle_thread_run_list(struct call *call, struct context *c);
@@ -176,6 +176,10 @@ enum error handle_run_cancel(struct call *call, struct context *c);
 enum error handle_run_claim(struct call *call, struct context *c);
 enum error handle_run_heartbeat(struct call *call, struct context *c);
 enum error handle_run_release(struct call *call, struct context *c);
+
+/* agent_runs_api.c */
+extern const struct schema schema_agent_run_create;
+enum error handle_agent_run_start(struct call *call, struct context *c);
 
 /* run_phases_api.c */
 extern const struct schema schema_run_phase, schema_run_phase_body, query_run_phases,

@@ -34,7 +34,8 @@ static const struct field usage_fields[] = {
 const struct schema schema_run_usage = {
     "RunUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct run_usage)};
 
-/* What an engine may change follows the id: RunBody is that run of the table, Run the whole. */
+/* Parts of one table: Run is without the first row, which is the id by another platform's name, and
+ * RunBody is what an engine may change, which follows the id. */
 enum { RUN_BODY_FIELDS = 12 };
 
 /* A child of a run, to who reads the run: what the member of a team answered. */
@@ -81,6 +82,11 @@ struct run_read {
 enum { MEMBERS_MAX = 200 };
 
 static const struct field run_fields[] = {
+    {.name = "run_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_READ_ONLY,
+        .offset = RUN_FIELD(id),
+        .summary = "the same as id"},
     {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = RUN_FIELD(id)},
     {.name = "status", .kind = FIELD_ENUM, .offset = RUN_FIELD(status), .choices = run_statuses},
     {.name = "state",
@@ -278,12 +284,14 @@ static const struct field run_fields[] = {
 };
 /* What one run is read with stands at the end. */
 enum { RUN_READ_FIELDS = 2 };
+const struct schema schema_agent_run = {
+    "AgentRun", run_fields, COUNT_OF(run_fields) - RUN_READ_FIELDS, sizeof(struct run)};
 const struct schema schema_run = {
-    "Run", run_fields, COUNT_OF(run_fields) - RUN_READ_FIELDS, sizeof(struct run)};
+    "Run", &run_fields[1], COUNT_OF(run_fields) - 1 - RUN_READ_FIELDS, sizeof(struct run)};
 const struct schema schema_run_read = {
-    "RunWithMembers", run_fields, COUNT_OF(run_fields), sizeof(struct run_read)};
+    "RunWithMembers", &run_fields[1], COUNT_OF(run_fields) - 1, sizeof(struct run_read)};
 const struct schema schema_run_body = {
-    "RunBody", &run_fields[1], RUN_BODY_FIELDS, sizeof(struct run)};
+    "RunBody", &run_fields[2], RUN_BODY_FIELDS, sizeof(struct run)};
 
 struct run_create {
     bool has_parent_run_id;
@@ -293,6 +301,7 @@ struct run_create {
     struct str agent;
     bool has_agent_id;
     struct uuid agent_id;
+    struct str agent_version;
     struct str model;
     struct str provider;
     struct str request;
@@ -345,6 +354,13 @@ static const struct field run_create_fields[] = {
         .offset = CREATE_FIELD(agent_id),
         .has_offset = CREATE_FIELD(has_agent_id),
         .summary = "the agent that the run is of"},
+    {.name = "agent_version",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = CREATE_FIELD(agent_version),
+        .min = 1,
+        .max = RUN_AGENT_VERSION_MAX_BYTES,
+        .summary = "with agent_id: the active one when absent"},
     {.name = "model",
         .kind = FIELD_STRING,
         .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
@@ -522,6 +538,7 @@ enum error handle_run_start(struct call *call, struct context *c)
         .agent = body->agent,
         .has_agent_id = body->has_agent_id,
         .agent_id = body->agent_id,
+        .agent_version = body->agent_version,
         .model = body->model,
         .provider = body->provider,
         .request = body->request,

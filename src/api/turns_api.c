@@ -87,6 +87,41 @@ static const struct field turn_input_fields[] = {
 static const struct schema schema_turn_input = {
     "TurnInput", turn_input_fields, COUNT_OF(turn_input_fields), sizeof(struct turn_input)};
 
+#define GIVEN_FIELD(member) offsetof(struct usage, member)
+#define TOKENS(field, member)                                                             \
+    {                                                                                     \
+        .name = (field), .kind = FIELD_INT, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,     \
+        .offset = offsetof(struct given_usage, usage.member),                             \
+        .has_offset = offsetof(struct given_usage, has_##member), .max = USAGE_TOKENS_MAX \
+    }
+struct given_usage {
+    struct usage usage;
+    bool has_input_tokens, has_output_tokens;
+    bool has_cache_creation_input_tokens, has_cache_read_input_tokens;
+};
+static const struct field given_usage_fields[] = {
+    TOKENS("tokens_in", input_tokens),
+    TOKENS("tokens_out", output_tokens),
+    TOKENS("cache_creation_input_tokens", cache_creation_input_tokens),
+    TOKENS("cache_read_input_tokens", cache_read_input_tokens),
+    {.name = "model",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = GIVEN_FIELD(model),
+        .min = 1,
+        .max = RUN_MODEL_MAX_BYTES,
+        .summary = "the run's when absent"},
+    {.name = "provider",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = GIVEN_FIELD(provider),
+        .min = 1,
+        .max = RUN_PROVIDER_MAX_BYTES,
+        .summary = "the run's when absent"},
+};
+static const struct schema schema_given_usage = {
+    "TurnUsageBody", given_usage_fields, COUNT_OF(given_usage_fields), sizeof(struct given_usage)};
+
 struct turn_body {
     struct turn_input input;
     struct str status;
@@ -95,6 +130,8 @@ struct turn_body {
     int64_t latency_ms;
     bool has_checkpoint_id;
     struct uuid checkpoint_id;
+    bool has_usage;
+    struct given_usage usage;
 };
 #define BODY_FIELD(member) offsetof(struct turn_body, member)
 /* What a turn begins with is the first: TurnPatch is the rest of the table. */
@@ -126,6 +163,13 @@ static const struct field turn_body_fields[] = {
         .offset = BODY_FIELD(checkpoint_id),
         .has_offset = BODY_FIELD(has_checkpoint_id),
         .summary = "of the run's thread"},
+    {.name = "usage",
+        .kind = FIELD_NESTED,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
+        .offset = BODY_FIELD(usage),
+        .has_offset = BODY_FIELD(has_usage),
+        .nested = &schema_given_usage,
+        .summary = "of one call of a model; its cost is computed"},
 };
 const struct schema schema_turn_create = {
     "TurnCreate", turn_body_fields, COUNT_OF(turn_body_fields), sizeof(struct turn_body)};
@@ -183,7 +227,7 @@ enum error handle_turn_create(struct call *call, struct context *c)
     if (e == OK)
         e = turn_check_input(c, body->input.message, body->input.tool_results);
     if (e == OK)
-        e = turn_begin(c, &run, &turn);
+        e = turn_begin(c, &run, &turn, body->has_usage ? &body->usage.usage : NULL);
     if (e == OK)
         answer(call, &turn);
     return e;
@@ -228,7 +272,7 @@ enum error handle_turn_patch(struct call *call, struct context *c)
     take_body(&patched, &after);
     if (str_is_none(after.status))
         after.status = before.status;
-    e = turn_update(c, &run, &before, &after);
+    e = turn_update(c, &run, &before, &after, patched.has_usage ? &patched.usage.usage : NULL);
     if (e == OK)
         answer(call, &after);
     return e;

@@ -27,6 +27,13 @@
     X(run_tail)            \
     X(run_wait)            \
     X(run_claim)           \
+    X(run_phase)           \
+    X(run_phases)          \
+    X(run_tree)            \
+    X(turn_list)           \
+    X(turn_get)            \
+    X(turn_create)         \
+    X(turn_update)         \
     X(event_list)          \
     X(event_append)        \
     X(event_tail)          \

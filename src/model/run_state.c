@@ -5,6 +5,7 @@
 #include "model/run_store.h"
 #include "model/statements.h"
 #include "model/turns.h"
+#include "model/usage.h"
 
 /*
  * The one table of a run's life. Back to `queued` leads from every state in which a worker may be
@@ -265,6 +266,8 @@ enum error run_change_with(struct context *c, struct run *run, const char *to, s
         e = run_take_phase(c, run, move);
     if (e == OK)
         e = run_write(c, run);
+    if (e == OK && finished)
+        e = usage_count_finished(c, run);
     if (e == OK && finished)
         e = history_append(c, run);
     if (e == OK)

@@ -1,8 +1,9 @@
 #include "model/runs.h"
 
-#include "model/agents.h"
+#include "model/agent_versions.h"
 #include "model/run_store.h"
 #include "model/statements.h"
+#include "model/usage.h"
 
 const char *const run_dispatches[] = {"queue", "direct", NULL};
 
@@ -365,11 +366,32 @@ static enum error check_start(struct context *c, const struct thread *thread, st
     return e == OK ? check_count(c, thread->id) : e;
 }
 
+/* The model that the version says, for a run that names none. */
+static enum error take_model(struct context *c, struct run *run)
+{
+    struct agent_version version;
+    struct json_doc doc;
+    struct json_error bad;
+    struct json model;
+    if (!str_is_none(run->model) || str_is_none(run->agent_version))
+        return OK;
+    enum error e = agent_version_get(c, run->agent_id, run->agent_version, &version);
+    if (e != OK || str_is_none(version.parts[PART_LLM_CONFIG]))
+        return e;
+    if (json_parse(c->arena, version.parts[PART_LLM_CONFIG], &doc, &bad) &&
+        json_get(json_root(&doc), STR("default_model"), &model) && json_type(model) == JSON_STRING)
+        run->model = json_string(c->arena, model);
+    return OK;
+}
+
 /* What the agent says of the run; the thread is locked, so that the agent may be next. */
 static enum error take_agent(struct context *c, struct run *run)
 {
     struct agent agent;
     bool exists = false;
+    if (!run->has_agent_id && !str_is_none(run->agent_version))
+        return problem_fault(
+            c->problem, STR("/agent_version"), "can be given only together with agent_id");
     if (!run->has_agent_id)
         return OK;
     enum error e = agent_exists(c, run->agent_id, &exists);
@@ -377,9 +399,11 @@ static enum error take_agent(struct context *c, struct run *run)
         return problem_fault(c->problem, STR("/agent_id"), "must be an agent of the tenant");
     if (e == OK)
         e = agent_get(c, run->agent_id, &agent);
+    if (e == OK)
+        e = agent_use_version(c, run->agent_id, run->agent_version, &run->agent_version);
     if (e == OK && str_is_none(run->agent))
         run->agent = agent.name;
-    return e;
+    return e == OK ? take_model(c, run) : e;
 }
 
 static void start_defaults(struct run *run, const struct thread *thread)
@@ -410,6 +434,8 @@ enum error run_start(struct context *c, struct uuid thread_id, struct str policy
     start_defaults(run, &thread);
     run->status = STR("queued");
     e = insert(c, run);
+    if (e == OK)
+        e = usage_count_started(c, run);
     if (e == OK && !run->has_parent_run_id)
         e = thread_set_recent_run(c, &thread, run->id);
     if (e == OK)

@@ -284,7 +284,15 @@ static enum error check_begin(struct context *c, const struct run *run)
     return e;
 }
 
-enum error turn_begin(struct context *c, const struct run *run, struct turn *turn)
+static enum error count_usage(
+    struct context *c, const struct run *run, struct uuid turn_id, const struct usage *usage)
+{
+    struct cost cost;
+    return usage == NULL ? OK : usage_add(c, run, turn_id, usage, &cost);
+}
+
+enum error turn_begin(
+    struct context *c, const struct run *run, struct turn *turn, const struct usage *usage)
 {
     enum error e = run_check_fence(c, run);
     if (e == OK)
@@ -302,23 +310,28 @@ enum error turn_begin(struct context *c, const struct run *run, struct turn *tur
     take_end(c, turn);
     e = insert(c, run, turn);
     if (e == OK)
+        e = count_usage(c, run, turn->id, usage);
+    if (e == OK)
         e = tell(c, run, turn, "turn.created");
     return e == OK ? turn_get(c, run->id, turn->id, turn) : e;
 }
 
 /* What a turn gave back stays; what is measured and kept of it may be told later. */
-static enum error check_change(
-    struct context *c, const struct turn *before, const struct turn *after)
+static enum error check_change(struct context *c, const struct turn *before,
+    const struct turn *after, const struct usage *usage)
 {
     enum error e = check_transition(c, before->status, after->status);
+    if (e == OK && usage != NULL && before->usage.llm_calls > 0)
+        return problem_set(c->problem, ERR_CONFLICT,
+            "calls of models were counted in the turn already: tell of others one by one");
     if (e == OK && is_finished(before->status) && str_differs(before->output, after->output))
         return problem_set(c->problem, ERR_CONFLICT,
             "the turn is %.*s: its output cannot change any more", STR_ARG(before->status));
     return e;
 }
 
-enum error turn_update(
-    struct context *c, const struct run *run, const struct turn *before, struct turn *after)
+enum error turn_update(struct context *c, const struct run *run, const struct turn *before,
+    struct turn *after, const struct usage *usage)
 {
     struct turn turn = *before;
     struct query q;
@@ -337,7 +350,7 @@ enum error turn_update(
     if (e == OK && has_new_output && !str_is_none(turn.output))
         e = take_status(c, &turn, before->status);
     if (e == OK)
-        e = check_change(c, before, &turn);
+        e = check_change(c, before, &turn, usage);
     if (e == OK)
         e = check_checkpoint(c, run, &turn);
     if (e != OK)
@@ -346,6 +359,8 @@ enum error turn_update(
     context_query(c, &q, &SQL_TURN_UPDATE);
     bind_content(&q, &turn);
     e = query_run(&q);
+    if (e == OK)
+        e = count_usage(c, run, turn.id, usage);
     if (e == OK)
         e = tell(c, run, &turn, "turn.updated");
     return e == OK ? turn_get(c, run->id, turn.id, after) : e;

@@ -7,6 +7,7 @@
 #define MODEL_TURNS_H
 
 #include "model/runs.h"
+#include "model/usage.h"
 
 enum {
     TURN_MESSAGE_MAX_BYTES = RUN_INPUT_MAX_BYTES,
@@ -54,11 +55,14 @@ const char *const *turn_transitions(struct str from);
 MUST_CHECK enum error turn_check_input(struct context *c, struct str message, struct str results);
 
 /* Begins the turn that `turn` describes (input, output, status, latency_ms, checkpoint_id). Without
- * a status it is running, or what its output says: its "status", or complete. */
-MUST_CHECK enum error turn_begin(struct context *c, const struct run *run, struct turn *turn);
-/* Replaces what may change of `before`: output, status, latency_ms and checkpoint_id. */
-MUST_CHECK enum error turn_update(
-    struct context *c, const struct run *run, const struct turn *before, struct turn *after);
+ * a status it is running, or what its output says: its "status", or complete. `usage` of one call
+ * of a model, or NULL. */
+MUST_CHECK enum error turn_begin(
+    struct context *c, const struct run *run, struct turn *turn, const struct usage *usage);
+/* Replaces what may change of `before`: output, status, latency_ms and checkpoint_id. `usage` as
+ * above, for a turn of which nothing was counted yet. */
+MUST_CHECK enum error turn_update(struct context *c, const struct run *run,
+    const struct turn *before, struct turn *after, const struct usage *usage);
 /* The run has ended: so does its running turn, as the run did. */
 MUST_CHECK enum error turn_end_running(struct context *c, const struct run *run);
 

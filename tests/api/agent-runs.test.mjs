@@ -88,6 +88,51 @@ test('the record of a run', async (t) => {
     expectProblem(await client.get(`/v1/agents/${uuid()}/runs`), 404, 'not_found');
   });
 
+  await t.test('begins of an agent with a message, on a new thread or a known one', async () => {
+    const body = {
+      input: { message: 'hello', attachments: [{ url: 'https://example.com/a.pdf' }] },
+      config: { model_override: 'gpt-4o', stream: true },
+      metadata: { from: 'test' }, dispatch: 'direct',
+    };
+    const run = expectStatus(await client.post(`/v1/agents/${agent.id}/runs`, body), 201);
+    assert.deepEqual(
+      [run.run_id, run.status, run.user_input, run.request, run.model, run.agent, run.agent_id],
+      [run.id, 'running', 'hello', body.input, 'gpt-4o', 'researcher', agent.id],
+    );
+    const thread = expectStatus(await client.get(`/v1/threads/${run.thread_id}`), 200);
+    assert.deepEqual([thread.agent, thread.most_recent_run_id], ['researcher', run.id]);
+    const again = { ...body, thread_id: thread.id };
+    expectProblem(await client.post(`/v1/agents/${agent.id}/runs`, again), 409, 'run_active');
+    const next = await client.post(
+      `/v1/agents/${agent.id}/runs`, { ...again, policy: 'interrupt' });
+    assert.equal(expectStatus(next, 201).thread_id, thread.id);
+    for (const [bad, pointer] of [
+      [{}, '/input'], [{ input: {} }, '/input/message'],
+      [{ ...body, config: { speed: 1 } }, '/config/speed'],
+      [{ ...body, agent_version: '9.9.9' }, '/agent_version'],
+    ])
+      expectFault(await client.post(`/v1/agents/${agent.id}/runs`, bad), 422, 'invalid_input',
+        pointer);
+    expectProblem(await client.post(`/v1/agents/${uuid()}/runs`, body), 404, 'not_found');
+    expectProblem(await client.post(`/v1/agents/${agent.id}/runs`, { ...body, thread_id: uuid() }),
+      404, 'not_found');
+  });
+
+  await t.test('is made of a version of the agent, which says the model', async () => {
+    const made = expectStatus(await client.post('/v1/agents', {
+      name: 'versioned', system_prompt: { role: 'helper' },
+      llm_config: { default_model: 'gpt-4o-mini' },
+    }), 201);
+    const run = expectStatus(
+      await client.post(`/v1/agents/${made.id}/runs`, { input: { message: 'hi' } }), 201);
+    assert.deepEqual([run.agent_version, run.model], ['1.0.0', 'gpt-4o-mini']);
+    const thread = await newThread(client);
+    const named = await start(client, thread, { agent_id: made.id, agent_version: '1.0.0' });
+    assert.equal(named.agent_version, '1.0.0');
+    expectFault(await client.post(`/v1/threads/${thread.id}/runs`, { agent_version: '1.0.0' }),
+      422, 'invalid_input', '/agent_version');
+  });
+
   await t.test('cannot be of an agent that is not there', async () => {
     const thread = await newThread(client);
     const refused = await client.post(`/v1/threads/${thread.id}/runs`, { agent_id: uuid() });
@@ -353,6 +398,30 @@ test('seven runs of a team, told as a tree and as what its members answered', as
   );
   assert.deepEqual(all[0].request, { input_content: 'hello' });
   assert.equal(all[0].content, 'Hello! Welcome to NotebookLM!');
+
+  await t.test('what the members used counts for the team too', async () => {
+    const last = await run('NotebookLM', 'and another one');
+    const member = await run('Researcher', 'search once more', last);
+    const use = (of, tokens_in, tokens_out) =>
+      client.post(`/v1/runs/${of.id}/turns`, {
+        input: { message: 'go' }, output: { message: 'done' },
+        usage: { tokens_in, tokens_out, model: 'a model without a price' },
+      });
+    expectStatus(await use(last, 100, 10), 201);
+    const turn = expectStatus(await use(member, 1000, 50), 201);
+    assert.deepEqual(
+      [turn.usage.tokens_in, turn.usage.tokens_out, turn.usage.cost_usd, turn.usage.llm_calls],
+      [1000, 50, null, 1]);
+    const sums = ({ usage, total_usage: total }) =>
+      [usage, total].map((u) => [u.llm_calls, u.input_tokens, u.output_tokens, u.unpriced_calls]);
+    assert.deepEqual(sums(await readRun(client, member)), [[1, 1000, 50, 1], [1, 1000, 50, 1]]);
+    assert.deepEqual(sums(await readRun(client, last)), [[1, 100, 10, 1], [2, 1100, 60, 2]]);
+    assert.equal((await readRun(client, last)).total_usage.cost_usd, null);
+    const twice = await client.patch(
+      `/v1/runs/${member.id}/turns/${turn.turn_id}`, { usage: { tokens_in: 1 } });
+    expectProblem(twice, 409, 'conflict');
+    expectStatus(await client.post(`/v1/runs/${last.id}/cancel`), 200);
+  });
 
   await t.test('a run is read with what its members answered', async () => {
     const read = await client.get(`/v1/runs/${fifth.id}?include=member_responses`);

@@ -29,6 +29,7 @@ const ISSUED = `serve; thread list; thread get; thread create; thread delete;
   thread context; history list; history get; resumption get; resumption put; resumption patch;
   tool list; tool results; run list; run get;
   run start; run input; run pause; run resume; run cancel; run tail; run wait; run claim;
+  run phase; run phases; run tree; turn list; turn get; turn create; turn update;
   event list; event append; event tail; step list; step get; step append;
   checkpoint list; checkpoint get; checkpoint latest; checkpoint put; checkpoint diff;
   checkpoint prune; checkpoint replay; checkpoint recover;
@@ -143,7 +144,7 @@ test('bash completes commands, verbs, options and values', async (t) => {
   const cli = newCli(t);
   const nouns = [...new Set(ISSUED.map((words) => words.split(' ')[0]))];
   assert.deepEqual(await complete(cli, 'cairn '), nouns);
-  assert.deepEqual(await complete(cli, 'cairn t'), ['thread', 'tool', 'tenant']);
+  assert.deepEqual(await complete(cli, 'cairn t'), ['thread', 'tool', 'turn', 'tenant']);
   assert.deepEqual(await complete(cli, 'cairn thread '),
     ['list', 'get', 'create', 'delete', 'context']);
   assert.deepEqual(await complete(cli, 'cairn run re'), ['resume']);

@@ -6,6 +6,9 @@ export async function answersOfAgentRuns(check, c) {
   const body = { agent_id: agent.id, dispatch: 'direct', request: { message: 'hi' } };
   const run = (await c.post(`/v1/threads/${thread.id}/runs`, body)).body;
   const under = `/v1/agents/${agent.id}/runs`;
+  const config = { model_override: 'm', stream: true };
+  const asked = { input: { message: 'hi' }, dispatch: 'direct', config };
+  check('/v1/agents/{agent_id}/runs', 'post', await c.post(under, asked), 201);
   check('/v1/agents/{agent_id}/runs', 'get', await c.get(under), 200);
   check('/v1/agents/{agent_id}/runs/{run_id}', 'get', await c.get(`${under}/${run.id}`), 200);
 

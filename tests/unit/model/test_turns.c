@@ -12,7 +12,7 @@ static struct turn begin_turn(struct fixture *f, struct uuid run_id, struct turn
     struct run run = {0};
     struct context *c = begin(f);
     EXPECT_EQ(run_get_head(c, run_id, &run), OK);
-    EXPECT_EQ(turn_begin(c, &run, &turn), OK);
+    EXPECT_EQ(turn_begin(c, &run, &turn, NULL), OK);
     commit(f);
     return turn;
 }
@@ -22,7 +22,7 @@ static enum error try_begin(struct fixture *f, struct uuid run_id, struct turn t
     struct run run = {0};
     struct context *c = begin(f);
     EXPECT_EQ(run_get_head(c, run_id, &run), OK);
-    enum error e = turn_begin(c, &run, &turn);
+    enum error e = turn_begin(c, &run, &turn, NULL);
     abandon(f);
     return e;
 }
@@ -48,7 +48,7 @@ TEST(turns_are_numbered_without_gaps_and_one_at_a_time_is_running)
     EXPECT_STR(told(&f), STR("turn 1 of the run is running: one at a time does"));
     struct turn after = first;
     after.status = STR("awaiting_tool");
-    EXPECT_EQ(turn_update(begin(&f), &run, &first, &after), OK);
+    EXPECT_EQ(turn_update(begin(&f), &run, &first, &after, NULL), OK);
     commit(&f);
     EXPECT_STR(last_event(&f, run.thread_id).kind, STR("turn.updated"));
     struct turn second = begin_turn(&f, run.id, hello());
@@ -79,7 +79,7 @@ TEST(every_change_of_a_turns_status_goes_as_its_table_says)
                                  strcmp(allowed[i][1], turn_statuses[to]) == 0);
             struct turn before = get_turn(&f, &turn), after = before;
             after.status = str_of(turn_statuses[to]);
-            enum error e = turn_update(begin(&f), &run, &before, &after);
+            enum error e = turn_update(begin(&f), &run, &before, &after, NULL);
             if (e != (may ? OK : ERR_TRANSITION))
                 test_fail(__FILE__, __LINE__, "from %s to %s: error %d", turn_statuses[from],
                     turn_statuses[to], e);
@@ -113,11 +113,11 @@ TEST(output_tells_how_a_turn_ended)
     told(&f);
     struct turn after = turn;
     after.output = STR("{\"message\":\"other\"}");
-    EXPECT_EQ(turn_update(begin(&f), &run, &turn, &after), ERR_CONFLICT);
+    EXPECT_EQ(turn_update(begin(&f), &run, &turn, &after, NULL), ERR_CONFLICT);
     abandon(&f);
     after = waits;
     after.status = STR("complete");
-    EXPECT_EQ(turn_update(begin(&f), &run, &waits, &after), OK);
+    EXPECT_EQ(turn_update(begin(&f), &run, &waits, &after, NULL), OK);
     EXPECT(after.has_finished_at);
     commit(&f);
     fixture_end(&f);
