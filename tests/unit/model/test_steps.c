@@ -1,6 +1,7 @@
 #include "model/steps.h"
 
 #include "fixture.h"
+#include "model/prices.h"
 
 static struct run direct_run(struct fixture *f)
 {
@@ -156,6 +157,35 @@ TEST(an_answer_has_the_model_of_the_call_that_it_ends)
     EXPECT(!read_step(&f, run.id, 3).usage.has_output_tokens);
     EXPECT(str_is_none(read_step(&f, run.id, 4).model));
     EXPECT_EQ(get_run(&f, run.id).usage.input_tokens, 3);
+    fixture_end(&f);
+}
+
+TEST(a_call_of_a_model_with_a_price_has_its_cost_once_and_for_all)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = direct_run(&f);
+    struct price price = {
+        .model = STR("m"), .currency = STR("USD"), .rates = {.input = 3000000, .output = 15000000}};
+    bool is_new;
+    EXPECT_EQ(price_put(begin(&f), &price, &is_new), OK);
+    commit(&f);
+    struct step steps[2] = {
+        {.action_type = STR("api_response_received"),
+            .action_data = STR("{\"model\":\"m\",\"usage\":{\"input_tokens\":450,"
+                               "\"output_tokens\":120}}")},
+        {.action_type = STR("api_response_received"),
+            .model = STR("of no price"),
+            .has_usage = true,
+            .usage = {.has_input_tokens = true, .input_tokens = 1}}};
+    EXPECT_EQ(append(&f, run.id, steps, 2), OK);
+    struct step priced = read_step(&f, run.id, 1);
+    EXPECT(priced.has_cost);
+    EXPECT_EQ(priced.cost_pico, 450 * price.rates.input + 120 * price.rates.output);
+    EXPECT_EQ(priced.price_version, price.version);
+    EXPECT(!read_step(&f, run.id, 2).has_cost);
+    EXPECT_EQ(get_run(&f, run.id).usage.cost_pico, priced.cost_pico);
+    EXPECT_EQ(get_run(&f, run.id).usage.unpriced_calls, 1);
     fixture_end(&f);
 }
 
