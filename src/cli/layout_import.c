@@ -285,18 +285,62 @@ static int send_entry(struct import *im, const struct read_run *run)
                                 : code;
 }
 
-/* Runs that never came to their end, and are no child of one that did. */
-static int send_unfinished(struct import *im)
+/* Members of the elements of a list, each with one more. */
+static void copy_list(struct json_writer *w, const char *name, struct json config,
+    const char *list_name, const char *const *names, const char *side)
 {
-    struct id_text first, id;
-    bool any = false;
+    struct json list, item;
+    json_write_name(w, name);
+    json_write_array(w);
+    if (json_get(config, str_of(list_name), &list) && json_type(list) == JSON_ARRAY) {
+        struct json_iter it = json_iter(list);
+        while (json_next(&it, NULL, &item)) {
+            json_write_object(w);
+            if (json_type(item) == JSON_OBJECT)
+                copy(w, item, names);
+            if (side != NULL)
+                json_write_text_member(w, "side", str_of(side));
+            json_write_end(w);
+        }
+    }
+    json_write_end(w);
+}
+
+/* The run waits again for the tools that it waited for. */
+static int send_tools(struct import *im, const struct id_text *run)
+{
+    static const char *const asked[] = {"tool_use_id", "name", "input", NULL};
+    static const char *const results[] = {"tool_use_id", "content", "is_error", NULL};
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    struct json config, list;
+    struct json_text body;
+    arena_init(&arena, SIZE_MAX);
+    int code = layout_read_object(
+        &im->layout.tree, layout_config_name(&arena, im->thread->label), &arena, &config);
+    if (code != EXIT_SUCCESS || !json_get(config, STR("pending_frontend_tools"), &list) ||
+        json_type(list) != JSON_ARRAY || json_count(list) == 0)
+        return code;
+    begin(&body);
+    copy_list(&body.w, "tools", config, "pending_frontend_tools", asked, "frontend");
+    copy_list(&body.w, "backend_results", config, "pending_backend_results", results, NULL);
+    return send(im, "POST", arena_printf(&arena, "/v1/runs/%.*s/tools", ID_ARG(run)),
+        take(&body, &arena), &answer);
+}
+
+/* Runs that never came to their end, and are no child of one that did. */
+static int send_unfinished(struct import *im, struct id_text *out_first, bool *out_any)
+{
+    struct id_text id;
     int code = EXIT_SUCCESS;
+    *out_any = false;
     for (size_t i = 0; code == EXIT_SUCCESS && i < im->thread->n_runs; i++) {
         const struct read_run *run = &im->thread->runs[i];
         if (run->sequence > 0 || !str_is_none(run->parent))
             continue;
-        code = start_run(im, run, STR_NONE, any ? &first : NULL, any ? &id : &first);
-        any = true;
+        code =
+            start_run(im, run, STR_NONE, *out_any ? out_first : NULL, *out_any ? &id : out_first);
+        *out_any = true;
     }
     return code;
 }
@@ -372,15 +416,19 @@ static int fill_thread(struct import *im)
 {
     struct arena arena CLEANUP(arena_deinit);
     struct remote_answer answer;
+    struct id_text open;
+    bool is_open = false;
     int code = EXIT_SUCCESS;
     arena_init(&arena, SIZE_MAX);
     for (size_t i = 0; code == EXIT_SUCCESS && i < im->thread->n_runs; i++)
         if (im->thread->runs[i].sequence > 0)
             code = send_entry(im, &im->thread->runs[i]);
     if (code == EXIT_SUCCESS)
-        code = send_unfinished(im);
+        code = send_unfinished(im, &open, &is_open);
     if (code == EXIT_SUCCESS)
         code = send_config(im);
+    if (code == EXIT_SUCCESS && is_open && im->thread->has_config)
+        code = send_tools(im, &open);
     return code == EXIT_SUCCESS
                ? send(im, "PATCH", arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(&im->thread_id)),
                      STR("{\"metadata\":{\"import\":null}}"), &answer)

@@ -318,6 +318,9 @@ test('what was exported and imported elsewhere is exported as the same', async (
   const open = expectStatus(await alice.post(`/v1/threads/${thread}/runs`,
     { dispatch: 'direct' }), 201).id;
   await log(alice, open, 2);
+  expectStatus(await alice.post(`/v1/runs/${open}/tools`, {
+    tools: [{ tool_use_id: 'toolu_1', name: 'user_confirm', input: {}, side: 'frontend' }],
+    backend_results: [{ tool_use_id: 'toolu_2', content: '42' }] }), 200);
   const [before, after] = [newPlace(t), newPlace(t)];
   await as(alice).json('export', '--layout', 'files', before, '--json');
   const dry = await as(bob).json('import', '--layout', 'files', before, '--dry-run', '--json');

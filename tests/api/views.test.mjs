@@ -179,13 +179,10 @@ async function agentWithTwoRuns(server) {
     base_delay: 1.5, extras: { user_id: 'user_123' } },
   { headers: { 'If-None-Match': '*' } }), 201);
   const waiting = await run('question 3', [called]);
-  await server.stop();
-  const tool = (name, side, result) => server.rows(`INSERT INTO awaited_tools (tenant_id, run_id,
-      tool_use_id, pause, position, side, name, input, created_at, result, result_at)
-    VALUES (${id(TENANT)}, ${id(waiting)}, '${name}', 1, 1, '${side}', 'user_confirm',
-      '{"message": "ok?"}', 1, ${result}, ${result})`.replace(/'42', '42'\)/, "'42', 42)"));
-  tool('toolu_123', 'frontend', 'NULL');
-  tool('toolu_456', 'backend', "'42'");
+  expectStatus(await client.post(`/v1/runs/${waiting}/tools`, {
+    tools: [{ tool_use_id: 'toolu_123', name: 'user_confirm', input: { message: 'ok?' },
+      side: 'frontend' }],
+    backend_results: [{ tool_use_id: 'toolu_456', content: 42 }] }), 200);
   return { thread, first, second };
 }
 
@@ -200,11 +197,14 @@ test('the five query patterns of the three tables answer what was written', asyn
   assert.deepEqual(json(config.tool_names), ['web_search', 'calculator']);
   assert.deepEqual(json(config.beta_headers), ['code-execution-2025-08-25']);
   assert.deepEqual(json(config.extras), { user_id: 'user_123' });
-  assert.deepEqual(json(config.pending_frontend_tools),
-    [{ tool_use_id: 'toolu_123', name: 'user_confirm', input: { message: 'ok?' } }]);
-  assert.deepEqual(json(config.pending_backend_results),
-    [{ type: 'tool_result', tool_use_id: 'toolu_456', content: 42 }]);
+  const told = expectStatus(await server.open.get(`/v1/threads/${thread}/resumption`), 200);
+  assert.deepEqual(json(config.pending_frontend_tools), told.pending_frontend_tools);
+  assert.equal(told.pending_frontend_tools[0].tool_use_id, 'toolu_123');
+  assert.deepEqual(json(config.pending_backend_results), told.pending_backend_results);
+  assert.equal(told.pending_backend_results[0].content, 42);
   assert.ok(config.awaiting_frontend_tools);
+  assert.equal(new Date(config.last_run_at).getTime(),
+    Math.floor(Date.parse(told.last_run_at)));
   assert.equal(json(config.messages).read, `/v1/threads/${thread}/resumption`);
   assert.match(json(config.messages).snapshot_id, /^[0-9a-f-]{36}$/);
   assert.deepEqual(json(config.conversation_history), []);

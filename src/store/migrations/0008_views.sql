@@ -27,28 +27,32 @@ CREATE VIEW agent_config AS SELECT
     {{sqlite: s.base_delay_ms / 1000.0}}
     {{postgres: (s.base_delay_ms / 1000.0)::double precision}} AS base_delay,
     s.last_known_input_tokens, s.last_known_output_tokens,
-    -- Of the browser's tools those whose result is missing; of the others those that have one,
-    -- as long as any tool of the same pause has none.
+    -- Of unfinished runs that wait for tools: of the browser's those whose result is missing, of
+    -- the others those that have one.
     (SELECT coalesce({{group_array}}({{nested: q.tool}}), {{empty_list}})
         FROM (SELECT {{object}}('tool_use_id', w.tool_use_id, 'name', w.name,
                 'input', {{show_json: w.input}}) AS tool
             FROM awaited_tools AS w JOIN runs AS r ON r.tenant_id = w.tenant_id AND r.id = w.run_id
             WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
+                AND r.status NOT IN ('completed', 'failed', 'cancelled')
                 AND w.side = 'frontend' AND w.result_at IS NULL
-            ORDER BY w.run_id, w.pause, w.position) AS q) AS pending_frontend_tools,
-    (SELECT coalesce({{group_array}}({{nested: q.result}}),
-            {{empty_list}})
+            ORDER BY w.run_id, w.position) AS q) AS pending_frontend_tools,
+    (SELECT coalesce({{group_array}}({{nested: q.result}}), {{empty_list}})
         FROM (SELECT {{object}}('type', 'tool_result', 'tool_use_id', w.tool_use_id,
-                'content', {{show_json: w.result}}) AS result
+                'content', {{show_json: w.result}},
+                'is_error', {{sqlite: json(CASE WHEN w.is_error THEN 'true' ELSE 'false' END)}}
+                    {{postgres: coalesce(w.is_error, false)}}) AS result
             FROM awaited_tools AS w JOIN runs AS r ON r.tenant_id = w.tenant_id AND r.id = w.run_id
             WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
+                AND r.status NOT IN ('completed', 'failed', 'cancelled')
                 AND w.side = 'backend' AND w.result_at IS NOT NULL
                 AND EXISTS (SELECT 1 FROM awaited_tools AS o WHERE o.tenant_id = w.tenant_id
                     AND o.run_id = w.run_id AND o.pause = w.pause AND o.result_at IS NULL)
-            ORDER BY w.run_id, w.pause, w.position) AS q) AS pending_backend_results,
+            ORDER BY w.run_id, w.position) AS q) AS pending_backend_results,
     EXISTS (SELECT 1 FROM awaited_tools AS w
         JOIN runs AS r ON r.tenant_id = w.tenant_id AND r.id = w.run_id
         WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
+            AND r.status NOT IN ('completed', 'failed', 'cancelled')
             AND w.side = 'frontend' AND w.result_at IS NULL) AS awaiting_frontend_tools,
     s.current_step,
     CASE WHEN s.history_snapshot_id IS NOT NULL THEN {{object}}(
@@ -58,7 +62,7 @@ CREATE VIEW agent_config AS SELECT
     t.title,
     {{show_time: s.created_at}} AS created_at,
     {{show_time: s.updated_at}} AS updated_at,
-    (SELECT {{show_time: max(coalesce(r.started_at, r.created_at))}} FROM runs AS r
+    (SELECT {{show_time: max(r.started_at)}} FROM runs AS r
         WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
             AND r.parent_run_id IS NULL) AS last_run_at,
     (SELECT count(*) FROM runs AS r WHERE r.tenant_id = s.tenant_id
