@@ -42,6 +42,21 @@ static const struct {
                   "\"temperature\":0.2,\"max_tokens\":1024}"},
     {"ExecutionConfig",
         "{\"max_turns\":25,\"timeout_seconds\":60,\"checkpoint_frequency\":\"on_change\"}"},
+    {"PriceBody", "{\"provider\":\"anthropic\",\"input\":3,\"output\":15,\"cache_write\":3.75,"
+                  "\"cache_read\":0.3,\"long_context\":{\"above_tokens\":200000,\"input\":6,"
+                  "\"output\":22.5}}"},
+    {"LongContextPrice", "{\"above_tokens\":200000,\"input\":6,\"output\":22.5}"},
+    {"UsageBody", "{\"model\":\"claude-sonnet-4-5\",\"input_tokens\":1900,\"output_tokens\":1300,"
+                  "\"cache_creation_input_tokens\":200,\"cache_read_input_tokens\":400}"},
+    {"TokenUsage", "{\"input_tokens\":1900,\"output_tokens\":1300}"},
+    {"CostBody", "{\"model\":\"claude-sonnet-4-5\",\"usage\":{\"input_tokens\":1900,"
+                 "\"output_tokens\":1300}}"},
+    {"EvalBody", "{\"name\":\"capitals\",\"eval_type\":\"accuracy\",\"run_id\":\"" ID_2
+                 "\",\"score\":0.875,\"passed\":true}"},
+    {"EvalPatch", "{\"name\":\"capitals\",\"eval_type\":\"accuracy\",\"score\":0.9}"},
+    {"NotebookBody", "{\"title\":\"Books\",\"instructions\":\"Answer with quotes.\"}"},
+    {"NotebookPatch", "{\"title\":\"Good books\"}"},
+    {"NotebookSessionBody", "{\"thread_id\":\"" ID_1 "\"}"},
     {"StateBody", "{\"data\":{\"goal\":\"ship\",\"open\":3},\"json_schema\":{\"type\":\"object\","
                   "\"required\":[\"goal\"]},\"description\":\"what the team works on\"}"},
     {"StatePatch", "{\"data\":{\"open\":2}}"},

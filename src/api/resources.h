@@ -89,6 +89,39 @@ enum error handle_agent_link_put(struct call *call, struct context *c);
 enum error handle_agent_link_delete(struct call *call, struct context *c);
 enum error handle_agent_tree(struct call *call, struct context *c);
 
+/* prices_api.c, usage_api.c, usage_days_api.c, evals_api.c, notebooks_api.c */
+extern const struct schema schema_price, schema_price_body, query_prices;
+extern const struct schema schema_usage_body, schema_cost_body, cost_document_schema,
+    schema_run_cost;
+extern const struct schema schema_usage, query_usage, schema_usage_average, query_usage_averages;
+extern const struct schema schema_eval, schema_eval_body, schema_eval_patch, query_evals;
+extern const struct schema schema_notebook, schema_notebook_body, schema_notebook_patch,
+    schema_notebook_session, schema_notebook_session_body, query_notebooks;
+enum error handle_price_put(struct call *call, struct context *c);
+enum error handle_price_get(struct call *call, struct context *c);
+enum error handle_price_delete(struct call *call, struct context *c);
+enum error handle_price_list(struct call *call, struct context *c);
+enum error handle_price_version_list(struct call *call, struct context *c);
+enum error handle_cost(struct call *call, struct context *c);
+enum error handle_run_usage_add(struct call *call, struct context *c);
+enum error handle_run_usage_get(struct call *call, struct context *c);
+enum error handle_usage(struct call *call, struct context *c);
+enum error handle_usage_averages(struct call *call, struct context *c);
+enum error handle_eval_create(struct call *call, struct context *c);
+enum error handle_eval_list(struct call *call, struct context *c);
+enum error handle_eval_get(struct call *call, struct context *c);
+enum error handle_eval_patch(struct call *call, struct context *c);
+enum error handle_eval_delete(struct call *call, struct context *c);
+enum error handle_notebook_create(struct call *call, struct context *c);
+enum error handle_notebook_list(struct call *call, struct context *c);
+enum error handle_notebook_get(struct call *call, struct context *c);
+enum error handle_notebook_patch(struct call *call, struct context *c);
+enum error handle_notebook_delete(struct call *call, struct context *c);
+enum error handle_thread_notebook(struct call *call, struct context *c);
+enum error handle_notebook_session_add(struct call *call, struct context *c);
+enum error handle_notebook_session_list(struct call *call, struct context *c);
+enum error handle_notebook_session_remove(struct call *call, struct context *c);
+
 /* states_api.c */
 extern const struct schema schema_state, schema_state_body, schema_state_patch,
     schema_state_version, query_states;

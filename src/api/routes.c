@@ -103,6 +103,16 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         .handle = handle_tool_results,                                                             \
         .summary = "Give results of tools; with the last one " whose " goes on"}
 
+/* What a run used of models. */
+#define USAGE_ROUTES(run, whose)                                                                   \
+    {"POST", run "/usage", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,                       \
+        .body = &schema_usage_body, .answer = &cost_document_schema,                               \
+        .handle = handle_run_usage_add,                                                            \
+        .summary = "Tell of a call of a model by " whose ", and get its cost"},                    \
+    {"GET", run "/usage", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,                         \
+        .answer = &schema_run_cost, .handle = handle_run_usage_get,                               \
+        .summary = "Read what " whose " and its descendants used and cost"}
+
 const struct route routes[] = {
     /* About Cairn itself. */
     {"GET", "/healthz", SCOPE_NONE, ROUTE_STATIC, 0, 200, .answer = &schema_health,
@@ -359,6 +369,80 @@ const struct route routes[] = {
         .summary = "List the runs of an agent, newest first"},
     RUN_ROUTES(RUN, "a run"),
     RUN_ROUTES(AGENT_RUN, "a run of an agent"),
+    USAGE_ROUTES(RUN, "a run"),
+    USAGE_ROUTES(AGENT_RUN, "a run of an agent"),
+
+    /* Prices, usage, evals, notebooks. */
+    {"GET", "/v1/prices", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
+        .query = &query_prices, .answer = &schema_price, .handle = handle_price_list,
+        .summary = "List the prices of models by name, the newest version of each"},
+    {"GET", "/v1/prices/{model}", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,
+        .answer = &schema_price, .handle = handle_price_get,
+        .summary = "Read the price of a model"},
+    {"PUT", "/v1/prices/{model}", SCOPE_USAGE_WRITE, ROUTE_WRITE, ROUTE_ETAG | ROUTE_MAY_CREATE,
+        200, .body = &schema_price_body, .answer = &schema_price, .handle = handle_price_put,
+        .summary = "Give a model a price: the next version of it"},
+    {"DELETE", "/v1/prices/{model}", SCOPE_USAGE_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
+        .handle = handle_price_delete,
+        .summary = "From here on a model has no price; its versions stay"},
+    {"GET", "/v1/prices/{model}/versions", SCOPE_USAGE_READ, ROUTE_READ,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_prices, .answer = &schema_price,
+        .handle = handle_price_version_list,
+        .summary = "List the versions of a model's price, newest first"},
+    {"POST", "/v1/costs", SCOPE_USAGE_READ, ROUTE_READ, 0, 200, .body = &schema_cost_body,
+        .answer = &cost_document_schema, .handle = handle_cost,
+        .summary = "Compute what a call of a model costs; nothing is stored"},
+    {"GET", "/v1/usage", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,
+        .query = &query_usage, .answer = &schema_usage, .handle = handle_usage,
+        .summary = "Runs, tokens and cost by day, model, provider and agent"},
+    {"GET", "/v1/usage/averages", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
+        .query = &query_usage_averages, .answer = &schema_usage_average,
+        .handle = handle_usage_averages,
+        .summary = "Average tokens of the runs of the last days, by thread or agent"},
+    {"POST", "/v1/evals", SCOPE_EVALS_WRITE, ROUTE_WRITE, 0, 201, .body = &schema_eval_body,
+        .answer = &schema_eval, .handle = handle_eval_create, .summary = "Record an eval run"},
+    {"GET", "/v1/evals", SCOPE_EVALS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
+        .query = &query_evals, .answer = &schema_eval, .handle = handle_eval_list,
+        .summary = "List eval runs, newest first"},
+    {"GET", "/v1/evals/{eval_id}", SCOPE_EVALS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,
+        .answer = &schema_eval, .handle = handle_eval_get, .summary = "Read an eval run"},
+    {"PATCH", "/v1/evals/{eval_id}", SCOPE_EVALS_WRITE, ROUTE_WRITE, ROUTE_PATCH | ROUTE_ETAG,
+        200, .body = &schema_eval_patch, .answer = &schema_eval, .handle = handle_eval_patch,
+        .summary = "Change an eval run"},
+    {"DELETE", "/v1/evals/{eval_id}", SCOPE_EVALS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
+        .handle = handle_eval_delete, .on_full = STORE_ON_FULL_FREES,
+        .summary = "Delete an eval run"},
+    {"POST", "/v1/notebooks", SCOPE_NOTEBOOKS_WRITE, ROUTE_WRITE, 0, 201,
+        .body = &schema_notebook_body, .answer = &schema_notebook,
+        .handle = handle_notebook_create, .summary = "Create a notebook"},
+    {"GET", "/v1/notebooks", SCOPE_NOTEBOOKS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
+        .query = &query_notebooks, .answer = &schema_notebook, .handle = handle_notebook_list,
+        .summary = "List notebooks, newest first"},
+    {"GET", "/v1/notebooks/{notebook_id}", SCOPE_NOTEBOOKS_READ, ROUTE_READ,
+        ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_notebook,
+        .handle = handle_notebook_get, .summary = "Read a notebook"},
+    {"PATCH", "/v1/notebooks/{notebook_id}", SCOPE_NOTEBOOKS_WRITE, ROUTE_WRITE,
+        ROUTE_PATCH | ROUTE_ETAG, 200, .body = &schema_notebook_patch,
+        .answer = &schema_notebook, .handle = handle_notebook_patch,
+        .summary = "Change a notebook"},
+    {"DELETE", "/v1/notebooks/{notebook_id}", SCOPE_NOTEBOOKS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
+        .handle = handle_notebook_delete, .on_full = STORE_ON_FULL_FREES,
+        .summary = "Delete a notebook; the threads in it stay"},
+    {"POST", "/v1/notebooks/{notebook_id}/sessions", SCOPE_NOTEBOOKS_WRITE, ROUTE_WRITE,
+        ROUTE_BODY_OPTIONAL, 201, .body = &schema_notebook_session_body,
+        .answer = &schema_notebook_session, .handle = handle_notebook_session_add,
+        .summary = "Put a thread into a notebook, or a new one"},
+    {"GET", "/v1/notebooks/{notebook_id}/sessions", SCOPE_NOTEBOOKS_READ, ROUTE_READ,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_notebooks,
+        .answer = &schema_notebook_session, .handle = handle_notebook_session_list,
+        .summary = "List the threads of a notebook, newest first"},
+    {"DELETE", "/v1/notebooks/{notebook_id}/sessions/{thread_id}", SCOPE_NOTEBOOKS_WRITE,
+        ROUTE_WRITE, 0, 204, .handle = handle_notebook_session_remove,
+        .access = ACCESS_TENANT, .on_full = STORE_ON_FULL_FREES,
+        .summary = "Take a thread out of a notebook; the thread stays"},
+    {"GET", "/v1/threads/{thread_id}/notebook", SCOPE_NOTEBOOKS_READ, ROUTE_READ, ROUTE_MAY_LAG,
+        200, .answer = &schema_notebook, .handle = handle_thread_notebook,
+        .summary = "Read the notebook that a thread is in"},
     {"PATCH", "/v1/runs/{run_id}", SCOPE_RUNS_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | ROUTE_ETAG | ROUTE_FENCED, 200, .body = &schema_run_body,
         .answer = &schema_run, .handle = handle_run_patch,

@@ -90,6 +90,28 @@
     X(storage_get)         \
     X(storage_set)         \
     X(storage_delete)      \
+    X(price_list)          \
+    X(price_get)           \
+    X(price_set)           \
+    X(price_history)       \
+    X(price_delete)        \
+    X(usage_list)          \
+    X(usage_get)           \
+    X(usage_add)           \
+    X(usage_averages)      \
+    X(eval_list)           \
+    X(eval_get)            \
+    X(eval_create)         \
+    X(eval_update)         \
+    X(eval_delete)         \
+    X(notebook_list)       \
+    X(notebook_get)        \
+    X(notebook_create)     \
+    X(notebook_update)     \
+    X(notebook_delete)     \
+    X(notebook_sessions)   \
+    X(notebook_add)        \
+    X(notebook_remove)     \
     X(key_create)          \
     X(key_list)            \
     X(key_revoke)          \

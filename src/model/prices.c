@@ -43,8 +43,7 @@ static bool is_valid(const struct price *price)
 
 static enum error no_price(struct context *c, struct str model)
 {
-    return problem_set(
-        c->problem, ERR_NOT_FOUND, "the model \"%.*s\" has no price", STR_ARG(model));
+    return problem_set(c->problem, ERR_NOT_FOUND, "the model has no price under this name");
 }
 
 enum error price_get(struct context *c, struct str model, struct price *out_price)

@@ -537,6 +537,7 @@ CREATE TABLE eval_runs (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX eval_runs_by_agent ON eval_runs (tenant_id, agent_id, id) WHERE agent_id IS NOT NULL;
+CREATE INDEX eval_runs_by_run ON eval_runs (tenant_id, run_id, id) WHERE run_id IS NOT NULL;
 CREATE INDEX eval_runs_by_type ON eval_runs (tenant_id, eval_type, id);
 
 -- --- Notebooks ------------------------------------------------------------------------------
@@ -570,6 +571,7 @@ CREATE TABLE notebook_threads (
     FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX notebook_threads_by_thread ON notebook_threads (tenant_id, thread_id);
+CREATE INDEX notebook_threads_in_order ON notebook_threads (tenant_id, notebook_id, number);
 CREATE UNIQUE INDEX notebook_threads_by_number ON notebook_threads (tenant_id, number);
 
 -- --- Memoria's view -------------------------------------------------------------------------
