@@ -23,6 +23,13 @@
 -- types: sequence_num int, namespace text, parent_id uuid, node text, channel_versions json
 -- types: versions_seen json, pending_sends json, channel_values uuid, task_id text
 -- types: position int, task_path text, channel text
+-- types: agent_version text, phase text, stop_reason text, forked_from_run_id uuid
+-- types: forked_from_checkpoint_id uuid, request json, citations json, metrics json
+-- types: from_phase text, to_phase text, trigger text, detail json, output json, tokens_in int
+-- types: tokens_out int, latency_ms int, checkpoint_id uuid, turn_id uuid, llm_calls int
+-- types: unpriced_calls int, total_llm_calls int, total_input_tokens int
+-- types: total_output_tokens int, total_cache_creation_input_tokens int
+-- types: total_cache_read_input_tokens int, total_cost_pico int, total_unpriced_calls int
 
 -- What is exported, in the order of the fields in archive_tables.c: of one thread or one agent
 -- (:from), or of the tenant, behind the last row of the page before. Text goes by its bytes.
@@ -46,13 +53,15 @@ ORDER BY a.id LIMIT :limit;
 SELECT {{agent_fields}} FROM agents AS a
 WHERE a.tenant_id = :tenant_id AND a.id = :from AND a.id > :after_1 ORDER BY a.id LIMIT :limit;
 
--- Those that take part in the thread, or have a state document in it.
+-- Those that take part in the thread, or have a state document or a run in it.
 -- name: archive_agents_of_thread
 SELECT {{agent_fields}} FROM agents AS a WHERE a.tenant_id = :tenant_id AND a.id > :after_1
     AND (EXISTS (SELECT 1 FROM participants AS p WHERE p.tenant_id = :tenant_id
             AND p.thread_id = :from AND p.principal = {{agent_principal}})
         OR EXISTS (SELECT 1 FROM state_documents AS s WHERE s.tenant_id = :tenant_id
-            AND s.thread_id = :from AND s.agent_id = a.id))
+            AND s.thread_id = :from AND s.agent_id = a.id)
+        OR EXISTS (SELECT 1 FROM runs AS r WHERE r.tenant_id = :tenant_id
+            AND r.thread_id = :from AND r.agent_id = a.id))
 ORDER BY a.id LIMIT :limit;
 
 -- define storage_fields: s.agent_id, s.key, s.content_type, s.value, s.bytes, s.size_bytes,
@@ -103,7 +112,14 @@ WHERE p.tenant_id = :tenant_id AND p.thread_id = :from AND {{participant_next}};
 --   | CASE WHEN r.worker IS NULL THEN r.status ELSE 'queued' END,
 --   | r.dispatch, r.paused_from, r.agent, r.ask_clarifications, r.fence, r.started_at,
 --   | r.finished_at, r.created_at, r.updated_at, r.version, r.metadata, r.error, d.user_input,
---   | d.input, d.state, d.final_output
+--   | d.input, d.state, d.final_output, r.agent_id, r.agent_version, r.phase, r.model, r.provider,
+--   | r.stop_reason, r.forked_from_run_id, r.forked_from_checkpoint_id,
+--   | r.llm_calls, r.input_tokens, r.output_tokens, r.cache_creation_input_tokens,
+--   | r.cache_read_input_tokens, r.cost_pico, r.unpriced_calls,
+--   | r.total_llm_calls, r.total_input_tokens, r.total_output_tokens,
+--   | r.total_cache_creation_input_tokens, r.total_cache_read_input_tokens,
+--   | r.total_cost_pico, r.total_unpriced_calls, d.request, d.content,
+--   | d.content_type, d.citations, d.metrics
 -- define run_tables: FROM runs AS r
 --   | JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
 -- define run_next: (r.thread_id, r.id) > (:after_1, :after_2)
@@ -284,11 +300,67 @@ WHERE s.tenant_id = :tenant_id AND {{state_of_agent}} AND {{state_version_next}}
 
 -- What is imported: each column bears the name of its field.
 
+-- What is numbered within a run goes on behind run and number.
+-- define phase_fields: r.thread_id, p.run_id, p.number, p.from_phase, p.to_phase, p.trigger,
+--   | p.detail, p.created_at
+-- define phase_tables: FROM runs AS r
+--   | JOIN run_phases AS p ON p.tenant_id = r.tenant_id AND p.run_id = r.id
+-- define phase_next: (r.thread_id, r.id) >= (:after_1, :after_2)
+--   | AND p.number > CASE WHEN r.thread_id = :after_1 AND r.id = :after_2 THEN :after_n ELSE 0 END
+--   | ORDER BY r.thread_id, r.id, p.number LIMIT :limit
+
+-- name: archive_run_phases_of_tenant
+SELECT {{phase_fields}} {{phase_tables}} WHERE r.tenant_id = :tenant_id AND {{phase_next}};
+
+-- name: archive_run_phases_of_thread
+SELECT {{phase_fields}} {{phase_tables}}
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :from AND {{phase_next}};
+
+-- name: archive_add_run_phase
+INSERT INTO run_phases (tenant_id, run_id, number, from_phase, to_phase, trigger, detail,
+    created_at)
+VALUES (:tenant_id, :run_id, :number, :from_phase, :to_phase, :trigger, :detail, :created_at);
+
+-- name: archive_count_run_phase
+UPDATE runs SET phase_changes = :number
+WHERE tenant_id = :tenant_id AND id = :run_id AND phase_changes < :number;
+
+-- define turn_fields: r.thread_id, t.run_id, t.number, t.id, t.input, t.output, t.status,
+--   | t.llm_calls, t.tokens_in, t.tokens_out, t.cost_pico, t.unpriced_calls, t.latency_ms,
+--   | t.checkpoint_id, t.created_at, t.finished_at, t.version
+-- define turn_tables: FROM runs AS r
+--   | JOIN turns AS t ON t.tenant_id = r.tenant_id AND t.run_id = r.id
+-- define turn_next: (r.thread_id, r.id) >= (:after_1, :after_2)
+--   | AND t.number > CASE WHEN r.thread_id = :after_1 AND r.id = :after_2 THEN :after_n ELSE 0 END
+--   | ORDER BY r.thread_id, r.id, t.number LIMIT :limit
+
+-- name: archive_turns_of_tenant
+SELECT {{turn_fields}} {{turn_tables}} WHERE r.tenant_id = :tenant_id AND {{turn_next}};
+
+-- name: archive_turns_of_thread
+SELECT {{turn_fields}} {{turn_tables}}
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :from AND {{turn_next}};
+
+-- name: archive_add_turn
+INSERT INTO turns (tenant_id, run_id, number, id, input, output, status, llm_calls, tokens_in,
+    tokens_out, cost_pico, unpriced_calls, latency_ms, checkpoint_id, created_at, finished_at,
+    version)
+VALUES (:tenant_id, :run_id, :number, :id, :input, :output, :status, :llm_calls, :tokens_in,
+    :tokens_out, :cost_pico, :unpriced_calls, :latency_ms, :checkpoint_id, :created_at,
+    :finished_at, :version);
+
+-- name: archive_count_turn
+UPDATE runs SET turn_count = :number
+WHERE tenant_id = :tenant_id AND id = :run_id AND turn_count < :number;
+
+-- name: archive_taken_turn
+SELECT id FROM turns WHERE tenant_id = :tenant_id AND id = :id;
+
 -- define step_fields: r.thread_id, s.run_id, s.number, s.agent_id, s.at, s.step_number,
 --   | s.action_type, s.action_data, s.messages_count, s.estimated_tokens, s.duration_ms,
 --   | s.tool_name, s.tool_use_id, s.outcome, s.model, s.provider, s.input_tokens, s.output_tokens,
 --   | s.cache_creation_input_tokens, s.cache_read_input_tokens, s.cost_pico, s.price_version,
---   | s.created_at
+--   | s.created_at, s.turn_id
 -- define step_tables: FROM runs AS r
 --   | JOIN steps AS s ON s.tenant_id = r.tenant_id AND s.run_id = r.id
 -- define step_next: (r.thread_id, r.id) >= (:after_1, :after_2)
@@ -306,11 +378,11 @@ WHERE r.tenant_id = :tenant_id AND r.thread_id = :from AND {{step_next}};
 INSERT INTO steps (tenant_id, run_id, number, thread_id, agent_id, at, step_number, action_type,
     action_data, messages_count, estimated_tokens, duration_ms, tool_name, tool_use_id, outcome,
     model, provider, input_tokens, output_tokens, cache_creation_input_tokens,
-    cache_read_input_tokens, cost_pico, price_version, created_at)
+    cache_read_input_tokens, cost_pico, price_version, created_at, turn_id)
 SELECT :tenant_id, :run_id, :number, r.thread_id, :agent_id, :at, :step_number, :action_type,
     :action_data, :messages_count, :estimated_tokens, :duration_ms, :tool_name, :tool_use_id,
     :outcome, :model, :provider, :input_tokens, :output_tokens, :cache_creation_input_tokens,
-    :cache_read_input_tokens, :cost_pico, :price_version, :created_at
+    :cache_read_input_tokens, :cost_pico, :price_version, :created_at, :turn_id
 FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :run_id;
 
 -- name: archive_count_step
@@ -348,14 +420,29 @@ VALUES (:tenant_id, :thread_id, :id, :role, :principal, :name, :image, :status, 
 -- name: archive_add_run
 INSERT INTO runs (tenant_id, thread_id, id, parent_run_id, depth, status, dispatch, paused_from,
     agent, ask_clarifications, fence, started_at, finished_at, created_at, updated_at, version,
-    metadata, error)
+    metadata, error,
+    agent_id, agent_version, phase, model, provider, stop_reason, forked_from_run_id,
+    forked_from_checkpoint_id, llm_calls, input_tokens, output_tokens,
+    cache_creation_input_tokens, cache_read_input_tokens, cost_pico, unpriced_calls,
+    total_llm_calls, total_input_tokens, total_output_tokens, total_cache_creation_input_tokens,
+    total_cache_read_input_tokens, total_cost_pico, total_unpriced_calls)
 VALUES (:tenant_id, :thread_id, :id, :parent_run_id, :depth, :status, :dispatch, :paused_from,
     :agent, :ask_clarifications, :fence, :started_at, :finished_at, :created_at, :updated_at,
-    :version, :metadata, :error);
+    :version, :metadata, :error,
+    :agent_id, :agent_version, :phase, :model, :provider, :stop_reason, :forked_from_run_id,
+    :forked_from_checkpoint_id, coalesce(:llm_calls, 0), coalesce(:input_tokens, 0),
+    coalesce(:output_tokens, 0), coalesce(:cache_creation_input_tokens, 0),
+    coalesce(:cache_read_input_tokens, 0), coalesce(:cost_pico, 0), coalesce(:unpriced_calls, 0),
+    coalesce(:total_llm_calls, 0), coalesce(:total_input_tokens, 0),
+    coalesce(:total_output_tokens, 0), coalesce(:total_cache_creation_input_tokens, 0),
+    coalesce(:total_cache_read_input_tokens, 0), coalesce(:total_cost_pico, 0),
+    coalesce(:total_unpriced_calls, 0));
 
 -- name: archive_add_run_documents
-INSERT INTO run_documents (tenant_id, run_id, user_input, input, state, final_output)
-VALUES (:tenant_id, :id, :user_input, :input, :state, :final_output);
+INSERT INTO run_documents (tenant_id, run_id, user_input, input, state, final_output, request,
+    content, content_type, citations, metrics)
+VALUES (:tenant_id, :id, :user_input, :input, :state, :final_output, :request,
+    :content, :content_type, :citations, :metrics);
 
 -- name: archive_add_undo
 INSERT INTO run_undo (tenant_id, run_id, context, preferences, important_steps, metadata)

@@ -6,18 +6,20 @@
 #include "model/files.h"
 #include "model/messages.h"
 #include "model/participants.h"
+#include "model/run_phases.h"
 #include "model/runs.h"
 #include "model/statements.h"
 #include "model/states.h"
 #include "model/steps.h"
 #include "model/storage.h"
+#include "model/turns.h"
 
 const char *const archive_sort_names[SORT_COUNT] = {
-    "", "agent", "thread", "participant", "run", "message", "file", "state document"};
+    "", "agent", "thread", "participant", "run", "message", "file", "state document", "turn"};
 
 static const char *const sender_roles[] = {"user", "assistant", "service", NULL};
 static const char *const state_kinds[] = {"state", "config", NULL};
-static const char *const paused_froms[] = {"waiting_for_input", NULL};
+static const char *const paused_froms[] = {"queued", "running", "waiting_for_input", NULL};
 
 enum {
     SMALL_JSON_MAX_BYTES = 1024 * 1024,
@@ -128,6 +130,12 @@ static const struct archive_field participants[] = {
     VERSION,
 };
 
+/* A sum; older archives have none of them, which is as good as 0. */
+#define COUNTED(field)                                                      \
+    {                                                                       \
+        .name = (field), .kind = KIND_INT, .flags = MAYBE, .max = INT64_MAX \
+    }
+
 static const struct archive_field runs[] = {
     OF_THREAD,
     OWN_ID(SORT_RUN),
@@ -150,6 +158,49 @@ static const struct archive_field runs[] = {
     {.name = "input", .kind = KIND_JSON, .flags = MAYBE, .max = RUN_DOCUMENT_MAX_BYTES},
     {.name = "state", .kind = KIND_OBJECT, .max = RUN_DOCUMENT_MAX_BYTES},
     {.name = "final_output", .kind = KIND_JSON, .flags = MAYBE, .max = RUN_DOCUMENT_MAX_BYTES},
+    {.name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = MAYBE | LOOSE},
+    {.name = "agent_version",
+        .kind = KIND_TEXT,
+        .flags = MAYBE,
+        .min = 1,
+        .max = RUN_AGENT_VERSION_MAX_BYTES},
+    {.name = "phase", .kind = KIND_TEXT, .flags = MAYBE, .choices = run_phases},
+    {.name = "model", .kind = KIND_TEXT, .flags = MAYBE, .min = 1, .max = RUN_MODEL_MAX_BYTES},
+    {.name = "provider",
+        .kind = KIND_TEXT,
+        .flags = MAYBE,
+        .min = 1,
+        .max = RUN_PROVIDER_MAX_BYTES},
+    {.name = "stop_reason",
+        .kind = KIND_TEXT,
+        .flags = MAYBE,
+        .min = 1,
+        .max = RUN_STOP_REASON_MAX_BYTES},
+    {.name = "forked_from_run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = MAYBE | LOOSE},
+    {.name = "forked_from_checkpoint_id", .kind = KIND_ID, .flags = MAYBE | LOOSE},
+    COUNTED("llm_calls"),
+    COUNTED("input_tokens"),
+    COUNTED("output_tokens"),
+    COUNTED("cache_creation_input_tokens"),
+    COUNTED("cache_read_input_tokens"),
+    COUNTED("cost_pico"),
+    COUNTED("unpriced_calls"),
+    COUNTED("total_llm_calls"),
+    COUNTED("total_input_tokens"),
+    COUNTED("total_output_tokens"),
+    COUNTED("total_cache_creation_input_tokens"),
+    COUNTED("total_cache_read_input_tokens"),
+    COUNTED("total_cost_pico"),
+    COUNTED("total_unpriced_calls"),
+    {.name = "request", .kind = KIND_OBJECT, .flags = MAYBE, .max = RUN_EXTRA_MAX_BYTES},
+    {.name = "content", .kind = KIND_TEXT, .flags = MAYBE, .max = RUN_DOCUMENT_MAX_BYTES},
+    {.name = "content_type",
+        .kind = KIND_TEXT,
+        .flags = MAYBE,
+        .min = 1,
+        .max = RUN_CONTENT_TYPE_MAX_BYTES},
+    {.name = "citations", .kind = KIND_DOCUMENT, .flags = MAYBE, .max = RUN_EXTRA_MAX_BYTES},
+    {.name = "metrics", .kind = KIND_OBJECT, .flags = MAYBE, .max = RUN_EXTRA_MAX_BYTES},
 };
 
 static const struct archive_field run_undo[] = {
@@ -159,6 +210,41 @@ static const struct archive_field run_undo[] = {
     {.name = "preferences", .kind = KIND_OBJECT, .max = THREAD_DOCUMENT_MAX_BYTES},
     {.name = "important_steps", .kind = KIND_DOCUMENT, .max = THREAD_DOCUMENT_MAX_BYTES},
     {.name = "metadata", .kind = KIND_OBJECT, .max = THREAD_METADATA_MAX_BYTES},
+};
+
+/* What is numbered within a run. */
+#define OF_RUN                                                                                 \
+    HIDDEN_THREAD,                                                                             \
+        {.name = "run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = KEY | ORDERED | OWNER}, \
+    {                                                                                          \
+        .name = "number", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = SEQ_MAX   \
+    }
+
+static const struct archive_field run_phase_rows[] = {
+    OF_RUN,
+    {.name = "from_phase", .kind = KIND_TEXT, .choices = run_phases},
+    {.name = "to_phase", .kind = KIND_TEXT, .choices = run_phases},
+    {.name = "trigger", .kind = KIND_TEXT, .min = 1, .max = RUN_TRIGGER_MAX_BYTES},
+    {.name = "detail", .kind = KIND_OBJECT, .flags = MAYBE, .max = RUN_PHASE_DETAIL_MAX_BYTES},
+    CREATED,
+};
+
+static const struct archive_field turns[] = {
+    OF_RUN,
+    {.name = "id", .kind = KIND_ID, .sort = SORT_TURN, .flags = OWN},
+    {.name = "input", .kind = KIND_OBJECT, .max = TURN_INPUT_MAX_BYTES},
+    {.name = "output", .kind = KIND_OBJECT, .flags = MAYBE, .max = TURN_OUTPUT_MAX_BYTES},
+    {.name = "status", .kind = KIND_TEXT, .choices = turn_statuses},
+    {.name = "llm_calls", .kind = KIND_INT, .max = INT64_MAX},
+    {.name = "tokens_in", .kind = KIND_INT, .max = INT64_MAX},
+    {.name = "tokens_out", .kind = KIND_INT, .max = INT64_MAX},
+    {.name = "cost_pico", .kind = KIND_INT, .max = INT64_MAX},
+    {.name = "unpriced_calls", .kind = KIND_INT, .max = INT64_MAX},
+    {.name = "latency_ms", .kind = KIND_INT, .flags = MAYBE, .max = INT64_MAX},
+    {.name = "checkpoint_id", .kind = KIND_ID, .flags = MAYBE | LOOSE},
+    CREATED,
+    {.name = "finished_at", .kind = KIND_TIME, .flags = MAYBE},
+    VERSION,
 };
 
 static const struct archive_field events[] = {
@@ -313,6 +399,7 @@ static const struct archive_field steps[] = {
     {.name = "cost_pico", .kind = KIND_INT, .flags = MAYBE, .max = INT64_MAX},
     {.name = "price_version", .kind = KIND_INT, .flags = MAYBE, .min = 1, .max = VERSION_MAX},
     CREATED,
+    {.name = "turn_id", .kind = KIND_ID, .sort = SORT_TURN, .flags = MAYBE | LOOSE},
 };
 
 static const struct archive_field checkpoints[] = {
@@ -376,6 +463,13 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
         {&SQL_ARCHIVE_ADD_RUN, &SQL_ARCHIVE_ADD_RUN_DOCUMENTS}, &SQL_ARCHIVE_TAKEN_RUN},
     [MEMBER_RUN_UNDO] = {"run_undo.jsonl", "undo of a run", {"run_undo"}, FIELDS(run_undo), FEW,
         {&SQL_ARCHIVE_UNDO_OF_THREAD, NULL, &SQL_ARCHIVE_UNDO_OF_TENANT}, {&SQL_ARCHIVE_ADD_UNDO}},
+    [MEMBER_RUN_PHASES] = {"run_phases.jsonl", "change of phase", {"run_phases"},
+        FIELDS(run_phase_rows), FEW,
+        {&SQL_ARCHIVE_RUN_PHASES_OF_THREAD, NULL, &SQL_ARCHIVE_RUN_PHASES_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_RUN_PHASE, &SQL_ARCHIVE_COUNT_RUN_PHASE}},
+    [MEMBER_TURNS] = {"turns.jsonl", "turn", {"turns"}, FIELDS(turns), FEW,
+        {&SQL_ARCHIVE_TURNS_OF_THREAD, NULL, &SQL_ARCHIVE_TURNS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_TURN, &SQL_ARCHIVE_COUNT_TURN}, &SQL_ARCHIVE_TAKEN_TURN},
     [MEMBER_EVENTS] = {"events.jsonl", "event", {"events"}, FIELDS(events), MANY,
         {&SQL_ARCHIVE_EVENTS_OF_THREAD, NULL, &SQL_ARCHIVE_EVENTS_OF_TENANT},
         {&SQL_ARCHIVE_ADD_EVENT}},
@@ -458,8 +552,6 @@ const struct archive_omission archive_omissions[] = {
     {"agent_versions", NULL, NOT_YET},
     {"agent_activations", NULL, NOT_YET},
     {"agent_links", NULL, NOT_YET},
-    {"run_phases", NULL, NOT_YET},
-    {"turns", NULL, NOT_YET},
     {"item_dictionaries", NULL, DOCUMENT},
     {"items", NULL, DOCUMENT},
     {"snapshots", NULL, DOCUMENT},
@@ -467,7 +559,6 @@ const struct archive_omission archive_omissions[] = {
     {"snapshot_garbage", NULL, "the threads whose snapshots they are are gone"},
     {"steps", "log_id", "log ids are given anew"},
     {"steps", "thread_id", "it is that of the run"},
-    {"steps", "turn_id", NOT_YET},
     {"steps", "messages_snapshot_id", NOT_YET},
     {"item_doubts", NULL, "it tells the sweep where to look"},
     {"checkpoints", "snapshot_id", DOCUMENT},
@@ -483,36 +574,9 @@ const struct archive_omission archive_omissions[] = {
     {"eval_runs", NULL, NOT_YET},
     {"notebook_records", NULL, NOT_YET},
     {"notebook_threads", NULL, NOT_YET},
-    {"runs", "agent_id", NOT_YET},
-    {"runs", "agent_version", NOT_YET},
-    {"runs", "phase", NOT_YET},
-    {"runs", "phase_changes", NOT_YET},
-    {"runs", "model", NOT_YET},
-    {"runs", "provider", NOT_YET},
-    {"runs", "stop_reason", NOT_YET},
-    {"runs", "forked_from_run_id", NOT_YET},
-    {"runs", "forked_from_checkpoint_id", NOT_YET},
-    {"runs", "turn_count", NOT_YET},
+    {"runs", "phase_changes", "it is counted with the changes of phase"},
+    {"runs", "turn_count", "it is counted with the turns"},
     {"runs", "step_count", "it is counted when steps come in"},
-    {"runs", "llm_calls", NOT_YET},
-    {"runs", "input_tokens", NOT_YET},
-    {"runs", "output_tokens", NOT_YET},
-    {"runs", "cache_creation_input_tokens", NOT_YET},
-    {"runs", "cache_read_input_tokens", NOT_YET},
-    {"runs", "cost_pico", NOT_YET},
-    {"runs", "unpriced_calls", NOT_YET},
-    {"runs", "total_llm_calls", NOT_YET},
-    {"runs", "total_input_tokens", NOT_YET},
-    {"runs", "total_output_tokens", NOT_YET},
-    {"runs", "total_cache_creation_input_tokens", NOT_YET},
-    {"runs", "total_cache_read_input_tokens", NOT_YET},
-    {"runs", "total_cost_pico", NOT_YET},
-    {"runs", "total_unpriced_calls", NOT_YET},
-    {"run_documents", "request", NOT_YET},
-    {"run_documents", "content", NOT_YET},
-    {"run_documents", "content_type", NOT_YET},
-    {"run_documents", "citations", NOT_YET},
-    {"run_documents", "metrics", NOT_YET},
     {"agents", "kind", NOT_YET},
     {"agents", "is_active", NOT_YET},
     {"agents", "active_version", NOT_YET},
@@ -532,6 +596,7 @@ const struct archive_mention archive_mentions[] = {
     {"agent_id", SORT_AGENT},
     {"file_id", SORT_FILE},
     {"state_id", SORT_STATE},
+    {"turn_id", SORT_TURN},
 };
 const size_t archive_mention_count = COUNT_OF(archive_mentions);
 

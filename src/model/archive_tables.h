@@ -13,7 +13,7 @@
 #include "model/context.h"
 
 enum {
-    ARCHIVE_MAX_FIELDS = 32,
+    ARCHIVE_MAX_FIELDS = 64,
     ARCHIVE_LINE_MAX_BYTES = 16 * 1024 * 1024,
 };
 
@@ -27,6 +27,7 @@ enum archive_sort {
     SORT_MESSAGE,
     SORT_FILE,
     SORT_STATE,
+    SORT_TURN,
     SORT_COUNT,
 };
 extern const char *const archive_sort_names[SORT_COUNT];
@@ -77,6 +78,8 @@ enum archive_member_id {
     MEMBER_PARTICIPANTS,
     MEMBER_RUNS,
     MEMBER_RUN_UNDO,
+    MEMBER_RUN_PHASES,
+    MEMBER_TURNS,
     MEMBER_EVENTS,
     MEMBER_MESSAGES,
     MEMBER_MESSAGE_DEBUG,

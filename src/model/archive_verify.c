@@ -236,6 +236,22 @@ static enum error judge_participant(
                      PARTICIPANTS_MAX);
 }
 
+static bool is_end(struct str phase)
+{
+    return str_eq(phase, STR("completed")) || str_eq(phase, STR("failed")) ||
+           str_eq(phase, STR("cancelled"));
+}
+
+/* A run has ended in both, or in neither. */
+static bool fits_phase(
+    const struct archive_walk *w, const struct archive_value *row, const struct run *run)
+{
+    const struct archive_value *phase = field(w, row, "phase");
+    if (phase->is_null)
+        return true;
+    return run_is_finished(run) ? str_eq(phase->text, run->status) : !is_end(phase->text);
+}
+
 static enum error judge_run(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
@@ -247,6 +263,8 @@ static enum error judge_run(
         return broken(w, "is running by queue, without the lease that this needs");
     if (!field(w, row, "paused_from")->is_null && !str_eq(run.status, STR("paused")))
         return broken(w, "has \"paused_from\" and is not paused");
+    if (!fits_phase(w, row, &run))
+        return broken(w, "\"phase\" does not fit its status");
     if (field(w, row, "finished_at")->is_null == run_is_finished(&run))
         return broken(w, "\"finished_at\" does not fit its status");
     if (field(w, row, "fence")->number > thread->last_seq)
@@ -373,7 +391,7 @@ static enum error judge_step(
     j->run_id = run_id;
     return field(w, row, "number")->number == ++j->n_of_the_run
                ? OK
-               : broken(w, "\"number\" must be one more than that of the step before it");
+               : broken(w, "\"number\" must be one more than that of the row before it");
 }
 
 typedef enum error judge(struct archive_walk *w, const struct archive_value *row, struct judged *j);
@@ -392,6 +410,8 @@ static judge *const JUDGES[MEMBER_COUNT] = {
     [MEMBER_STATES] = judge_state,
     [MEMBER_STATE_VERSIONS] = judge_state_version,
     [MEMBER_STEPS] = judge_step,
+    [MEMBER_RUN_PHASES] = judge_step,
+    [MEMBER_TURNS] = judge_step,
 };
 
 static enum error judge_row(struct archive_walk *w, struct archive_value *row)

@@ -450,8 +450,9 @@ static const Oid TYPE_OIDS[] = {[SQL_UUID] = 2950,
     [SQL_JSON] = 114,
     [SQL_BYTES] = 17};
 
-static const int ALL_BINARY[POSTGRES_MAX_PARAMS] = {
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const int ALL_BINARY[POSTGRES_MAX_PARAMS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static void type_oids(const struct sql_statement *s, Oid *out_oids)
 {

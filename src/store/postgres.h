@@ -36,7 +36,7 @@
 enum {
     POSTGRES_MIN_VERSION = 130000,
     POSTGRES_BATCH_MAX_JOBS = 128,
-    POSTGRES_MAX_PARAMS = 32,
+    POSTGRES_MAX_PARAMS = 64,
     POSTGRES_NAME_MAX_BYTES = 63, /* of a schema */
     POSTGRES_MAX_ONCE = 8,
     POSTGRES_MAX_ATTEMPTS = 8, /* of a job that meets others' work */

@@ -10,8 +10,10 @@
 #include "model/blobs.h"
 #include "model/checkpoints.h"
 #include "model/files.h"
+#include "model/run_phases.h"
 #include "model/steps.h"
 #include "model/thread_copy.h"
+#include "model/turns.h"
 #include "store/content.h"
 
 /* --- Files ---------------------------------------------------------------------------------- */
@@ -322,6 +324,11 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
     EXPECT_EQ(event_append(c, thread.id, told, 2), OK);
     EXPECT_EQ(run_get_head(c, child.id, &child), OK);
     EXPECT_EQ(step_append(c, &child, logged, 2, STR_NONE), OK);
+    const struct usage usage = {.model = STR("m"), .input_tokens = 5, .output_tokens = 2};
+    struct turn turn = {.input = STR("{\"message\":\"go\"}"), .output = STR("{\"a\":1}")};
+    EXPECT_EQ(turn_begin(c, &child, &turn, &usage), OK);
+    EXPECT_EQ(run_get(c, child.id, &child), OK);
+    EXPECT_EQ(run_move_phase(c, &child, STR("initializing"), STR_NONE, STR("{\"b\":2}")), OK);
     EXPECT_EQ(thread_get(c, thread.id, &thread), OK);
     struct thread changed = thread;
     changed.preferences = STR("{\"dark\":true}");
