@@ -203,8 +203,8 @@ test('the five query patterns of the three tables answer what was written', asyn
   assert.deepEqual(json(config.pending_backend_results), told.pending_backend_results);
   assert.equal(told.pending_backend_results[0].content, 42);
   assert.ok(config.awaiting_frontend_tools);
-  assert.equal(new Date(config.last_run_at).getTime(),
-    Math.floor(Date.parse(told.last_run_at)));
+  const apart_ms = Date.parse(config.last_run_at) - Date.parse(told.last_run_at);
+  assert.ok(Math.abs(apart_ms) <= 1, `${config.last_run_at}, ${told.last_run_at}`);
   assert.equal(json(config.messages).read, `/v1/threads/${thread}/resumption`);
   assert.match(json(config.messages).snapshot_id, /^[0-9a-f-]{36}$/);
   assert.deepEqual(json(config.conversation_history), []);
@@ -266,6 +266,67 @@ test('the five query patterns of the three tables answer what was written', asyn
   assert.deepEqual([json(tool.input), json(tool.output)], [{ code: '1' }, { stdout: 'x' }]);
   assert.match(tool.id, /^[0-9a-f]{8}-0000-8000-8000-[0-9a-f]{12}$/);
 });
+
+test('an agent, its instance, turns, calls and checkpoints are in the views of the platform',
+  async (t) => {
+    const server = await startServer(t);
+    const client = server.open;
+    const prompt = { role: 'assistant', instructions: 'Be brief.' };
+    const agent = expectStatus(await client.post('/v1/agents', { name: 'platform',
+      kind: 'team', system_prompt: prompt, tools: [{ tool: 'search', config_overrides: { depth: 2 } },
+        { tool: 'mail', is_enabled: false }] }), 201);
+    const member = expectStatus(await client.post('/v1/agents', { name: 'member' }), 201);
+    expectStatus(await client.put(`/v1/agents/${agent.id}/links/${member.id}`,
+      { role: 'member' }), 201);
+    const run = expectStatus(await client.post(`/v1/agents/${agent.id}/runs`,
+      { input: { message: 'hello' } }), 201);
+    const base = `/v1/runs/${run.run_id}`;
+    const turn = expectStatus(await client.post(`${base}/turns`, { input: { message: 'hello' },
+      output: { message: 'hi', status: 'complete' }, latency_ms: 5 }), 201);
+    expectStatus(await client.post(`${base}/steps`, { action_type: 'tool_execution',
+      turn_id: turn.turn_id ?? turn.id, tool_name: 'search', duration_ms: 3,
+      action_data: { input: { q: 'x' }, result: [1], success: true } }), 201);
+    const checkpoint = expectStatus(await client.post(`/v1/threads/${run.thread_id}/checkpoints`,
+      { run_id: run.run_id, channel_values: { messages: [] }, node: 'plan' }), 201);
+
+    const one = (statement) => {
+      const rows = server.rows(statement);
+      assert.equal(rows.length, 1, statement);
+      return rows[0];
+    };
+    const definition = one(`SELECT * FROM agent_definition WHERE id = '${agent.id}'`);
+    assert.deepEqual([definition.name, definition.version, Boolean(definition.is_active)],
+      ['platform', '1.0.0', true]);
+    assert.equal(json(definition.system_prompt).instructions, 'Be brief.');
+    assert.deepEqual(server.rows(`SELECT tool_id, config_overrides, is_enabled FROM tool_binding
+        WHERE definition_id = '${agent.id}' ORDER BY id`)
+      .map((row) => [row.tool_id, json(row.config_overrides ?? null), Boolean(row.is_enabled)]),
+    [['search', { depth: 2 }, true], ['mail', {}, false]]);
+    const instance = one('SELECT * FROM agent_instance');
+    assert.deepEqual([instance.id, instance.definition_id, instance.thread_id],
+      [run.run_id, agent.id, run.thread_id]);
+    assert.match(instance.status, /^[A-Z_]+$/);
+    const shown = one('SELECT * FROM turn');
+    assert.deepEqual([shown.instance_id, shown.turn_number, shown.status, shown.latency_ms,
+      json(shown.input)], [run.run_id, 1, 'complete', 5, { message: 'hello' }]);
+    const call = one('SELECT * FROM tool_call');
+    assert.deepEqual([call.turn_id, call.tool_name, json(call.output)], [shown.id, 'search', [1]]);
+    const kept = one('SELECT * FROM checkpoint');
+    assert.deepEqual([kept.id, kept.instance_id, kept.sequence_num, kept.node],
+      [checkpoint.id, run.run_id, 1, 'plan']);
+    const values = expectStatus(await client.get(json(kept.channel_values).read), 200);
+    assert.deepEqual(values.channel_values, { messages: [] });
+
+    // The same as components, with every version and its links.
+    const component = one(`SELECT * FROM agno_components WHERE component_id = '${agent.id}'`);
+    assert.deepEqual([component.component_type, component.current_version], ['team', 1]);
+    const config = one(`SELECT * FROM agno_component_configs WHERE component_id = '${agent.id}'`);
+    assert.deepEqual([config.version, config.label, config.stage], [1, '1.0.0', 'published']);
+    assert.equal(json(config.config).system_prompt.instructions, 'Be brief.');
+    const link = one('SELECT * FROM agno_component_links');
+    assert.deepEqual([link.parent_component_id, link.child_component_id, link.link_kind],
+      [agent.id, member.id, 'member']);
+  });
 
 // What the seeds' tables and documents name; a view may show more behind it.
 const SEED_COLUMNS = {
