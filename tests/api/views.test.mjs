@@ -273,7 +273,8 @@ test('an agent, its instance, turns, calls and checkpoints are in the views of t
     const client = server.open;
     const prompt = { role: 'assistant', instructions: 'Be brief.' };
     const agent = expectStatus(await client.post('/v1/agents', { name: 'platform',
-      kind: 'team', system_prompt: prompt, tools: [{ tool: 'search', config_overrides: { depth: 2 } },
+      kind: 'team', system_prompt: prompt,
+      tools: [{ tool: 'search', config_overrides: { depth: 2 } },
         { tool: 'mail', is_enabled: false }] }), 201);
     const member = expectStatus(await client.post('/v1/agents', { name: 'member' }), 201);
     expectStatus(await client.put(`/v1/agents/${agent.id}/links/${member.id}`,
