@@ -570,7 +570,7 @@ const struct archive_omission archive_omissions[] = {
     {"history_entries", NULL, NOT_YET},
     {"prices", NULL, NOT_YET},
     {"run_usage", NULL, NOT_YET},
-    {"usage_days", NULL, NOT_YET},
+    {"usage_days", NULL, "it tells what happened in one tenant; an import is no usage"},
     {"eval_runs", NULL, NOT_YET},
     {"notebook_records", NULL, NOT_YET},
     {"notebook_threads", NULL, NOT_YET},
