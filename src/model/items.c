@@ -1,9 +1,8 @@
 #include "model/items.h"
 
 #include "model/integrity.h"
+#include "model/item_bytes.h"
 #include "model/statements.h"
-
-enum { AS_IT_IS = -1 }; /* in the column `dictionary` */
 
 static int by_hash(const void *a, const void *b)
 {
@@ -42,16 +41,40 @@ static void begin_on_hashes(struct context *c, struct query *q, struct arena *ar
 
 /* --- Storing -------------------------------------------------------------------------------- */
 
-static enum error insert(struct context *c, const struct piece *piece)
+static enum error insert(struct context *c, struct arena *arena, const struct piece *piece,
+    const struct item_dictionary *dictionary)
 {
     struct query q;
+    int64_t column;
+    struct str text = {piece->text, piece->len};
+    struct str packed = item_pack(arena, text, dictionary, COMPRESS_FAST, &column);
     context_query(c, &q, &SQL_ITEM_INSERT);
     query_bytes(&q, "sha256", (struct str){piece->at, SHA256_LEN});
     query_i64(&q, "size_bytes", piece->len);
-    query_i64(&q, "dictionary", AS_IT_IS);
-    query_bytes(&q, "bytes", (struct str){piece->text, piece->len});
+    query_i64(&q, "dictionary", column);
+    query_bytes(&q, "bytes", packed);
     query_i64(&q, "now", c->now_us);
     return query_run(&q);
+}
+
+static enum error gone(struct context *c, const struct piece *piece)
+{
+    tx_note_damage(c->tx);
+    return integrity_lost(c, "the item with the SHA-256 %.*s",
+        STR_ARG(hex_encode(c->arena, (struct str){piece->at, SHA256_LEN})));
+}
+
+/* A dictionary that is damaged is no reason to refuse what is new. */
+static enum error insert_all(
+    struct context *c, struct arena *arena, const struct piece **pieces, size_t n)
+{
+    CLEANUP(item_dictionary_release) struct item_dictionary dictionary = {0};
+    enum error e = n > 0 ? item_dictionary_newest(c, arena, &dictionary) : OK;
+    if (e == ERR_DAMAGED)
+        e = OK;
+    for (size_t i = 0; e == OK && i < n; i++)
+        e = pieces[i]->text == NULL ? gone(c, pieces[i]) : insert(c, arena, pieces[i], &dictionary);
+    return e;
 }
 
 /* Moves those that are not stored to the front. */
@@ -82,13 +105,6 @@ static enum error refer(
     return query_run(&q);
 }
 
-static enum error gone(struct context *c, const struct piece *piece)
-{
-    tx_note_damage(c->tx);
-    return integrity_lost(c, "the item with the SHA-256 %.*s",
-        STR_ARG(hex_encode(c->arena, (struct str){piece->at, SHA256_LEN})));
-}
-
 enum error item_refer(
     struct context *c, struct uuid snapshot_id, const struct manifest_named *named)
 {
@@ -97,9 +113,8 @@ enum error item_refer(
         return OK;
     struct str hashes = sort_once(named->arena, named->pieces, &n);
     enum error e = find_absent(c, named->arena, hashes, named->pieces, n, &absent);
-    for (size_t i = 0; e == OK && i < absent; i++)
-        e = named->pieces[i]->text == NULL ? gone(c, named->pieces[i])
-                                           : insert(c, named->pieces[i]);
+    if (e == OK)
+        e = insert_all(c, named->arena, named->pieces, absent);
     return e == OK ? refer(c, named->arena, snapshot_id, hashes) : e;
 }
 
@@ -112,43 +127,86 @@ static const struct piece *find(const struct piece *const *pieces, size_t n, str
     return found == NULL ? NULL : *found;
 }
 
-static enum error read_row(
-    struct context *c, struct query *q, const struct piece *const *wanted, size_t n)
+/* A row of an item that is wanted. They are looked at when all are there: a dictionary may have to
+ * be read then. */
+struct found {
+    struct piece *piece;
+    struct str hash;
+    int64_t size;
+    int64_t column;
+    struct str bytes;
+    struct str dictionary_hash;
+};
+
+static enum error find_all(struct context *c, struct arena *arena,
+    const struct piece *const *wanted, size_t n, struct str hashes, struct found *out,
+    size_t *out_n)
 {
-    struct str hash = row_bytes(q);
-    int64_t size = row_i64(q), dictionary = row_i64(q);
-    struct str bytes = row_bytes(q);
-    struct piece *piece =
-        hash.len == SHA256_LEN ? (struct piece *)(uintptr_t)find(wanted, n, hash) : NULL;
-    if (piece == NULL)
-        return OK;
-    struct sha256 found = sha256_of(bytes);
-    if (dictionary != AS_IT_IS || size != (int64_t)bytes.len || piece->len != bytes.len ||
-        !integrity_holds(c, hash, &found))
-        return gone(c, piece);
-    piece->text = bytes.ptr;
+    struct query q;
+    *out_n = 0;
+    begin_on_hashes(c, &q, arena, &SQL_ITEM_READ, hashes);
+    while (*out_n < n && query_next(&q)) {
+        struct found *found = &out[*out_n];
+        found->hash = row_bytes(&q);
+        found->size = row_i64(&q);
+        found->column = row_i64(&q);
+        found->bytes = row_bytes(&q);
+        found->dictionary_hash = row_bytes(&q);
+        const struct piece *piece =
+            found->hash.len == SHA256_LEN ? find(wanted, n, found->hash) : NULL;
+        found->piece = (struct piece *)(uintptr_t)piece;
+        *out_n += piece != NULL;
+    }
+    return query_end(&q);
+}
+
+static enum error unpack(struct context *c, struct arena *arena, const struct found *found,
+    struct item_dictionary *dictionary)
+{
+    struct str text;
+    enum error e = OK;
+    if (found->column > 0 && found->column != dictionary->number) {
+        item_dictionary_release(dictionary);
+        e = item_dictionary_get(c, arena, found->column, found->dictionary_hash, dictionary);
+    }
+    if (e != OK)
+        return e;
+    if (found->size != found->piece->len ||
+        !item_unpack(arena, found->bytes, found->column, found->piece->len, dictionary, &text))
+        return gone(c, found->piece);
+    struct sha256 hash = sha256_of(text);
+    if (memcmp(found->hash.ptr, hash.bytes, SHA256_LEN) != 0)
+        return gone(c, found->piece);
+    found->piece->text = text.ptr;
     return OK;
+}
+
+static enum error read_wanted(
+    struct context *c, struct arena *arena, const struct piece **wanted, size_t *n)
+{
+    CLEANUP(item_dictionary_release) struct item_dictionary dictionary = {0};
+    struct str hashes = sort_once(arena, wanted, n);
+    struct found *found = ARENA_ARRAY(arena, struct found, *n);
+    size_t n_found;
+    enum error e = find_all(c, arena, wanted, *n, hashes, found, &n_found);
+    for (size_t i = 0; e == OK && i < n_found; i++)
+        e = unpack(c, arena, &found[i], &dictionary);
+    return e;
 }
 
 enum error item_read(struct context *c, struct arena *arena, struct piece *const *pieces, size_t n)
 {
     const struct piece **wanted = ARENA_ARRAY(arena, const struct piece *, n + 1);
-    struct query q;
-    enum error e = OK;
     size_t count = n;
     if (n == 0)
         return OK;
     memcpy(wanted, pieces, n * sizeof(pieces[0]));
-    begin_on_hashes(c, &q, arena, &SQL_ITEM_READ, sort_once(arena, wanted, &count));
-    while (e == OK && query_next(&q))
-        e = read_row(c, &q, wanted, count);
-    enum error ended = query_end(&q);
-    e = ended == OK ? e : ended;
+    enum error e = read_wanted(c, arena, wanted, &count);
     for (size_t i = 0; e == OK && i < n; i++) {
-        pieces[i]->text = find(wanted, count, (struct str){pieces[i]->at, SHA256_LEN})->text;
-        if (pieces[i]->text == NULL ||
-            pieces[i]->len != find(wanted, count, (struct str){pieces[i]->at, SHA256_LEN})->len)
+        const struct piece *read = find(wanted, count, (struct str){pieces[i]->at, SHA256_LEN});
+        if (read->text == NULL || read->len != pieces[i]->len)
             e = gone(c, pieces[i]);
+        pieces[i]->text = read->text;
     }
     return e;
 }

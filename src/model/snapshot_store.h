@@ -8,10 +8,14 @@
 /* What one call works in: the tape of the largest document of the smallest values, and the pieces
  * of two. */
 enum { SNAPSHOT_MEMORY_BYTES = 192 * 1024 * 1024 };
+/* How long one that was dropped may stay for those that build on it. */
+enum { SNAPSHOT_REBASE_DELAY_S = 3600 };
 
 struct snapshot_loaded {
     struct snapshot head;
     int64_t depth;
+    bool has_base;
+    struct uuid base_id;
     bool is_dropped; /* and kept for those that build on it */
     struct manifest manifest;
 };

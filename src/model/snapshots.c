@@ -24,17 +24,16 @@ static enum error damaged(struct context *c, struct uuid id)
 static bool read_link(struct query *q, struct arena *arena, bool is_first,
     struct snapshot_loaded *s, struct str *hash)
 {
-    struct uuid base;
     int64_t dropped_at;
     s->head.thread_id = row_uuid(q);
-    bool has_base = row_uuid_if(q, &base);
+    s->has_base = row_uuid_if(q, &s->base_id);
     s->depth = row_i64(q);
     struct str manifest = row_bytes(q);
     *hash = row_bytes(q);
     s->head.size_bytes = row_i64(q);
     s->head.created_at = row_i64(q);
     s->is_dropped = row_i64_if(q, &dropped_at);
-    return is_first != has_base && manifest_read(arena, manifest, &s->manifest);
+    return is_first != s->has_base && manifest_read(arena, manifest, &s->manifest);
 }
 
 enum error snapshot_load(
@@ -332,9 +331,21 @@ enum error snapshot_remove_unneeded(struct context *c, struct uuid id)
     return e;
 }
 
+/* What builds on it becomes whole later: mostly it is dropped soon, too. */
+static enum error plan_rebase(struct context *c, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SNAPSHOT_PLAN_REBASE);
+    query_uuid(&q, "id", id);
+    query_i64(&q, "due", c->now_us + (int64_t)SNAPSHOT_REBASE_DELAY_S * 1000000);
+    return query_run(&q);
+}
+
 enum error snapshot_drop(struct context *c, struct uuid id)
 {
     enum error e = run_on(c, &SQL_SNAPSHOT_DROP, id);
+    if (e == OK)
+        e = plan_rebase(c, id);
     return e == OK ? snapshot_remove_unneeded(c, id) : e;
 }
 
@@ -344,5 +355,13 @@ enum error snapshot_discard_thread(struct context *c, struct uuid thread_id)
     context_query(c, &q, &SQL_SNAPSHOT_DISCARD_THREAD);
     query_uuid(&q, "thread_id", thread_id);
     query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+enum error snapshot_delete_tenant(struct context *c, struct uuid tenant_id)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_SNAPSHOT_DELETE_TENANT, c->arena);
+    query_uuid(&q, "tenant_id", tenant_id);
     return query_run(&q);
 }

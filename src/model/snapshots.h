@@ -71,5 +71,7 @@ MUST_CHECK enum error snapshot_get_head(
 MUST_CHECK enum error snapshot_drop(struct context *c, struct uuid id);
 /* The thread is about to be deleted, and what refers to its snapshots with it. */
 MUST_CHECK enum error snapshot_discard_thread(struct context *c, struct uuid thread_id);
+/* A tenant is about to be deleted: what refers to its items goes before them. */
+MUST_CHECK enum error snapshot_delete_tenant(struct context *c, struct uuid tenant_id);
 
 #endif

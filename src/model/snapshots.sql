@@ -24,8 +24,25 @@ INSERT INTO snapshots (tenant_id, id, thread_id, base_id, depth, manifest, sha25
 VALUES (:tenant_id, :id, :thread_id, :base_id, :depth, :manifest, :sha256, :size_bytes, :now);
 
 -- name: snapshot_drop
-UPDATE snapshots SET dropped_at = :now
+UPDATE snapshots SET dropped_at = :now, rebase_at = NULL
 WHERE tenant_id = :tenant_id AND id = :id AND dropped_at IS NULL;
+
+-- Those that build on one that was dropped.
+-- name: snapshot_plan_rebase
+-- types: due int
+UPDATE snapshots SET rebase_at = :due
+WHERE tenant_id = :tenant_id AND base_id = :id AND dropped_at IS NULL AND rebase_at IS NULL;
+
+-- name: snapshot_rebase_due
+-- types: limit int
+SELECT tenant_id, id FROM snapshots WHERE rebase_at <= :now ORDER BY rebase_at LIMIT :limit;
+
+-- name: snapshot_make_whole
+UPDATE snapshots SET base_id = NULL, depth = 0, manifest = :manifest, rebase_at = NULL
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: snapshot_leave
+UPDATE snapshots SET rebase_at = NULL WHERE tenant_id = :tenant_id AND id = :id;
 
 -- The base of one that was dropped and that nothing builds on.
 -- name: snapshot_unneeded
@@ -42,3 +59,23 @@ SELECT {{sqlite: :tenant_id, :thread_id, :now}}
 {{postgres: CAST(:tenant_id AS uuid), CAST(:thread_id AS uuid), CAST(:now AS bigint)}}
 WHERE EXISTS (SELECT 1 FROM snapshots WHERE tenant_id = :tenant_id AND thread_id = :thread_id)
 ON CONFLICT DO NOTHING;
+
+-- name: snapshot_delete_tenant
+DELETE FROM snapshots WHERE tenant_id = :tenant_id;
+
+-- name: snapshot_garbage_first
+SELECT tenant_id, thread_id FROM snapshot_garbage ORDER BY tenant_id, thread_id LIMIT 1;
+
+-- The last of so many.
+-- name: snapshot_garbage_slice
+-- types: limit int
+SELECT id FROM (SELECT id FROM snapshots
+    WHERE tenant_id = :tenant_id AND thread_id = :thread_id ORDER BY id LIMIT :limit) AS slice
+ORDER BY id DESC LIMIT 1;
+
+-- name: snapshot_garbage_delete
+-- types: last uuid
+DELETE FROM snapshots WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id <= :last;
+
+-- name: snapshot_garbage_drop
+DELETE FROM snapshot_garbage WHERE tenant_id = :tenant_id AND thread_id = :thread_id;

@@ -3,9 +3,11 @@
 #include "model/events.h"
 #include "model/file_uploads.h"
 #include "model/idempotency.h"
+#include "model/item_bytes.h"
 #include "model/messages.h"
 #include "model/participants.h"
 #include "model/runs.h"
+#include "model/snapshot_collect.h"
 #include "model/statements.h"
 #include "model/tenants.h"
 
@@ -16,8 +18,9 @@ enum {
     SILENT_A_PASS = 100,
     ANSWERS_A_PASS = 1000,
     UPLOADS_A_PASS = 32,
+    REBASES_A_PASS = 16,
     ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + SILENT_A_PASS +
-                   UPLOADS_A_PASS + SWEEP_CONTENT_A_PASS + 2,
+                   UPLOADS_A_PASS + SWEEP_CONTENT_A_PASS + REBASES_A_PASS + 5,
 };
 
 /* Lists and queues are in the order of ids: new ones come after all that are there, also when the
@@ -144,6 +147,39 @@ static enum error list_content(struct context *c, struct sweep_list *list)
     return e;
 }
 
+/* Items and threads: of one tenant, and one thread, at a time. */
+static enum error list_snapshots(struct context *c, struct sweep_list *list)
+{
+    struct snapshot_due due[REBASES_A_PASS];
+    struct uuid tenant_id = UUID_NIL, thread_id = UUID_NIL;
+    size_t n = 0;
+    enum error e = snapshot_first_garbage(c, &tenant_id, &thread_id);
+    if (e == OK && !uuid_is_nil(thread_id))
+        add(list, SWEEP_DROPPED, tenant_id, thread_id);
+    if (e == OK)
+        e = item_first_doubtful(c, &tenant_id);
+    if (e == OK && !uuid_is_nil(tenant_id))
+        add(list, SWEEP_ITEMS, tenant_id, UUID_NIL);
+    if (e == OK && !tx_is_full(c->tx))
+        e = snapshot_list_rebase(c, REBASES_A_PASS, due, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_REBASE, due[i].tenant_id, due[i].id);
+    list->more = list->more || n == REBASES_A_PASS;
+    return e;
+}
+
+/* One tenant a pass. */
+static enum error list_unpacked(
+    struct context *c, const struct sweep_position *from, struct sweep_list *list)
+{
+    struct uuid tenant_id = UUID_NIL;
+    enum error e = item_next_to_pack(c, from->packed_id, &tenant_id);
+    list->next.packed_id = tenant_id;
+    if (e == OK && !uuid_is_nil(tenant_id))
+        add(list, SWEEP_PACK, tenant_id, UUID_NIL);
+    return e;
+}
+
 static enum error list_answers(struct context *c, struct sweep_list *list)
 {
     bool any = false;
@@ -189,6 +225,10 @@ enum error sweep_list(
         e = list_uploads(c, out_list);
     if (e == OK)
         e = list_content(c, out_list);
+    if (e == OK)
+        e = list_snapshots(c, out_list);
+    if (e == OK && !tx_is_full(c->tx))
+        e = list_unpacked(c, from, out_list);
     return e == OK ? list_answers(c, out_list) : e;
 }
 
@@ -243,6 +283,14 @@ static enum error do_item(
         return file_upload_expire(c, item->id);
     case SWEEP_CONTENT:
         return settle_content(c, item, report);
+    case SWEEP_ITEMS:
+        return item_settle(c, &report->more);
+    case SWEEP_DROPPED:
+        return snapshot_collect_garbage(c, item->id, &report->more);
+    case SWEEP_PACK:
+        return item_pack_some(c, &report->more);
+    case SWEEP_REBASE:
+        return snapshot_rebase(c, item->id);
     case SWEEP_ANSWERS:
         break;
     }

@@ -1,11 +1,11 @@
 /*
  * What must happen without anybody asking: leases that ended, who is not online any more, events
  * past their age, what was pruned, idempotency answers past their time, uploads that nobody goes
- * on with, content that nothing refers to. A pass begins with
- * sweep_list, which finds what is due (a WRITE job, so that its lock is gone when it has ended);
- * then each item is a WRITE job of its own, sweep_do, which locks what it changes and checks again,
- * since other nodes sweep too. An item that fails stays due: the next pass finds it. The server
- * makes a pass a second, and another one at once while one leaves work over:
+ * on with, content and items that nothing refers to. A pass begins with sweep_list, which finds
+ * what is due (a WRITE job, so that its lock is gone when it has ended); then each item is a WRITE
+ * job of its own, sweep_do, which locks what it changes and checks again, since other nodes sweep
+ * too. An item that fails stays due: the next pass finds it. The server makes a pass a second, and
+ * another one at once while one leaves work over:
  *
  *     WRITE                sweep_list(c, &position, &list); the items are in the context's arena
  *     WRITE, for each one  sweep_do(c, &list.items[i], &report)
@@ -17,10 +17,12 @@
 
 #include "model/blob_doubts.h"
 
-/* Where the walk over the threads with an age limit has come to; zero at the start. */
+/* Where the walks over the threads with an age limit, and over the tenants with items, have come
+ * to; zero at the start. */
 struct sweep_position {
     struct uuid tenant_id;
     struct uuid thread_id;
+    struct uuid packed_id; /* the tenant whose items were looked at last */
 };
 
 enum sweep_kind {
@@ -31,6 +33,10 @@ enum sweep_kind {
     SWEEP_WORDS,   /* a thread with messages that search cannot find yet */
     SWEEP_UPLOAD,  /* an upload past its time */
     SWEEP_CONTENT, /* content that nothing may refer to any more */
+    SWEEP_ITEMS,   /* a tenant with items that nothing may refer to any more */
+    SWEEP_DROPPED, /* a thread that is gone, with snapshots to delete */
+    SWEEP_REBASE,  /* a snapshot that builds on one that was dropped */
+    SWEEP_PACK,    /* a tenant with items that can be smaller */
     SWEEP_ANSWERS, /* idempotency answers, of all tenants */
 };
 

@@ -5,6 +5,7 @@
 #include "model/blob_doubts.h"
 #include "model/files.h"
 #include "model/messages.h"
+#include "model/snapshots.h"
 #include "model/statements.h"
 
 static void read_row(struct query *q, struct tenant *out)
@@ -183,6 +184,8 @@ static enum error delete_whole(struct context *c, struct uuid id)
         e = blob_doubt_tenant(c, id);
     if (e == OK)
         e = file_delete_all(c, id);
+    if (e == OK)
+        e = snapshot_delete_tenant(c, id);
     if (e == OK)
         e = delete_row(c, id);
     /* After the threads, to which nobody can append any more. */

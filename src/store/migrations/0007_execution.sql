@@ -171,14 +171,15 @@ CREATE TABLE items (
     sha256 {{bytes}} NOT NULL,
     -- Before compression.
     size_bytes {{int}} NOT NULL,
-    -- -1: as it is; 0: zstd; n: zstd with dictionary n.
+    -- n > 0: zstd with dictionary n; -2: as it is; -3: zstd. Not yet looked at with a dictionary:
+    -- -1: as it is; 0: zstd.
     dictionary {{int}} NOT NULL,
     bytes {{bytes}} NOT NULL,
     created_at {{int}} NOT NULL,
     PRIMARY KEY (tenant_id, sha256)
 );
 -- What the sweep has yet to compress.
-CREATE INDEX items_raw ON items (tenant_id, created_at) WHERE dictionary < 0;
+CREATE INDEX items_to_compress ON items (tenant_id, sha256) WHERE dictionary IN (-1, 0);
 {{postgres: ALTER TABLE items ALTER COLUMN bytes SET STORAGE EXTERNAL;}}
 
 -- A JSON document of a thread at one moment: its manifest names items, whole or as what changed
@@ -190,7 +191,7 @@ CREATE TABLE snapshots (
     thread_id {{uuid}} NOT NULL,
     -- NULL: the manifest is whole.
     base_id {{uuid}},
-    -- How many others lie between this one and a whole manifest.
+    -- At most so many others lie between this one and a whole manifest.
     depth {{int}} NOT NULL,
     manifest {{bytes}} NOT NULL,
     -- Of the manifest when it is whole, and so of the document, by the hashes of its items.
@@ -200,11 +201,13 @@ CREATE TABLE snapshots (
     created_at {{int}} NOT NULL,
     -- Nothing refers to it any more but those that have it as their base.
     dropped_at {{int}},
+    -- Its base was dropped: when its manifest becomes whole, so that the base can go.
+    rebase_at {{int}},
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX snapshots_by_thread ON snapshots (tenant_id, thread_id, id);
 CREATE INDEX snapshots_by_base ON snapshots (tenant_id, base_id) WHERE base_id IS NOT NULL;
-CREATE INDEX snapshots_dropped ON snapshots (tenant_id, dropped_at) WHERE dropped_at IS NOT NULL;
+CREATE INDEX snapshots_to_rebase ON snapshots (rebase_at) WHERE rebase_at IS NOT NULL;
 
 -- Threads that are gone and whose snapshots are not, yet.
 CREATE TABLE snapshot_garbage (

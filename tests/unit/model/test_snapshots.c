@@ -1,7 +1,10 @@
 /* Snapshots: what comes back is what went in, byte for byte, and it costs what changed. */
 #include "fixture.h"
 
+#include <pthread.h>
+
 #include "base/json_write.h"
+#include "model/snapshot_collect.h"
 #include "model/snapshots.h"
 
 static const struct uuid NO_BASE = UUID_NIL;
@@ -422,6 +425,257 @@ TEST(what_was_dropped_is_no_base_and_dropping_it_again_does_nothing)
     EXPECT_EQ(snapshot_put(begin(&f), thread, one, conversation(&f, 5), &s), ERR_NOT_FOUND);
     abandon(&f);
     EXPECT_STR(get(&f, two), conversation(&f, 4));
+    fixture_end(&f);
+}
+
+/* --- Collection ----------------------------------------------------------------------------- */
+
+/* Several passes: what one drops, the next one doubts, and the one after that removes. */
+static void sweep(struct fixture *f)
+{
+    for (int i = 0; i < 4; i++) {
+        struct sweep_position position = {0};
+        struct sweep_report report = {.more = true};
+        while (report.more) {
+            EXPECT_EQ(model_sweep(begin(f), &position, &report), OK);
+            commit(f);
+        }
+    }
+}
+
+static void expect_rows(struct fixture *f, int64_t snapshots, int64_t items)
+{
+    EXPECT_EQ(sql_i64(f, "SELECT count(*) FROM snapshots"), snapshots);
+    EXPECT_EQ(sql_i64(f, "SELECT count(*) FROM items"), items);
+    EXPECT_EQ(sql_i64(f, "SELECT count(*) FROM item_doubts"), 0);
+    EXPECT_EQ(sql_i64(f, "SELECT count(*) FROM snapshot_garbage"), 0);
+}
+
+TEST(items_go_with_the_last_snapshot_that_names_them)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid one = make_thread(&f), two = make_thread(&f);
+    struct uuid of_one = put(&f, one, NO_BASE, conversation(&f, 6)).id;
+    struct uuid of_two = put(&f, two, NO_BASE, conversation(&f, 4)).id;
+    sweep(&f);
+    expect_rows(&f, 2, 6);
+    drop(&f, of_one);
+    sweep(&f);
+    expect_rows(&f, 1, 4);
+    EXPECT_STR(get(&f, of_two), conversation(&f, 4));
+    drop(&f, of_two);
+    sweep(&f);
+    expect_rows(&f, 0, 0);
+    fixture_end(&f);
+}
+
+TEST(a_deleted_thread_leaves_no_snapshot_and_no_item_of_its_own)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid one = make_thread(&f), two = make_thread(&f), base = NO_BASE;
+    for (size_t i = 0; i < 100; i++)
+        base = put(&f, one, base, conversation(&f, i + 1)).id;
+    struct uuid stays = put(&f, two, NO_BASE, conversation(&f, 3)).id;
+    EXPECT_EQ(thread_delete(begin(&f), one), OK);
+    commit(&f);
+    sweep(&f);
+    expect_rows(&f, 1, 3);
+    EXPECT_STR(get(&f, stays), conversation(&f, 3));
+    fixture_end(&f);
+}
+
+TEST(a_deleted_tenant_leaves_nothing)
+{
+    struct fixture f;
+    struct snapshot s;
+    fixture_begin(&f);
+    struct uuid tenant = make_tenant(&f, "other");
+    struct thread thread = {0};
+    struct context *c = begin_as(&f, tenant);
+    EXPECT_EQ(thread_create(c, &thread), OK);
+    EXPECT_EQ(snapshot_put(c, thread.id, NO_BASE, conversation(&f, 5), &s), OK);
+    EXPECT_EQ(snapshot_put(c, thread.id, s.id, conversation(&f, 6), &s), OK);
+    commit(&f);
+    EXPECT_EQ(tenant_delete(begin(&f), tenant), OK);
+    commit(&f);
+    sweep(&f);
+    expect_rows(&f, 0, 0);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshot_items"), 0);
+    fixture_end(&f);
+}
+
+TEST(what_was_dropped_goes_once_those_that_build_on_it_are_whole)
+{
+    struct fixture f;
+    struct uuid ids[6];
+    struct str texts[6];
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f), base = NO_BASE;
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        struct str list = conversation(&f, i + 30);
+        texts[i] = arena_printf(f.arena, "%.*s,\"only\":%.*s}", (int)list.len - 1, list.ptr,
+            STR_ARG(message(&f, 1000 + i)));
+        base = ids[i] = put(&f, thread, base, texts[i]).id;
+    }
+    for (size_t i = 0; i < 4; i++)
+        drop(&f, ids[i]);
+    sweep(&f);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshots"), 6); /* for an hour */
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshots WHERE rebase_at IS NOT NULL"), 1);
+    sql_exec(&f, "UPDATE snapshots SET rebase_at = 1 WHERE rebase_at IS NOT NULL");
+    sweep(&f);
+    expect_rows(&f, 2, 35 + 2);
+    for (size_t i = 4; i < 6; i++)
+        EXPECT_STR(get(&f, ids[i]), texts[i]);
+    EXPECT_EQ(get_fails(&f, ids[3]), ERR_NOT_FOUND);
+    fixture_end(&f);
+}
+
+TEST(a_damaged_snapshot_keeps_what_it_builds_on)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid one = put(&f, thread, NO_BASE, conversation(&f, 3)).id;
+    struct uuid two = put(&f, thread, one, conversation(&f, 4)).id;
+    drop(&f, one);
+    sql_exec(&f, "UPDATE snapshots SET rebase_at = 1, size_bytes = 7 WHERE base_id IS NOT NULL");
+    sweep(&f);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshots"), 2);
+    EXPECT_EQ(get_fails(&f, two), ERR_DAMAGED);
+    fixture_end(&f);
+}
+
+/* --- Compression ---------------------------------------------------------------------------- */
+
+TEST(a_long_item_is_compressed_at_once_and_a_short_one_is_not)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct str list = conversation(&f, 40);
+    struct str document = arena_printf(f.arena, "[%.*s,%.*s,\"%s\"]", STR_ARG(list),
+        STR_ARG(message(&f, 0)), "ends with something that is not like anything before it, 0xf00");
+    struct uuid id = put(&f, thread, NO_BASE, document).id;
+    EXPECT_STR(get(&f, id), document);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items WHERE dictionary = 0"), 1);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items WHERE dictionary = -1"), 2);
+    EXPECT(sql_i64(&f, "SELECT max(length(bytes)) FROM items") < 1024);
+    sweep(&f); /* too few for a dictionary */
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM item_dictionaries"), 0);
+    fixture_end(&f);
+}
+
+TEST(a_tenant_with_many_items_gets_a_dictionary_and_they_shrink)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid one = put(&f, thread, NO_BASE, conversation(&f, 300)).id;
+    int64_t before = sql_i64(&f, "SELECT sum(length(bytes)) FROM items");
+    for (int i = 0; i < 3; i++)
+        sweep(&f);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM item_dictionaries"), 1);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items WHERE dictionary = 1"), 300);
+    EXPECT(sql_i64(&f, "SELECT sum(length(bytes)) FROM items") * 2 < before);
+    EXPECT_STR(get(&f, one), conversation(&f, 300));
+    struct uuid two = put(&f, thread, one, conversation(&f, 310)).id;
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items WHERE dictionary = 1"), 310);
+    EXPECT_STR(get(&f, two), conversation(&f, 310));
+    sql_exec(&f, "UPDATE item_dictionaries SET sha256 = bytes");
+    struct str document;
+    EXPECT_EQ(snapshot_get(begin_reading(&f), two, &document), ERR_DAMAGED);
+    commit(&f);
+    EXPECT_PART(told(&f), "dictionary 1 of items");
+    struct uuid three = put(&f, thread, NO_BASE, STR("[\"" LONG_TEXT "\"]")).id;
+    EXPECT_STR(get(&f, three), STR("[\"" LONG_TEXT "\"]"));
+    fixture_end(&f);
+}
+
+TEST(items_that_have_nothing_in_common_are_tried_once)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct json_text text;
+    json_text_init(&text, 1024 * 1024);
+    json_write_array(&text.w);
+    for (size_t i = 0; i < 260; i++) {
+        char random[48];
+        random_bytes(random, sizeof random);
+        json_write_string(&text.w, base64_encode(f.arena, (struct str){random, sizeof random}));
+    }
+    json_write_end(&text.w);
+    struct str document = json_text_take(&text, f.arena);
+    struct uuid id = put(&f, thread, NO_BASE, document).id;
+    for (int i = 0; i < 3; i++)
+        sweep(&f);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items WHERE dictionary IN (-1, 0)"), 0);
+    EXPECT_STR(get(&f, id), document);
+    fixture_end(&f);
+}
+
+/* --- Two nodes ------------------------------------------------------------------------------ */
+
+enum { RACES = 60 };
+
+struct racer {
+    struct fixture f;
+    struct uuid thread;
+    struct uuid last;
+};
+
+/* Refers to the same items, and to none of them, again and again. */
+static void *put_and_drop(void *data)
+{
+    struct racer *r = data;
+    for (size_t i = 0; i < RACES; i++) {
+        struct uuid before = r->last;
+        r->last = put(&r->f, r->thread, NO_BASE, conversation(&r->f, 3 + i % 3)).id;
+        if (i > 0)
+            drop(&r->f, before);
+        if (i % 4 == 0 && i < RACES - 1) {
+            drop(&r->f, r->last);
+            r->last = put(&r->f, r->thread, NO_BASE, conversation(&r->f, 2)).id;
+        }
+    }
+    return NULL;
+}
+
+static void *settle(void *data)
+{
+    struct racer *r = data;
+    bool more;
+    for (size_t i = 0; i < RACES * 2; i++) {
+        EXPECT_EQ(item_settle(begin(&r->f), &more), OK);
+        commit(&r->f);
+    }
+    return NULL;
+}
+
+POSTGRES_ONLY(what_one_node_collects_another_never_misses)
+{
+    static struct racer racers[3];
+    void *(*const works[])(void *) = {put_and_drop, put_and_drop, settle};
+    pthread_t threads[COUNT_OF(works)];
+    struct fixture f;
+    fixture_begin(&f);
+    for (size_t i = 0; i < COUNT_OF(works); i++) {
+        racers[i] = (struct racer){.thread = make_thread(&f)};
+        fixture_join(&racers[i].f, &f);
+    }
+    for (size_t i = 0; i < COUNT_OF(works); i++)
+        EXPECT_EQ(pthread_create(&threads[i], NULL, works[i], &racers[i]), 0);
+    for (size_t i = 0; i < COUNT_OF(works); i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < 2; i++)
+        EXPECT_STR(get(&f, racers[i].last), conversation(&f, 3 + (RACES - 1) % 3));
+    sweep(&f);
+    expect_rows(&f, 2, 5);
+    for (size_t i = COUNT_OF(works); i-- > 0;)
+        fixture_end(&racers[i].f);
     fixture_end(&f);
 }
 

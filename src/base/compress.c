@@ -1,0 +1,98 @@
+#include "base/compress.h"
+
+#include <zdict.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/memory.h"
+
+struct dictionary {
+    ZSTD_CDict *compress;
+    ZSTD_DDict *decompress;
+};
+
+/* Of all that can fail here only memory is nobody's fault. */
+static void must_have(const void *made, size_t size)
+{
+    if (made == NULL)
+        mem_exhausted(size);
+}
+
+static bool succeeded(size_t result, size_t size)
+{
+    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+        mem_exhausted(size);
+    return !ZSTD_isError(result);
+}
+
+static void free_compressor(ZSTD_CCtx **context)
+{
+    ZSTD_freeCCtx(*context);
+}
+
+static void free_decompressor(ZSTD_DCtx **context)
+{
+    ZSTD_freeDCtx(*context);
+}
+
+struct dictionary *dictionary_create(struct str bytes, int level)
+{
+    struct dictionary *d = MEM_NEW(struct dictionary);
+    d->compress = ZSTD_createCDict(bytes.ptr, bytes.len, level);
+    d->decompress = ZSTD_createDDict(bytes.ptr, bytes.len);
+    must_have(d->compress, bytes.len);
+    must_have(d->decompress, bytes.len);
+    return d;
+}
+
+void dictionary_destroy(struct dictionary *d)
+{
+    if (d == NULL)
+        return;
+    ZSTD_freeCDict(d->compress);
+    ZSTD_freeDDict(d->decompress);
+    mem_free(d);
+}
+
+bool dictionary_train(struct arena *arena, struct str samples, const size_t *sizes, size_t n,
+    size_t max_bytes, struct str *out_bytes)
+{
+    char *place = arena_alloc(arena, max_bytes);
+    size_t len = ZDICT_trainFromBuffer(place, max_bytes, samples.ptr, sizes, (unsigned)n);
+    if (ZDICT_isError(len))
+        return false;
+    *out_bytes = (struct str){place, len};
+    return true;
+}
+
+bool compress_bytes(struct arena *arena, struct str bytes, const struct dictionary *d, int level,
+    struct str *out_compressed)
+{
+    size_t room = bytes.len - bytes.len / 8;
+    char *place = arena_alloc(arena, room + 1);
+    ZSTD_CCtx *context CLEANUP(free_compressor) = ZSTD_createCCtx();
+    must_have(context, bytes.len);
+    size_t len = d != NULL ? ZSTD_compress_usingCDict(
+                                 context, place, room, bytes.ptr, bytes.len, d->compress)
+                           : ZSTD_compressCCtx(context, place, room, bytes.ptr, bytes.len, level);
+    if (!succeeded(len, bytes.len))
+        return false;
+    *out_compressed = (struct str){place, len};
+    return true;
+}
+
+bool decompress_bytes(struct arena *arena, struct str compressed, size_t size,
+    const struct dictionary *d, struct str *out_bytes)
+{
+    char *place = arena_alloc(arena, size + 1);
+    ZSTD_DCtx *context CLEANUP(free_decompressor) = ZSTD_createDCtx();
+    must_have(context, size);
+    size_t len = d != NULL
+                     ? ZSTD_decompress_usingDDict(
+                           context, place, size, compressed.ptr, compressed.len, d->decompress)
+                     : ZSTD_decompressDCtx(context, place, size, compressed.ptr, compressed.len);
+    if (!succeeded(len, size) || len != size)
+        return false;
+    *out_bytes = (struct str){place, size};
+    return true;
+}
