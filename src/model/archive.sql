@@ -21,7 +21,7 @@
 -- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int
 -- types: cost_pico int, price_version int
 -- types: sequence_num int, namespace text, parent_id uuid, node text, channel_versions json
--- types: versions_seen json, pending_sends json, channel_values uuid, task_id text
+-- types: versions_seen json, pending_sends json, snapshot_id uuid, task_id text
 -- types: position int, task_path text, channel text
 -- types: agent_version text, phase text, stop_reason text, forked_from_run_id uuid
 -- types: forked_from_checkpoint_id uuid, request json, citations json, metrics json
@@ -298,6 +298,39 @@ WHERE s.tenant_id = :tenant_id AND {{state_of_thread}} AND {{state_version_next}
 SELECT {{state_version_fields}} {{state_version_tables}}
 WHERE s.tenant_id = :tenant_id AND {{state_of_agent}} AND {{state_version_next}};
 
+-- define item_fields: k.sha256, NULL AS value, k.created_at, k.size_bytes, k.dictionary, k.bytes
+
+-- name: archive_items_of_tenant
+SELECT {{item_fields}} FROM items AS k WHERE k.tenant_id = :tenant_id AND k.sha256 > :after_bytes
+    AND EXISTS (SELECT 1 FROM snapshot_items AS i JOIN snapshots AS s
+        ON s.tenant_id = i.tenant_id AND s.id = i.snapshot_id
+        JOIN threads AS t ON t.tenant_id = s.tenant_id AND t.id = s.thread_id
+        WHERE i.tenant_id = k.tenant_id AND i.sha256 = k.sha256)
+ORDER BY k.sha256 LIMIT :limit;
+
+-- name: archive_items_of_thread
+SELECT {{item_fields}} FROM items AS k WHERE k.tenant_id = :tenant_id AND k.sha256 IN (
+    SELECT i.sha256 FROM snapshots AS s
+    JOIN snapshot_items AS i ON i.tenant_id = s.tenant_id AND i.snapshot_id = s.id
+    WHERE s.tenant_id = :tenant_id AND s.thread_id = :from AND i.sha256 > :after_bytes
+    ORDER BY i.sha256)
+ORDER BY k.sha256 LIMIT :limit;
+
+-- define snapshot_fields: s.thread_id, s.id, s.base_id, s.depth, s.manifest, s.sha256,
+--   | s.size_bytes, s.created_at, s.dropped_at, s.rebase_at
+-- define snapshot_next: (s.thread_id, s.id) > (:after_1, :after_2)
+--   | ORDER BY s.thread_id, s.id LIMIT :limit
+
+-- Not those that a thread left when it went.
+-- name: archive_snapshots_of_tenant
+SELECT {{snapshot_fields}} FROM snapshots AS s
+JOIN threads AS t ON t.tenant_id = s.tenant_id AND t.id = s.thread_id
+WHERE s.tenant_id = :tenant_id AND {{snapshot_next}};
+
+-- name: archive_snapshots_of_thread
+SELECT {{snapshot_fields}} FROM snapshots AS s
+WHERE s.tenant_id = :tenant_id AND s.thread_id = :from AND {{snapshot_next}};
+
 -- What is imported: each column bears the name of its field.
 
 -- What is numbered within a run goes on behind run and number.
@@ -503,6 +536,22 @@ INSERT INTO state_versions (tenant_id, state_id, version, description, data, jso
 VALUES (:tenant_id, :state_id, :version, :description, :data, :json_schema, :ui_schema,
     :created_by, :created_at);
 
+-- define value_bytes: {{sqlite: CAST(:value AS BLOB)}}
+--   | {{postgres: convert_to(CAST(:value AS text), 'UTF8')}}
+
+-- name: archive_add_item
+INSERT INTO items (tenant_id, sha256, size_bytes, dictionary, bytes, created_at)
+VALUES (:tenant_id, :sha256, length({{value_bytes}}), -1, {{value_bytes}}, :created_at)
+ON CONFLICT (tenant_id, sha256)
+{{sqlite: DO NOTHING}}{{postgres: DO UPDATE SET created_at = items.created_at}};
+
+-- name: archive_add_snapshot
+-- types: base_id uuid, manifest bytes, dropped_at int, rebase_at int
+INSERT INTO snapshots (tenant_id, thread_id, id, base_id, depth, manifest, sha256, size_bytes,
+    created_at, dropped_at, rebase_at)
+VALUES (:tenant_id, :thread_id, :id, :base_id, :depth, :manifest, :sha256, :size_bytes,
+    :created_at, :dropped_at, :rebase_at);
+
 -- Who stands in the way of an import; each answers the id of one that is there already.
 
 -- name: archive_taken_agent
@@ -511,6 +560,9 @@ ORDER BY id = :id DESC LIMIT 1;
 
 -- name: archive_taken_thread
 SELECT id FROM threads WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: archive_taken_snapshot
+SELECT id FROM snapshots WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: archive_taken_participant
 SELECT id FROM participants
@@ -585,7 +637,7 @@ INSERT INTO checkpoints (tenant_id, thread_id, namespace, id, parent_id, run_id,
     snapshot_id, channel_versions, versions_seen, pending_sends, metadata, node, created_at)
 VALUES (:tenant_id, :thread_id, :namespace, :id, (SELECT p.id FROM checkpoints AS p
         WHERE p.tenant_id = :tenant_id AND p.thread_id = :thread_id AND p.namespace = :namespace
-            AND p.id = :parent_id), :run_id, :sequence_num, :channel_values, :channel_versions,
+            AND p.id = :parent_id), :run_id, :sequence_num, :snapshot_id, :channel_versions,
     :versions_seen, :pending_sends, :metadata, :node, :created_at);
 
 -- name: archive_add_write

@@ -2,6 +2,8 @@
 #include "base/tar.h"
 #include "model/archive_file.h"
 #include "model/blobs.h"
+#include "model/integrity.h"
+#include "model/item_bytes.h"
 #include "model/snapshots.h"
 #include "model/statements.h"
 #include "store/content.h"
@@ -29,6 +31,7 @@ struct archive_export {
     struct blob_place *blobs;
     size_t n_blobs;
     size_t cap_blobs;
+    struct item_dictionary dictionary; /* while the rows are read */
 };
 
 struct archive_export *archive_export_create(int fd)
@@ -169,8 +172,9 @@ static void go_behind(
         } else if (m->fields[i].kind == KIND_INT) {
             p->numbers[p->n_numbers++] = row[i].number;
         } else {
+            bool is_hash = m->fields[i].kind == KIND_HASH;
             buf_reset(&p->next_text);
-            buf_append(&p->next_text, row[i].text);
+            buf_append(&p->next_text, is_hash ? row[i].bytes : row[i].text);
         }
     }
     p->has_moved = true;
@@ -201,6 +205,8 @@ static void bind_place(struct query *q, const struct archive_subject *subject,
         query_i64(q, "after_m", p->numbers[1]);
     if (statement_takes(q->statement, "after_text"))
         query_text(q, "after_text", buf_str(&p->text));
+    if (statement_takes(q->statement, "after_bytes"))
+        query_bytes(q, "after_bytes", buf_str(&p->text));
     query_i64(q, "limit", page_rows);
 }
 
@@ -212,46 +218,24 @@ static enum error write_row(struct archive_export *x, const struct archive_membe
     return account(x, from, problem);
 }
 
-/* Rows with snapshots are written once the page is read, since these take statements of their own.
- */
-static enum error write_documents(struct context *c, struct archive_export *x,
-    const struct archive_member *m, struct archive_value *row)
+/* An item is told as the value that it is, however it is stored. */
+static enum error unpack_item(
+    struct context *c, struct archive_export *x, struct arena *arena, struct archive_value *row)
 {
-    struct arena_mark mark = arena_mark(c->arena);
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < m->n_fields; i++)
-        if (m->fields[i].kind == KIND_SNAPSHOT && !row[i].is_null)
-            e = snapshot_get(c, row[i].id, &row[i].text);
-    if (e == OK)
-        e = write_row(x, m, row, c->problem);
-    if (e == OK)
-        arena_rewind(c->arena, mark);
-    return e;
-}
-
-static enum error write_page_of_documents(struct context *c, const struct archive_subject *subject,
-    struct archive_export *x, const struct archive_member *m, struct place *p, int64_t *out_rows)
-{
-    struct arena page;
-    struct query q;
-    int64_t count = 0;
-    arena_init(&page, SIZE_MAX);
-    struct archive_value *rows =
-        ARENA_ARRAY(&page, struct archive_value, (size_t)m->page_rows * m->n_fields);
-    query_begin(&q, c->tx, m->select[subject->what], &page);
-    query_uuid(&q, "tenant_id", c->tenant_id);
-    bind_place(&q, subject, p, m->page_rows);
-    while (count < m->page_rows && query_next(&q))
-        archive_read_row(m, &q, &rows[(size_t)count++ * m->n_fields]);
-    enum error e = query_end(&q);
-    for (int64_t i = 0; e == OK && i < count; i++)
-        e = write_documents(c, x, m, &rows[(size_t)i * m->n_fields]);
-    if (count == m->page_rows)
-        go_behind(p, m, &rows[(size_t)(count - 1) * m->n_fields]);
-    settle(p);
-    arena_deinit(&page);
-    *out_rows = count;
-    return e;
+    const struct archive_member *m = &archive_members[MEMBER_ITEMS];
+    const struct archive_value *hash = &row[archive_field(m, "sha256")];
+    struct archive_value *value = &row[archive_field(m, "value")];
+    int64_t size = row[archive_field(m, "size_bytes")].number;
+    bool good =
+        size >= 0 && size <= SNAPSHOT_MAX_BYTES &&
+        item_unpack(arena, row[archive_field(m, "bytes")].bytes,
+            row[archive_field(m, "dictionary")].number, (size_t)size, &x->dictionary, &value->text);
+    struct sha256 found = sha256_of(good ? value->text : STR(""));
+    value->is_null = false;
+    if (good && integrity_holds(c, hash->bytes, &found))
+        return OK;
+    return integrity_lost(
+        c, "the item with the SHA-256 %.*s", STR_ARG(hex_encode(c->arena, hash->bytes)));
 }
 
 static enum error write_page(struct context *c, const struct archive_subject *subject,
@@ -268,7 +252,10 @@ static enum error write_page(struct context *c, const struct archive_subject *su
     for (*out_rows = 0; e == OK && query_next(&q); ++*out_rows) {
         struct arena_mark mark = arena_mark(&page);
         archive_read_row(m, &q, row);
-        e = write_row(x, m, row, c->problem);
+        if (m == &archive_members[MEMBER_ITEMS])
+            e = unpack_item(c, x, &page, row);
+        if (e == OK)
+            e = write_row(x, m, row, c->problem);
         if (*out_rows + 1 == m->page_rows)
             go_behind(p, m, row);
         arena_rewind(&page, mark);
@@ -291,8 +278,7 @@ static enum error write_member(struct context *c, const struct archive_subject *
     buf_init(&p.next_text, ARCHIVE_LINE_MAX_BYTES);
     if (m->select[subject->what] != NULL)
         do {
-            e = archive_has_snapshots(m) ? write_page_of_documents(c, subject, x, m, &p, &n)
-                                         : write_page(c, subject, x, m, &p, &n);
+            e = write_page(c, subject, x, m, &p, &n);
             rows += n;
         } while (e == OK && n == m->page_rows);
     buf_deinit(&p.text);
@@ -431,8 +417,11 @@ enum error archive_export_rows(
         e = problem_set(c->problem, ERR_UNAVAILABLE, "the archive cannot be written");
     if (e == OK)
         e = write_head(x, subject, c->problem);
+    if (e == OK)
+        e = item_dictionary_newest(c, c->arena, &x->dictionary);
     for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++)
         e = write_member(c, subject, x, &archive_members[i]);
+    item_dictionary_release(&x->dictionary);
     if (e == OK)
         e = list_blobs(c, subject, x);
     if (e == OK)

@@ -75,6 +75,11 @@ struct archive_name {
     uint8_t bytes[16];
 };
 
+struct archive_item {
+    struct sha256 sha256;
+    bool is_named; /* by a snapshot */
+};
+
 /* What the rules about events and runs need to know of a thread. */
 struct archive_thread {
     int64_t last_seq;
@@ -99,6 +104,9 @@ struct archive {
     size_t cap_contents;
     uint64_t content_bytes;
     struct store *staged_in;    /* where the sweep waits for it; NULL */
+    struct archive_item *items; /* by hash, as they come */
+    size_t n_items;
+    size_t cap_items;
     struct archive_name *names; /* of files, also of those that are gone */
     size_t n_names;
     size_t cap_names;

@@ -5,6 +5,7 @@
 #include "model/audit.h"
 #include "model/blobs.h"
 #include "model/events.h"
+#include "model/items.h"
 #include "model/snapshots.h"
 #include "model/statements.h"
 #include "model/threads.h"
@@ -19,8 +20,6 @@ struct import {
     bool dry;
     bool ends_thread; /* the event is the last of its thread */
     /* What the next document of the same thread is kept as a change of; nil: none. */
-    struct uuid base_thread;
-    struct uuid base_id;
 };
 
 /* --- Ids ------------------------------------------------------------------------------------ */
@@ -220,28 +219,6 @@ static enum error bind_message(struct import *im, struct query *q)
     return e == OK && has_id ? event_raise_floor(im->c, id) : e;
 }
 
-/* Lines of a thread follow each other, and what follows is much as what was before. */
-static enum error add_snapshots(struct archive_walk *w, struct archive_value *row)
-{
-    struct import *im = w->data;
-    struct uuid thread = row[archive_field(w->member, "thread_id")].id;
-    struct snapshot snapshot;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < w->member->n_fields; i++) {
-        if (w->member->fields[i].kind != KIND_SNAPSHOT || row[i].is_null)
-            continue;
-        bool has_base = uuid_eq(im->base_thread, thread);
-        struct arena_mark mark = arena_mark(im->c->arena);
-        e = snapshot_put(im->c, thread, has_base ? im->base_id : UUID_NIL, row[i].text, &snapshot);
-        if (e != OK)
-            break;
-        arena_rewind(im->c->arena, mark);
-        row[i].id = im->base_id = snapshot.id;
-        im->base_thread = thread;
-    }
-    return e;
-}
-
 static enum error add_row(struct archive_walk *w, const struct archive_value *row)
 {
     struct import *im = w->data;
@@ -281,10 +258,23 @@ static enum error clear_log(struct import *im, struct uuid thread_id)
     return e;
 }
 
+/* The references of a snapshot are in its manifest. */
+static enum error refer(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    struct manifest_named named = {.arena = w->arena};
+    struct str manifest = row[archive_field(w->member, "manifest")].bytes;
+    if (!manifest_read_names(w->arena, manifest, &named))
+        return problem_set(im->c->problem, ERR_INVALID, "a manifest is none");
+    return item_refer(im->c, row[archive_field(w->member, "id")].id, &named);
+}
+
 /* What follows from a row that was added. */
 static enum error follow(struct archive_walk *w, const struct archive_value *row)
 {
     struct import *im = w->data;
+    if (w->member == &archive_members[MEMBER_SNAPSHOTS])
+        return refer(w, row);
     if (w->member != &archive_members[MEMBER_THREADS])
         return OK;
     struct uuid id = row[archive_field(w->member, "id")].id;
@@ -325,10 +315,7 @@ static enum error take_row(struct archive_walk *w, struct archive_value *row)
     e = check_free(w, row);
     if (e != OK || im->dry)
         return e;
-    if (archive_has_snapshots(w->member))
-        e = add_snapshots(w, row);
-    if (e == OK)
-        e = add_row(w, row);
+    e = add_row(w, row);
     return e == OK ? follow(w, row) : e;
 }
 

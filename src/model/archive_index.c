@@ -73,6 +73,17 @@ static enum error expect_member(struct indexer *x, const char *name)
     return OK;
 }
 
+/* Whether something else comes next. */
+static enum error look_ahead(struct indexer *x, const char *name, bool *out_absent)
+{
+    uint64_t at = x->at;
+    enum error e = read_header(x);
+    *out_absent = e == OK && (x->is_end || !str_eq(name_of(x), str_of(name)));
+    x->is_end = false;
+    x->at = at;
+    return e;
+}
+
 static enum error skip_padding(struct indexer *x)
 {
     char padding[TAR_BLOCK_BYTES] = {0};
@@ -436,7 +447,13 @@ static enum error read_rows(struct indexer *x)
     enum error e = OK;
     for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++) {
         struct archive_place *place = &x->archive->members[i];
-        e = expect_member(x, archive_members[i].name);
+        bool is_absent = false;
+        if (archive_members[i].is_later)
+            e = look_ahead(x, archive_members[i].name, &is_absent);
+        if (e == OK && is_absent)
+            continue;
+        if (e == OK)
+            e = expect_member(x, archive_members[i].name);
         if (e == OK)
             e = pass_member(x, place);
         n_rows += place->rows;

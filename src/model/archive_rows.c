@@ -10,7 +10,6 @@ static void read_value(struct query *q, const struct archive_field *f, struct ar
     *out = (struct archive_value){0};
     switch (f->kind) {
     case KIND_ID:
-    case KIND_SNAPSHOT:
         out->is_null = !row_uuid_if(q, &out->id);
         break;
     case KIND_INT:
@@ -96,7 +95,6 @@ static void write_value(
     case KIND_OBJECT:
     case KIND_ARRAY:
     case KIND_DOCUMENT:
-    case KIND_SNAPSHOT:
         json_write_raw(w, value->text);
         break;
     }
@@ -180,7 +178,6 @@ static bool fits_type(enum archive_kind kind, enum json_type type)
     case KIND_ARRAY:
         return type == JSON_ARRAY;
     case KIND_DOCUMENT:
-    case KIND_SNAPSHOT:
         return type == JSON_OBJECT || type == JSON_ARRAY;
     default:
         return true;
@@ -258,7 +255,6 @@ static enum error take_value(struct arena *arena, const struct archive_field *f,
     case KIND_OBJECT:
     case KIND_ARRAY:
     case KIND_DOCUMENT:
-    case KIND_SNAPSHOT:
         return take_json(arena, f, v, problem, out);
     case KIND_ID:
     case KIND_TIME:
@@ -307,7 +303,6 @@ static void bind_value(
 {
     switch (f->kind) {
     case KIND_ID:
-    case KIND_SNAPSHOT:
         query_uuid_if(q, f->name, !v->is_null, v->id);
         break;
     case KIND_INT:

@@ -8,14 +8,15 @@
 #include "model/participants.h"
 #include "model/run_phases.h"
 #include "model/runs.h"
+#include "model/snapshot_store.h"
 #include "model/statements.h"
 #include "model/states.h"
 #include "model/steps.h"
 #include "model/storage.h"
 #include "model/turns.h"
 
-const char *const archive_sort_names[SORT_COUNT] = {
-    "", "agent", "thread", "participant", "run", "message", "file", "state document", "turn"};
+const char *const archive_sort_names[SORT_COUNT] = {"", "agent", "thread", "participant", "run",
+    "message", "file", "state document", "turn", "snapshot"};
 
 static const char *const sender_roles[] = {"user", "assistant", "service", NULL};
 static const char *const state_kinds[] = {"state", "config", NULL};
@@ -415,7 +416,7 @@ static const struct archive_field checkpoints[] = {
     {.name = "channel_versions", .kind = KIND_OBJECT, .max = CHECKPOINT_VERSIONS_MAX_BYTES},
     {.name = "versions_seen", .kind = KIND_OBJECT, .max = CHECKPOINT_VERSIONS_MAX_BYTES},
     {.name = "pending_sends", .kind = KIND_ARRAY, .max = CHECKPOINT_SENDS_MAX_BYTES},
-    {.name = "channel_values", .kind = KIND_SNAPSHOT, .max = SNAPSHOT_MAX_BYTES},
+    {.name = "snapshot_id", .kind = KIND_ID, .sort = SORT_SNAPSHOT},
 };
 
 static const struct archive_field checkpoint_writes[] = {
@@ -435,6 +436,29 @@ static const struct archive_field checkpoint_writes[] = {
     {.name = "channel", .kind = KIND_TEXT, .max = CHECKPOINT_CHANNEL_MAX_BYTES},
     {.name = "value", .kind = KIND_JSON, .max = CHECKPOINT_WRITES_MAX_BYTES},
     CREATED,
+};
+
+/* The value is what `bytes` stands for, which may be packed; see archive_export.c. */
+static const struct archive_field items[] = {
+    {.name = "sha256", .kind = KIND_HASH, .flags = KEY | ORDERED},
+    {.name = "value", .kind = KIND_JSON, .min = PIECE_INLINE_BYTES, .max = SNAPSHOT_MAX_BYTES},
+    CREATED,
+    {.name = "size_bytes", .kind = KIND_INT, .flags = HIDDEN},
+    {.name = "dictionary", .kind = KIND_INT, .flags = HIDDEN},
+    {.name = "bytes", .kind = KIND_BYTES, .flags = HIDDEN},
+};
+
+static const struct archive_field snapshots[] = {
+    OF_THREAD,
+    OWN_ID(SORT_SNAPSHOT),
+    {.name = "base_id", .kind = KIND_ID, .sort = SORT_SNAPSHOT, .flags = MAYBE},
+    {.name = "depth", .kind = KIND_INT, .max = SNAPSHOT_DEPTH_MAX - 1},
+    {.name = "manifest", .kind = KIND_BYTES, .min = 2, .max = MANIFEST_MAX_BYTES},
+    {.name = "sha256", .kind = KIND_HASH},
+    {.name = "size_bytes", .kind = KIND_INT, .min = 1, .max = SNAPSHOT_MAX_BYTES},
+    CREATED,
+    {.name = "dropped_at", .kind = KIND_TIME, .flags = MAYBE},
+    {.name = "rebase_at", .kind = KIND_TIME, .flags = MAYBE},
 };
 
 /* Rows with documents of megabytes come few at a time: PostgreSQL answers with all of a page. */
@@ -458,6 +482,12 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
         FIELDS(participants), FEW,
         {&SQL_ARCHIVE_PARTICIPANTS_OF_THREAD, NULL, &SQL_ARCHIVE_PARTICIPANTS_OF_TENANT},
         {&SQL_ARCHIVE_ADD_PARTICIPANT}, &SQL_ARCHIVE_TAKEN_PARTICIPANT, .has_name = true},
+    [MEMBER_ITEMS] = {"items.jsonl", "item", {"items"}, FIELDS(items), FEW,
+        {&SQL_ARCHIVE_ITEMS_OF_THREAD, NULL, &SQL_ARCHIVE_ITEMS_OF_TENANT}, {&SQL_ARCHIVE_ADD_ITEM},
+        .is_later = true},
+    [MEMBER_SNAPSHOTS] = {"snapshots.jsonl", "snapshot", {"snapshots"}, FIELDS(snapshots), FEW,
+        {&SQL_ARCHIVE_SNAPSHOTS_OF_THREAD, NULL, &SQL_ARCHIVE_SNAPSHOTS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_SNAPSHOT}, &SQL_ARCHIVE_TAKEN_SNAPSHOT, .is_later = true},
     [MEMBER_RUNS] = {"runs.jsonl", "run", {"runs", "run_documents"}, FIELDS(runs), FEW,
         {&SQL_ARCHIVE_RUNS_OF_THREAD, NULL, &SQL_ARCHIVE_RUNS_OF_TENANT},
         {&SQL_ARCHIVE_ADD_RUN, &SQL_ARCHIVE_ADD_RUN_DOCUMENTS}, &SQL_ARCHIVE_TAKEN_RUN},
@@ -466,13 +496,13 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
     [MEMBER_RUN_PHASES] = {"run_phases.jsonl", "change of phase", {"run_phases"},
         FIELDS(run_phase_rows), FEW,
         {&SQL_ARCHIVE_RUN_PHASES_OF_THREAD, NULL, &SQL_ARCHIVE_RUN_PHASES_OF_TENANT},
-        {&SQL_ARCHIVE_ADD_RUN_PHASE, &SQL_ARCHIVE_COUNT_RUN_PHASE}},
+        {&SQL_ARCHIVE_ADD_RUN_PHASE, &SQL_ARCHIVE_COUNT_RUN_PHASE}, .is_later = true},
     [MEMBER_TURNS] = {"turns.jsonl", "turn", {"turns"}, FIELDS(turns), FEW,
         {&SQL_ARCHIVE_TURNS_OF_THREAD, NULL, &SQL_ARCHIVE_TURNS_OF_TENANT},
         {&SQL_ARCHIVE_ADD_TURN, &SQL_ARCHIVE_COUNT_TURN}, &SQL_ARCHIVE_TAKEN_TURN},
     [MEMBER_EVENTS] = {"events.jsonl", "event", {"events"}, FIELDS(events), MANY,
         {&SQL_ARCHIVE_EVENTS_OF_THREAD, NULL, &SQL_ARCHIVE_EVENTS_OF_TENANT},
-        {&SQL_ARCHIVE_ADD_EVENT}},
+        {&SQL_ARCHIVE_ADD_EVENT}, .is_later = true},
     [MEMBER_MESSAGES] = {"messages.jsonl", "message", {"messages"}, FIELDS(messages), MANY,
         {&SQL_ARCHIVE_MESSAGES_OF_THREAD, NULL, &SQL_ARCHIVE_MESSAGES_OF_TENANT},
         {&SQL_ARCHIVE_ADD_MESSAGE}, &SQL_ARCHIVE_TAKEN_MESSAGE},
@@ -505,20 +535,20 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
         {&SQL_ARCHIVE_ADD_STATE_VERSION}},
     [MEMBER_STEPS] = {"steps.jsonl", "step", {"steps"}, FIELDS(steps), FEW,
         {&SQL_ARCHIVE_STEPS_OF_THREAD, NULL, &SQL_ARCHIVE_STEPS_OF_TENANT},
-        {&SQL_ARCHIVE_ADD_STEP, &SQL_ARCHIVE_COUNT_STEP}},
+        {&SQL_ARCHIVE_ADD_STEP, &SQL_ARCHIVE_COUNT_STEP}, .is_later = true},
     [MEMBER_CHECKPOINTS] = {"checkpoints.jsonl", "checkpoint", {"checkpoints"}, FIELDS(checkpoints),
         VERY_FEW, {&SQL_ARCHIVE_CHECKPOINTS_OF_THREAD, NULL, &SQL_ARCHIVE_CHECKPOINTS_OF_TENANT},
-        {&SQL_ARCHIVE_ADD_CHECKPOINT}, &SQL_ARCHIVE_TAKEN_CHECKPOINT, .has_name = true},
+        {&SQL_ARCHIVE_ADD_CHECKPOINT}, &SQL_ARCHIVE_TAKEN_CHECKPOINT, .has_name = true,
+        .is_later = true},
     [MEMBER_CHECKPOINT_WRITES] = {"checkpoint_writes.jsonl", "write of a task",
         {"checkpoint_writes"}, FIELDS(checkpoint_writes), VERY_FEW,
         {&SQL_ARCHIVE_WRITES_OF_THREAD, NULL, &SQL_ARCHIVE_WRITES_OF_TENANT},
-        {&SQL_ARCHIVE_ADD_WRITE}},
+        {&SQL_ARCHIVE_ADD_WRITE}, .is_later = true},
 };
 
 #define OF_THE_PLACE "it belongs to the place that the archive was made in"
 #define WORDS "the index of words is made from the messages"
 #define NOT_YET "it is not yet exported"
-#define DOCUMENT "the document is exported whole, by whoever has it"
 #define LEASES "a lease is held with one database, by its clock"
 
 const struct archive_omission archive_omissions[] = {
@@ -552,16 +582,16 @@ const struct archive_omission archive_omissions[] = {
     {"agent_versions", NULL, NOT_YET},
     {"agent_activations", NULL, NOT_YET},
     {"agent_links", NULL, NOT_YET},
-    {"item_dictionaries", NULL, DOCUMENT},
-    {"items", NULL, DOCUMENT},
-    {"snapshots", NULL, DOCUMENT},
-    {"snapshot_items", NULL, DOCUMENT},
+    {"item_dictionaries", NULL, "items are told as they are, not packed"},
+    {"items", "size_bytes", "it is the length of the value"},
+    {"items", "dictionary", "items are told as they are, not packed"},
+    {"items", "bytes", "they are told as the value that they are"},
+    {"snapshot_items", NULL, "it is made from the manifests of snapshots"},
     {"snapshot_garbage", NULL, "the threads whose snapshots they are are gone"},
+    {"item_doubts", NULL, "it is about items that nothing may refer to any more"},
     {"steps", "log_id", "log ids are given anew"},
     {"steps", "thread_id", "it is that of the run"},
     {"steps", "messages_snapshot_id", NOT_YET},
-    {"item_doubts", NULL, "it tells the sweep where to look"},
-    {"checkpoints", "snapshot_id", DOCUMENT},
     {"checkpoint_writes", "namespace", "a write is found by the number of its checkpoint"},
     {"checkpoint_writes", "checkpoint_id", "a write is found by the number of its checkpoint"},
     {"checkpoint_writes", "size_bytes", "it is the length of the value"},
@@ -599,14 +629,6 @@ const struct archive_mention archive_mentions[] = {
     {"turn_id", SORT_TURN},
 };
 const size_t archive_mention_count = COUNT_OF(archive_mentions);
-
-bool archive_has_snapshots(const struct archive_member *m)
-{
-    for (size_t i = 0; i < m->n_fields; i++)
-        if (m->fields[i].kind == KIND_SNAPSHOT)
-            return true;
-    return false;
-}
 
 size_t archive_field(const struct archive_member *m, const char *name)
 {

@@ -28,6 +28,7 @@ enum archive_sort {
     SORT_FILE,
     SORT_STATE,
     SORT_TURN,
+    SORT_SNAPSHOT,
     SORT_COUNT,
 };
 extern const char *const archive_sort_names[SORT_COUNT];
@@ -45,7 +46,6 @@ enum archive_kind {
     KIND_DOCUMENT, /* an object or an array */
     KIND_HASH,     /* SHA-256, in hexadecimal */
     KIND_BYTES,    /* base64url */
-    KIND_SNAPSHOT, /* a document; in the database the id of its snapshot (snapshots.h) */
 };
 
 enum archive_field_flags {
@@ -76,6 +76,8 @@ enum archive_member_id {
     MEMBER_AGENT_STORAGE,
     MEMBER_THREADS,
     MEMBER_PARTICIPANTS,
+    MEMBER_ITEMS,
+    MEMBER_SNAPSHOTS,
     MEMBER_RUNS,
     MEMBER_RUN_UNDO,
     MEMBER_RUN_PHASES,
@@ -107,6 +109,7 @@ struct archive_member {
     /* Who is in the way of a row: looked for when ids are kept; and always, where a name is too. */
     const struct sql_statement *taken;
     bool has_name;
+    bool is_later; /* archives of 0.6 and before do not have it */
 };
 extern const struct archive_member archive_members[MEMBER_COUNT];
 
@@ -151,9 +154,6 @@ MUST_CHECK enum error archive_read_line(const struct archive_member *m, struct a
 /* Binds what the statement has parameters for. */
 void archive_bind_row(
     const struct archive_member *m, const struct archive_value *row, struct query *q);
-
-/* Whether a row has a snapshot. */
-bool archive_has_snapshots(const struct archive_member *m);
 
 /* The field of this name, which is there. */
 size_t archive_field(const struct archive_member *m, const char *name);

@@ -1,6 +1,7 @@
 #include "base/memory.h"
 #include "model/archive_file.h"
 #include "model/events.h"
+#include "model/manifest.h"
 #include "model/participants.h"
 #include "model/runs.h"
 #include "store/content.h"
@@ -24,6 +25,7 @@ void archive_destroy(struct archive *a)
     mem_free(a->threads);
     mem_free(a->contents);
     mem_free(a->names);
+    mem_free(a->items);
     mem_free(a);
 }
 
@@ -94,6 +96,8 @@ static int compare_field(const struct archive_walk *w, const struct archive_fiel
     const struct archive_ids_of *ids = &w->archive->ids[f->sort];
     if (f->kind == KIND_INT)
         return compare_numbers(a->number, b->number);
+    if (f->kind == KIND_HASH)
+        return str_cmp(a->bytes, b->bytes);
     if (f->kind != KIND_ID)
         return str_cmp(a->text, b->text);
     if (f->flags & OWN)
@@ -119,12 +123,15 @@ static enum error check_order(
     if (is_ordered && j->has_before && order >= 0)
         return broken(w, "is not behind the one before it: lines rise by their ids and numbers");
     memcpy(j->before, row, w->member->n_fields * sizeof *row);
-    for (size_t i = 0; i < w->member->n_fields; i++)
-        if (w->member->fields[i].kind == KIND_TEXT && (w->member->fields[i].flags & ORDERED)) {
+    for (size_t i = 0; i < w->member->n_fields; i++) {
+        bool is_hash = w->member->fields[i].kind == KIND_HASH;
+        if ((w->member->fields[i].kind == KIND_TEXT || is_hash) &&
+            (w->member->fields[i].flags & ORDERED)) {
             buf_reset(&j->before_text);
-            buf_append(&j->before_text, row[i].text);
-            j->before[i].text = buf_str(&j->before_text);
+            buf_append(&j->before_text, is_hash ? row[i].bytes : row[i].text);
+            j->before[i].text = j->before[i].bytes = buf_str(&j->before_text);
         }
+    }
     j->has_before = true;
     return OK;
 }
@@ -250,6 +257,54 @@ static bool fits_phase(
     if (phase->is_null)
         return true;
     return run_is_finished(run) ? str_eq(phase->text, run->status) : !is_end(phase->text);
+}
+
+static enum error judge_item(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    struct archive *a = w->archive;
+    struct str hash = field(w, row, "sha256")->bytes;
+    struct sha256 found = sha256_of(field(w, row, "value")->text);
+    if (memcmp(hash.ptr, found.bytes, SHA256_LEN) != 0)
+        return broken(w, "\"sha256\" is not that of its value");
+    if (a->n_items == a->cap_items) {
+        a->cap_items = a->cap_items == 0 ? 64 : 2 * a->cap_items;
+        a->items = mem_realloc(a->items, a->cap_items * sizeof(struct archive_item));
+    }
+    a->items[a->n_items++] = (struct archive_item){.sha256 = found};
+    return OK;
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct archive_item *x = a, *y = b;
+    return memcmp(x->sha256.bytes, y->sha256.bytes, SHA256_LEN);
+}
+
+/* What it refers to is there. Whether the manifests of a chain make the document whose hash is
+ * stored shows when it is read. */
+static enum error judge_snapshot(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    struct archive *a = w->archive;
+    struct manifest_named named = {.arena = w->arena};
+    bool has_base = !field(w, row, "base_id")->is_null;
+    j->own->fact = (uint32_t)field(w, row, "depth")->number;
+    if (has_base && uuid_cmp(field(w, row, "base_id")->id, j->own->from) >= 0)
+        return broken(w, "\"base_id\" must be of an earlier snapshot");
+    if (!manifest_read_names(w->arena, field(w, row, "manifest")->bytes, &named) ||
+        manifest_is_delta(field(w, row, "manifest")->bytes) != has_base)
+        return broken(w, "\"manifest\" is none");
+    for (size_t i = 0; i < named.n; i++) {
+        struct archive_item key, *item = NULL;
+        memcpy(key.sha256.bytes, named.pieces[i]->at, SHA256_LEN);
+        if (a->n_items > 0)
+            item = bsearch(&key, a->items, a->n_items, sizeof key, compare_items);
+        if (item == NULL)
+            return broken(w, "names an item that is not in the archive");
+        item->is_named = true;
+    }
+    return OK;
 }
 
 static enum error judge_run(
@@ -399,6 +454,8 @@ static judge *const JUDGES[MEMBER_COUNT] = {
     [MEMBER_AGENT_STORAGE] = judge_storage,
     [MEMBER_THREADS] = judge_thread,
     [MEMBER_PARTICIPANTS] = judge_participant,
+    [MEMBER_ITEMS] = judge_item,
+    [MEMBER_SNAPSHOTS] = judge_snapshot,
     [MEMBER_RUNS] = judge_run,
     [MEMBER_EVENTS] = judge_event,
     [MEMBER_MESSAGES] = judge_message,
@@ -431,16 +488,29 @@ static enum error judge_row(struct archive_walk *w, struct archive_value *row)
 
 /* --- What points ahead ---------------------------------------------------------------------- */
 
+/* Chains have an end, and no chain is longer than its depth says. */
+static enum error judge_chain(struct archive_walk *w, const struct archive_value *row)
+{
+    const struct archive_value *base = field(w, row, "base_id");
+    if (base->is_null ||
+        ids_find(&w->archive->ids[SORT_SNAPSHOT], base->id)->fact < field(w, row, "depth")->number)
+        return OK;
+    return broken(w, "\"depth\" must be more than that of its base");
+}
+
 static enum error judge_ahead(struct archive_walk *w, struct archive_value *row)
 {
     struct judged *j = w->data;
     const struct archive_ids_of *threads = &w->archive->ids[SORT_THREAD];
     bool is_thread = w->member == &archive_members[MEMBER_THREADS];
     bool is_run = w->member == &archive_members[MEMBER_RUNS];
+    bool is_snapshot = w->member == &archive_members[MEMBER_SNAPSHOTS];
     find_owner(w, row, j);
     if (is_thread)
         j->thread = ids_number(threads, ids_find(threads, field(w, row, "id")->id));
     enum error e = check_references(w, row, j, true);
+    if (e == OK && is_snapshot)
+        return judge_chain(w, row);
     if (e == OK && !is_thread && !is_run)
         e = archive_judge_filenames(w, row, j->thread);
     if (e != OK || !is_run)
@@ -484,7 +554,7 @@ static enum error verify_member(
 static enum error verify_ahead(struct archive *a, struct problem *problem)
 {
     static const enum archive_member_id members[] = {
-        MEMBER_THREADS, MEMBER_RUNS, MEMBER_MESSAGES, MEMBER_MESSAGE_VERSIONS};
+        MEMBER_THREADS, MEMBER_SNAPSHOTS, MEMBER_RUNS, MEMBER_MESSAGES, MEMBER_MESSAGE_VERSIONS};
     struct judged j = {0};
     struct archive_walk w = {.archive = a, .problem = problem, .take = judge_ahead, .data = &j};
     enum error e = archive_sort_names_of_files(a, problem);
@@ -515,6 +585,10 @@ static enum error verify_complete(struct archive *a, struct problem *problem)
             return archive_broken(problem, STR("events.jsonl"),
                 "ends at event %lld of the thread in line %zu, whose last is %lld",
                 (long long)a->threads[i].next_seq - 1, i + 1, (long long)a->threads[i].last_seq);
+    for (size_t i = 0; i < a->n_items; i++)
+        if (!a->items[i].is_named)
+            return archive_broken(
+                problem, STR("items.jsonl"), "line %zu has an item that no snapshot names", i + 1);
     for (size_t i = 0; i < a->n_contents; i++)
         if (!a->contents[i].is_named)
             return archive_broken(problem, STR("the archive"), "has content that no file has");

@@ -92,6 +92,8 @@ struct sha256 manifest_hash(const struct manifest *m);
  * written here; what is damaged otherwise shows in the hash.
  */
 MUST_CHECK bool manifest_read(struct arena *arena, struct str bytes, struct manifest *m);
+/* Whether they need a base. */
+bool manifest_is_delta(struct str bytes);
 /* The items that these bytes name, whole or delta. */
 MUST_CHECK bool manifest_read_names(
     struct arena *arena, struct str bytes, struct manifest_named *named);

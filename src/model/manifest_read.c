@@ -168,6 +168,11 @@ bool manifest_read(struct arena *arena, struct str bytes, struct manifest *m)
     return !r.failed && left(&r) == 0 && manifest_pieces(m) <= MANIFEST_MAX_PIECES;
 }
 
+bool manifest_is_delta(struct str bytes)
+{
+    return bytes.len >= 2 && (bytes.ptr[1] == BODY_SPLICE || bytes.ptr[1] == BODY_EDITS);
+}
+
 /* --- Only what is named --------------------------------------------------------------------- */
 
 static void name_list(struct reader *r, size_t n)

@@ -11,6 +11,7 @@
 #include "model/checkpoints.h"
 #include "model/files.h"
 #include "model/run_phases.h"
+#include "model/snapshots.h"
 #include "model/steps.h"
 #include "model/thread_copy.h"
 #include "model/turns.h"
@@ -296,6 +297,24 @@ static void add_checkpoints(
     }
 }
 
+#define LONG_TEXT "a text of a message that is long enough to become an item, which is kept once"
+
+/* One that is whole, one that builds on it, and one that was dropped and stays for a third. */
+static void add_snapshots(struct context *c, struct uuid thread, struct uuid *out_last)
+{
+    static const char *const texts[] = {"{\"m\":[\"1 " LONG_TEXT "\"],\"n\":1}",
+        "{\"m\":[\"1 " LONG_TEXT "\",\"2 " LONG_TEXT "\"],\"n\":2}",
+        "{\"m\":[\"1 " LONG_TEXT "\",\"2 " LONG_TEXT "\",0.10e+5],\"n\":3}"};
+    struct uuid ids[COUNT_OF(texts)], base = UUID_NIL;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct snapshot s = {0};
+        EXPECT_EQ(snapshot_put(c, thread, base, str_of(texts[i]), &s), OK);
+        base = ids[i] = s.id;
+    }
+    EXPECT_EQ(snapshot_drop(c, ids[1]), OK);
+    *out_last = base;
+}
+
 /* A thread with something in every table that a thread has. */
 static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid agent)
 {
@@ -333,6 +352,8 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
     struct thread changed = thread;
     changed.preferences = STR("{\"dark\":true}");
     EXPECT_EQ(thread_update(c, &thread, &changed), OK);
+    struct uuid last;
+    add_snapshots(c, thread.id, &last);
     commit(f);
     struct uuid ada = add_participant(f, tenant, thread.id, "user:ada");
     char text[UUID_TEXT_LEN];
@@ -601,6 +622,30 @@ static bool is_omitted(const char *table, const char *column)
             return o->why[0] != '\0';
     }
     return false;
+}
+
+TEST(a_document_that_is_kept_as_a_snapshot_goes_where_its_thread_goes)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other"), thread = make_thread(&f), last;
+    struct str before, after;
+    struct context *c = begin(&f);
+    add_snapshots(c, thread, &last);
+    EXPECT_EQ(snapshot_get(c, last, &before), OK);
+    commit(&f);
+    struct str archive = exported(&f, DEFAULT_TENANT_ID, of_thread(thread));
+    EXPECT_PART(archive, "\"value\":\"2 " LONG_TEXT "\"");
+    EXPECT_EQ(imported(&f, other, archive, ARCHIVE_IDS_KEEP), OK);
+    c = begin_as(&f, other);
+    EXPECT_EQ(snapshot_get(c, last, &after), OK);
+    EXPECT_STR(after, before);
+    EXPECT_EQ(snapshot_put(c, thread, last, STR("{\"m\":[]}"), &(struct snapshot){0}), OK);
+    commit(&f);
+    EXPECT_EQ(imported(&f, other, archive, ARCHIVE_IDS_REMAP), OK);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items"), 4); /* two of each tenant */
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshots"), 3 + 4 + 3);
+    fixture_end(&f);
 }
 
 TEST(every_column_of_every_table_is_in_archives_or_on_the_list_of_those_that_are_not)
