@@ -16,6 +16,7 @@ import { Archivist } from './states.mjs';
 import { Logger } from './steps.mjs';
 import { Landlord } from './tenants.mjs';
 import { Librarian } from './threads.mjs';
+import { Player } from './turns.mjs';
 import { Worker } from './workers.mjs';
 
 export const ACTORS = [
@@ -26,6 +27,7 @@ export const ACTORS = [
   FileClerk,
   Pruner,
   Mover,
+  Player,
   Engine,
   Worker,
   Logger,
