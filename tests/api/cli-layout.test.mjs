@@ -339,3 +339,128 @@ test('what was exported and imported elsewhere is exported as the same', async (
   assert.deepEqual([mended.counts.threads, mended.counts.were_there], [1, 1]);
   assert.equal(expectStatus(await bob.get('/v1/threads'), 200).data.length, 2);
 });
+
+/** The files that the schema's document shows, with its own names. */
+function writeExample(place) {
+  const agent = 'abc-123-def-456';
+  const of = { agent_uuid: agent, run_id: 'run-001' };
+  const messages = [
+    { role: 'user', content: 'Create a chart showing sales data' },
+    { role: 'assistant', content: [{ type: 'text', text: "I'll create that chart for you..." }] },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_123',
+      name: 'bash_code_execution', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_123', content: [] }] },
+    { role: 'assistant', content: [{ type: 'text', text: "I've created a chart..." }] }];
+  const config = { agent_uuid: agent, system_prompt: 'You are a helpful assistant...',
+    model: 'claude-sonnet-4-5', max_steps: 50, thinking_tokens: 0, max_tokens: 2048,
+    container_id: 'container_xyz789', messages,
+    tool_schemas: [{ name: 'web_search', description: '...', input_schema: {} }],
+    tool_names: ['web_search', 'calculator'], server_tools: [{ type: 'code_execution_20250825' }],
+    beta_headers: ['code-execution-2025-08-25'], api_kwargs: { temperature: 0.7, top_p: 0.9 },
+    formatter: 'xml', stream_meta_history_and_tool_results: false,
+    compactor_type: 'ToolResultRemovalCompactor', memory_store_type: 'PlaceholderMemoryStore',
+    file_registry: { file_abc123: { filename: 'chart.png', size: 45231, mime_type: 'image/png',
+      storage_path: 's3://bucket/agent-data/abc-123/file_abc123_chart.png',
+      created_in_run: 'run-001', last_updated_run: 'run-003',
+      last_updated_at: '2025-11-25T14:30:00Z' } },
+    max_retries: 5, base_delay: 1.0, last_known_input_tokens: 12345,
+    last_known_output_tokens: 678, pending_frontend_tools: [], pending_backend_results: [],
+    awaiting_frontend_tools: false, current_step: 0, conversation_history: [],
+    title: 'Python Function for List Sorting', extras: { user_id: 'user_123' },
+    created_at: '2025-11-25T10:00:00Z', updated_at: '2025-11-25T15:30:00Z',
+    last_run_at: '2025-11-25T15:30:00Z', total_runs: 5 };
+  const entry = { conversation_id: 'conv-001', ...of, started_at: '2025-11-25T10:00:00Z',
+    completed_at: '2025-11-25T10:02:30Z', user_message: 'Create a chart showing sales data',
+    final_response: "I've created a chart showing your sales data...", messages,
+    stop_reason: 'end_turn', total_steps: 3, usage: { input_tokens: 1500, output_tokens: 800,
+      cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+    generated_files: [{ file_id: 'file_abc123', filename: 'sales_chart.png', step: 2 }],
+    cost: { total_cost: 0.02607, model_id: 'claude-sonnet-4-5', currency: 'USD' },
+    extras: { credits_used: 42 }, sequence_number: 1, created_at: '2025-11-25T10:02:30Z' };
+  const steps = [
+    { log_id: 1, ...of, timestamp: '2025-11-25T10:00:00.000Z', step_number: 0,
+      action_type: 'run_started', action_data: { user_message: 'Create a chart showing sales data',
+        queue_present: true, formatter: 'xml' } },
+    { log_id: 2, ...of, timestamp: '2025-11-25T10:00:00.125Z', step_number: 0,
+      action_type: 'memory_retrieval', action_data: { memories_found: 3, memories_injected: 2,
+        memory_store_type: 'placeholder' }, messages_count: 3, estimated_tokens: 450,
+      duration_ms: 125 },
+    { log_id: 25, ...of, timestamp: '2025-11-25T10:02:30.500Z', step_number: 3,
+      action_type: 'run_completed', action_data: { stop_reason: 'end_turn', total_steps: 3,
+        total_input_tokens: 1500, total_output_tokens: 800, files_generated: 1 },
+      duration_ms: 150500 }];
+  const write = (text, ...name) => {
+    mkdirSync(join(place, ...name.slice(0, -1)), { recursive: true });
+    writeFileSync(join(place, ...name), text);
+  };
+  write(JSON.stringify(config, null, 2), 'agent_config', `${agent}.json`);
+  write(JSON.stringify(entry, null, 2), 'conversation_history', agent, '001.json');
+  write('{"last_sequence": 1, "total_conversations": 1}', 'conversation_history', agent,
+    'index.json');
+  write(steps.map((step) => `${JSON.stringify(step)}\n`).join(''), 'agent_runs', agent,
+    'run-001.jsonl');
+  return { agent, config, entry, steps, write };
+}
+
+test('the files of the schema\'s own example are imported', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const place = newPlace(t);
+  const { agent, config, entry, steps } = writeExample(place);
+  const report = await cli.json('import', '--layout', 'files', place, '--json');
+  const { [agent]: thread, 'run-001': run } = idsOf(report);
+  const resumption = expectStatus(await server.open.get(`/v1/threads/${thread}/resumption`), 200);
+  for (const name of ['system_prompt', 'messages', 'server_tools', 'file_registry', 'title',
+    'base_delay', 'extras', 'last_known_input_tokens'])
+    assert.deepEqual(resumption[name], config[name], name);
+  const kept = expectStatus(await server.open.get(`/v1/threads/${thread}/history/1`), 200);
+  for (const name of ['user_message', 'final_response', 'messages', 'stop_reason',
+    'generated_files', 'extras', 'sequence_number', 'usage'])
+    assert.deepEqual(kept[name], entry[name], name);
+  assert.equal(kept.run_id, run);
+  const logged = expectStatus(await server.open.get(`/v1/runs/${run}/steps`), 200).data;
+  assert.deepEqual(logged.map((step) => [step.action_type, step.action_data, step.duration_ms]),
+    steps.map((step) => [step.action_type, step.action_data, step.duration_ms ?? null]));
+  assert.equal(Date.parse(logged[1].timestamp), Date.parse(steps[1].timestamp));
+});
+
+test('a tree with a mistake is refused whole, by file, line and rule', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const entries = 'conversation_history/abc-123-def-456';
+  const runs = 'agent_runs/abc-123-def-456';
+  for (const [name, text, rule] of [
+    ['agent_config/abc-123-def-456.json', '{', /is not JSON/],
+    ['agent_config/abc-123-def-456.json', '[]', /is no JSON object/],
+    ['agent_config/abc-123-def-456.json', '{"agent_uuid": "x"}', /another agent_uuid/],
+    ['agent_config/readme.txt', 'hello', /is no file of an agent/],
+    [`${entries}/003.json`, '{}', /002\.json is missing/],
+    [`${entries}/notes.json`, '{}', /is not named by a number/],
+    [`${entries}/001.json`, '{"agent_uuid": "abc-123-def-456"}', /has no run_id/],
+    [`${runs}/run-001.jsonl`, '{"run_id": "run-001"}\n', /line 1, has another agent_uuid/],
+    [`${runs}/run-001.jsonl`, '\n{"run_id": 7}\n', /line 2, has another run_id/],
+    [`${runs}/run-001.jsonl`,
+      '{"run_id": "run-001", "agent_uuid": "abc-123-def-456"}\n', /has no action_type/],
+    [`${runs}/run-001.log`, '', /is no file of a run/],
+    ['thesis.txt', 'years of work', /holds something else/],
+  ]) {
+    const place = newPlace(t);
+    writeExample(place).write(text, ...name.split('/'));
+    await cli.refused(1, rule, 'import', '--layout', 'files', place);
+  }
+  assert.deepEqual(expectStatus(await server.open.get('/v1/threads'), 200).data, []);
+
+  // What only the server can refuse: nothing of that thread is taken for whole.
+  const place = newPlace(t);
+  const { steps, agent, write } = writeExample(place);
+  write(`${JSON.stringify({ ...steps[0], action_type: 'dance' })}\n`, 'agent_runs', agent,
+    'run-001.jsonl');
+  await cli.refused(1, /was not imported/, 'import', '--layout', 'files', place);
+  write(steps.map((step) => `${JSON.stringify(step)}\n`).join(''), 'agent_runs', agent,
+    'run-001.jsonl');
+  await cli.json('import', '--layout', 'files', place, '--json');
+  assert.equal(expectStatus(await server.open.get('/v1/threads'), 200).data.length, 1);
+  await cli.refused(2, /--ids keep is for archives/, 'import', '--layout', 'files', place,
+    '--ids', 'keep');
+  await cli.refused(1, /cannot read/, 'import', '--layout', 'files', join(place, 'nowhere'));
+});
