@@ -3,16 +3,12 @@
 // its own.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ENGINE, expectStatus, onPostgres, startServer, twoTenants, uuid } from './lib/server.mjs';
+import { ENGINE, expectStatus, onPostgres, startServer, twoTenants } from './lib/server.mjs';
 import { postgresRows } from './lib/sql.mjs';
 
 const ON_POSTGRES = ENGINE === 'postgres';
 /** A JSON column: JSONB comes decoded, SQLite's comes as text. */
 const json = (value) => (typeof value === 'string' ? JSON.parse(value) : value);
-/** An id as a statement writes it. */
-const id = (text) => (ON_POSTGRES ? `'${text}'` : `x'${text.replaceAll('-', '')}'`);
-/** The tenant that a server without keys serves. */
-const TENANT = '018f0000-0000-7000-8000-000000000001';
 const seconds = (text) => Math.floor(Date.parse(text) / 1000);
 const columns = (server, view) => (ON_POSTGRES
   ? server.sql(`SELECT column_name FROM information_schema.columns WHERE table_name = '${view}'
@@ -56,12 +52,10 @@ test('the queries of the session model answer what was written', async (t) => {
   const server = await startServer(t);
   const { team, researcher, thread, runs } = await bookSession(server.open);
   const made = expectStatus(await server.open.get(`/v1/threads/${thread}`), 200);
-  await server.stop();
-  const tenant = id(TENANT);
-  const notebook = id(uuid());
-  server.rows(`INSERT INTO notebook_records VALUES (${tenant}, ${notebook}, 4, 'Books', NULL,
-    'Be brief.', '{}', 1, 1, 1)`);
-  server.rows(`INSERT INTO notebook_threads VALUES (${tenant}, ${notebook}, ${id(thread)}, 1, 1)`);
+  const notebook = expectStatus(await server.open.post('/v1/notebooks',
+    { title: 'Books', instructions: 'Be brief.' }), 201);
+  expectStatus(await server.open.post(`/v1/notebooks/${notebook.id}/sessions`,
+    { thread_id: thread }), 201);
 
   const [session] = server.rows(`
     SELECT session_id, session_type, team_id, agent_id, created_at
@@ -120,6 +114,8 @@ test('the queries of the session model answer what was written', async (t) => {
     WHERE ns.session_id = '${thread}'`);
   assert.equal(named.length, 1);
   assert.deepEqual([named[0].title, named[0].session_id], ['Books', thread]);
+  const [{ id: number, instructions }] = server.rows('SELECT * FROM notebooks');
+  assert.deepEqual([number, instructions], [notebook.number, 'Be brief.']);
 
   // The run object, whole.
   const [{ runs: stored }] = server.rows(
@@ -145,6 +141,8 @@ test('the queries of the session model answer what was written', async (t) => {
 async function agentWithTwoRuns(server) {
   const client = server.open;
   const thread = expectStatus(await client.post('/v1/threads', { title: 'Charts' }), 201).id;
+  expectStatus(await client.put('/v1/prices/m',
+    { input: 3, output: 15, cache_write: 3.75, cache_read: 0.3 }), 201);
   const run = async (input, steps) => {
     const { id: made } = expectStatus(await client.post(`/v1/threads/${thread}/runs`,
       { dispatch: 'direct', user_input: input }), 201);
@@ -260,10 +258,18 @@ test('the five query patterns of the three tables answer what was written', asyn
   const [call] = server.rows('SELECT * FROM llm_call ORDER BY log_id');
   assert.deepEqual([call.model, call.provider, call.tokens_in, call.tokens_out, call.latency_ms],
     ['m', 'p', 450, 120, 1845]);
+  assert.equal(call.cost_usd.toFixed(9), ((450 * 3 + 120 * 15 + 7 * 0.3) / 1e6).toFixed(9));
+  assert.equal(json(entry.cost).currency, 'USD');
   assert.equal(json(call.messages).read, `/v1/runs/${first}/steps/2`);
   const [tool] = server.rows('SELECT * FROM tool_call');
   assert.deepEqual([tool.tool_name, tool.status, tool.latency_ms], ['bash', 'success', 850]);
   assert.deepEqual([json(tool.input), json(tool.output)], [{ code: '1' }, { stdout: 'x' }]);
+  const [day] = server.rows('SELECT * FROM agno_metrics ORDER BY date DESC');
+  assert.equal(day.date, new Date().toISOString().slice(0, 10));
+  assert.equal(Number(day.agent_runs_count), 3);
+  assert.deepEqual(json(day.model_metrics), [{ model_id: 'm', model_provider: 'p', count: 4,
+    input_tokens: 1800, output_tokens: 480 }]);
+  assert.equal(json(day.token_metrics).total_tokens, 2280);
   assert.match(tool.id, /^[0-9a-f]{8}-0000-8000-8000-[0-9a-f]{12}$/);
 });
 
@@ -317,6 +323,12 @@ test('an agent, its instance, turns, calls and checkpoints are in the views of t
       [checkpoint.id, run.run_id, 1, 'plan']);
     const values = expectStatus(await client.get(json(kept.channel_values).read), 200);
     assert.deepEqual(values.channel_values, { messages: [] });
+
+    expectStatus(await client.post('/v1/evals', { name: 'nightly', eval_type: 'accuracy',
+      agent_id: agent.id, score: 0.75 }), 201);
+    const judged = one('SELECT * FROM agno_eval_runs');
+    assert.deepEqual([judged.name, judged.eval_type, judged.team_id, judged.agent_id,
+      Number(judged.score)], ['nightly', 'accuracy', agent.id, null, 0.75]);
 
     // The same as components, with every version and its links.
     const component = one(`SELECT * FROM agno_components WHERE component_id = '${agent.id}'`);
