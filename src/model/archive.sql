@@ -16,7 +16,8 @@
 -- types: created_by text, source_thread_id uuid, source_name text, source_version int
 -- types: restored_from int, revision int, data json, json_schema json, ui_schema json
 -- types: number int, at int, step_number int, action_type text, action_data json
--- types: messages_count int, estimated_tokens int, duration_ms int, tool_name text
+-- types: messages_snapshot_id uuid, messages_count int, estimated_tokens int, duration_ms int
+-- types: tool_name text
 -- types: tool_use_id text, outcome text, model text, provider text, input_tokens int
 -- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int
 -- types: cost_pico int, price_version int
@@ -390,10 +391,10 @@ WHERE tenant_id = :tenant_id AND id = :run_id AND turn_count < :number;
 SELECT id FROM turns WHERE tenant_id = :tenant_id AND id = :id;
 
 -- define step_fields: r.thread_id, s.run_id, s.number, s.agent_id, s.at, s.step_number,
---   | s.action_type, s.action_data, s.messages_count, s.estimated_tokens, s.duration_ms,
---   | s.tool_name, s.tool_use_id, s.outcome, s.model, s.provider, s.input_tokens, s.output_tokens,
---   | s.cache_creation_input_tokens, s.cache_read_input_tokens, s.cost_pico, s.price_version,
---   | s.created_at, s.turn_id
+--   | s.action_type, s.action_data, s.messages_snapshot_id, s.messages_count, s.estimated_tokens,
+--   | s.duration_ms, s.tool_name, s.tool_use_id, s.outcome, s.model, s.provider, s.input_tokens,
+--   | s.output_tokens, s.cache_creation_input_tokens, s.cache_read_input_tokens, s.cost_pico,
+--   | s.price_version, s.created_at, s.turn_id
 -- define step_tables: FROM runs AS r
 --   | JOIN steps AS s ON s.tenant_id = r.tenant_id AND s.run_id = r.id
 -- define step_next: (r.thread_id, r.id) >= (:after_1, :after_2)
@@ -409,13 +410,14 @@ WHERE r.tenant_id = :tenant_id AND r.thread_id = :from AND {{step_next}};
 
 -- name: archive_add_step
 INSERT INTO steps (tenant_id, run_id, number, thread_id, agent_id, at, step_number, action_type,
-    action_data, messages_count, estimated_tokens, duration_ms, tool_name, tool_use_id, outcome,
-    model, provider, input_tokens, output_tokens, cache_creation_input_tokens,
+    action_data, messages_snapshot_id, messages_count, estimated_tokens, duration_ms, tool_name,
+    tool_use_id, outcome, model, provider, input_tokens, output_tokens, cache_creation_input_tokens,
     cache_read_input_tokens, cost_pico, price_version, created_at, turn_id)
 SELECT :tenant_id, :run_id, :number, r.thread_id, :agent_id, :at, :step_number, :action_type,
-    :action_data, :messages_count, :estimated_tokens, :duration_ms, :tool_name, :tool_use_id,
-    :outcome, :model, :provider, :input_tokens, :output_tokens, :cache_creation_input_tokens,
-    :cache_read_input_tokens, :cost_pico, :price_version, :created_at, :turn_id
+    :action_data, :messages_snapshot_id, :messages_count, :estimated_tokens, :duration_ms,
+    :tool_name, :tool_use_id, :outcome, :model, :provider, :input_tokens, :output_tokens,
+    :cache_creation_input_tokens, :cache_read_input_tokens, :cost_pico, :price_version, :created_at,
+    :turn_id
 FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :run_id;
 
 -- name: archive_count_step

@@ -327,7 +327,9 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
     struct run queued = {.dispatch = STR("queue")};
     struct event told[] = {{.kind = STR("progress"), .text = STR("1/2")},
         {.kind = STR("acme.note"), .payload = STR("{\"id\":\"not one of ours\"}")}};
-    struct step logged[] = {{.action_type = STR("run_started")},
+    struct step logged[] = {
+        {.action_type = STR("run_started"),
+            .messages_snapshot = STR("[{\"role\":\"user\",\"content\":\"hi\"}]")},
         {.action_type = STR("api_response_received"),
             .action_data = STR("{\"usage\":{\"input_tokens\":3},\"stop_reason\":\"end_turn\"}"),
             .model = STR("m"),
