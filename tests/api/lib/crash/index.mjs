@@ -2,6 +2,7 @@
 // route that writes and that none of them writes through.
 import { Courier } from './archives.mjs';
 import { Auditor } from './audit.mjs';
+import { Cartographer } from './checkpoints.mjs';
 import { Appender } from './events.mjs';
 import { FileClerk } from './files.mjs';
 import { Locksmith } from './keys.mjs';
@@ -31,6 +32,7 @@ export const ACTORS = [
   Engine,
   Worker,
   Logger,
+  Cartographer,
   Memoria,
   Host,
   Locksmith,
