@@ -50,9 +50,10 @@ enum slot {
     SHARE,
     TOKEN,
     UPLOAD,
+    CHECKPOINT,
     SLOTS
 };
-static const char slot_letters[] = "tTrRksncefmaphxu";
+static const char slot_letters[] = "tTrRksncefmaphxuq";
 
 struct world {
     struct arena arena; /* of one input */
@@ -319,6 +320,8 @@ static void learn(struct world *w, const struct route *route, const cairn_answer
         keep(w, PARTICIPANT, PARTICIPANT, id);
     if (route->answer == &schema_share_created)
         keep(w, SHARE, SHARE, id);
+    if (route->answer == &schema_checkpoint)
+        keep(w, CHECKPOINT, CHECKPOINT, id);
     if (route->answer == &schema_upload)
         keep(w, UPLOAD, UPLOAD, id);
     keep(w, TOKEN, TOKEN, json_text_of(&w->arena, body, "token"));
