@@ -9,6 +9,7 @@ import { Locksmith } from './keys.mjs';
 import { Listener } from './listeners.mjs';
 import { Memoria } from './memoria.mjs';
 import { Correspondent } from './messages.mjs';
+import { Bookkeeper } from './money.mjs';
 import { Host } from './participants.mjs';
 import { Pruner } from './prune.mjs';
 import { Engine } from './resumption.mjs';
@@ -33,6 +34,7 @@ export const ACTORS = [
   Worker,
   Logger,
   Cartographer,
+  Bookkeeper,
   Memoria,
   Host,
   Locksmith,
