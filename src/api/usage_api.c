@@ -2,6 +2,7 @@
 #include "api/resources.h"
 #include "api/run_path.h"
 #include "base/clock.h"
+#include "model/history.h"
 #include "model/usage.h"
 
 /* --- One call of a model -----------------------------------------------------------------------
@@ -121,6 +122,8 @@ enum error handle_run_usage_add(struct call *call, struct context *c)
         e = run_check_fence(c, &run);
     if (e == OK)
         e = usage_add(c, &run, body->has_turn_id ? body->turn_id : UUID_NIL, &usage, &cost);
+    if (e == OK)
+        e = history_update_usage(c, &run);
     if (e != OK)
         return e;
     if (str_is_none(usage.model))

@@ -272,3 +272,16 @@ test('the context of a thread', async (t) => {
     expectProblem(await open.get(`/v1/threads/${uuid()}/context`), 404, 'not_found');
   });
 });
+
+test('what a run is told to have used after its end is in its entry', async (t) => {
+  const { open } = await startServer(t);
+  const thread = await newThread(open);
+  const run = await start(open, thread);
+  await finish(open, run);
+  expectStatus(await open.post(`/v1/runs/${run.id}/steps`,
+    { action_type: 'api_response_received', step_number: 3, usage: { input_tokens: 7 } }), 201);
+  const told = { input_tokens: 0, output_tokens: 2 };
+  expectStatus(await open.post(`/v1/runs/${run.id}/usage`, told), 201);
+  const { usage, total_steps: steps, version } = await entry(open, thread, 1);
+  assert.deepEqual([usage.input_tokens, usage.output_tokens, steps, version], [7, 2, 3, 3]);
+});
