@@ -31,6 +31,15 @@
 -- types: unpriced_calls int, total_llm_calls int, total_input_tokens int
 -- types: total_output_tokens int, total_cache_creation_input_tokens int
 -- types: total_cache_read_input_tokens int, total_cost_pico int, total_unpriced_calls int
+-- types: system_prompt text, max_steps int, thinking_tokens int, max_tokens int
+-- types: container_id text, tool_schemas json, server_tools json
+-- types: beta_headers json, api_kwargs json, formatter text
+-- types: stream_meta_history_and_tool_results bool, compactor_type text, memory_store_type text
+-- types: file_registry json, extras json, max_retries int, base_delay_ms int
+-- types: last_known_input_tokens int, last_known_output_tokens int, current_step int
+-- types: history_snapshot_id uuid, pause int, side text, result json, is_error bool
+-- types: result_at int, result_by text, sequence_number int, completed_at int, user_message text
+-- types: final_response text, total_steps int, cost json, generated_files json
 
 -- What is exported, in the order of the fields in archive_tables.c: of one thread or one agent
 -- (:from), or of the tenant, behind the last row of the page before. Text goes by its bytes.
@@ -650,3 +659,88 @@ SELECT k.tenant_id, k.thread_id, k.namespace, k.id, :task_id, :position, :task_p
     :created_at
 FROM checkpoints AS k WHERE k.tenant_id = :tenant_id AND k.thread_id = :thread_id
     AND k.sequence_num = :sequence_num;
+-- define resumption_fields: z.thread_id, z.agent_id, z.system_prompt, z.model,
+--   | z.max_steps, z.thinking_tokens, z.max_tokens, z.container_id,
+--   | z.messages_snapshot_id, z.tool_schemas, z.server_tools, z.beta_headers,
+--   | z.api_kwargs, z.formatter, z.stream_meta_history_and_tool_results,
+--   | z.compactor_type, z.memory_store_type, z.file_registry, z.extras, z.max_retries,
+--   | z.base_delay_ms, z.last_known_input_tokens, z.last_known_output_tokens,
+--   | z.current_step, z.history_snapshot_id, z.created_at, z.updated_at, z.version
+-- define resumption_next: z.thread_id > :after_1 ORDER BY z.thread_id LIMIT :limit
+
+-- name: archive_resumptions_of_tenant
+SELECT {{resumption_fields}} FROM resumptions AS z
+WHERE z.tenant_id = :tenant_id AND {{resumption_next}};
+
+-- name: archive_resumptions_of_thread
+SELECT {{resumption_fields}} FROM resumptions AS z
+WHERE z.tenant_id = :tenant_id AND z.thread_id = :from AND {{resumption_next}};
+
+-- name: archive_add_resumption
+INSERT INTO resumptions (tenant_id, thread_id, agent_id, system_prompt, model, max_steps,
+    thinking_tokens, max_tokens, container_id, messages_snapshot_id, tool_schemas,
+    server_tools, beta_headers, api_kwargs, formatter, stream_meta_history_and_tool_results,
+    compactor_type, memory_store_type, file_registry, extras, max_retries, base_delay_ms,
+    last_known_input_tokens, last_known_output_tokens, current_step, history_snapshot_id,
+    created_at, updated_at, version)
+VALUES (:tenant_id, :thread_id, :agent_id, :system_prompt, :model, :max_steps,
+    :thinking_tokens, :max_tokens, :container_id, :messages_snapshot_id, :tool_schemas,
+    :server_tools, :beta_headers, :api_kwargs, :formatter,
+    :stream_meta_history_and_tool_results, :compactor_type, :memory_store_type,
+    :file_registry, :extras, :max_retries, :base_delay_ms, :last_known_input_tokens,
+    :last_known_output_tokens, :current_step, :history_snapshot_id, :created_at,
+    :updated_at, :version);
+
+-- define awaited_tool_fields: r.thread_id, w.run_id, w.pause, w.position, w.tool_use_id,
+--   | w.side, w.name, w.input, w.result,
+--   | (w.is_error IS NOT NULL AND w.is_error) AS is_error, w.created_at, w.result_at,
+--   | w.result_by
+-- define awaited_tool_tables: FROM runs AS r
+--   | JOIN awaited_tools AS w ON w.tenant_id = r.tenant_id AND w.run_id = r.id
+-- define awaited_tool_next: (r.thread_id, r.id) >= (:after_1, :after_2)
+--   | AND (r.thread_id, r.id, w.pause, w.position) > (:after_1, :after_2, :after_n, :after_m)
+--   | ORDER BY r.thread_id, r.id, w.pause, w.position LIMIT :limit
+
+-- name: archive_awaited_tools_of_tenant
+SELECT {{awaited_tool_fields}} {{awaited_tool_tables}}
+WHERE r.tenant_id = :tenant_id AND {{awaited_tool_next}};
+
+-- name: archive_awaited_tools_of_thread
+SELECT {{awaited_tool_fields}} {{awaited_tool_tables}}
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :from AND {{awaited_tool_next}};
+
+-- name: archive_add_awaited_tool
+INSERT INTO awaited_tools (tenant_id, run_id, pause, position, tool_use_id, side, name,
+    input, result, is_error, created_at, result_at, result_by)
+VALUES (:tenant_id, :run_id, :pause, :position, :tool_use_id, :side, :name, :input, :result,
+    :is_error, :created_at, :result_at, :result_by);
+
+-- define history_fields: h.thread_id, h.sequence_number, h.id, h.run_id, h.agent_id,
+--   | h.started_at, h.completed_at, h.user_message, h.final_response,
+--   | h.messages_snapshot_id, h.stop_reason, h.total_steps, h.input_tokens,
+--   | h.output_tokens, h.cache_creation_input_tokens, h.cache_read_input_tokens, h.cost,
+--   | h.generated_files, h.extras, h.created_at, h.updated_at, h.version
+-- define history_next: (h.thread_id, h.sequence_number) > (:after_1, :after_n)
+--   | ORDER BY h.thread_id, h.sequence_number LIMIT :limit
+
+-- name: archive_history_of_tenant
+SELECT {{history_fields}} FROM history_entries AS h
+WHERE h.tenant_id = :tenant_id AND {{history_next}};
+
+-- name: archive_history_of_thread
+SELECT {{history_fields}} FROM history_entries AS h
+WHERE h.tenant_id = :tenant_id AND h.thread_id = :from AND {{history_next}};
+
+-- name: archive_add_history
+INSERT INTO history_entries (tenant_id, thread_id, sequence_number, id, run_id, agent_id,
+    started_at, completed_at, user_message, final_response, messages_snapshot_id,
+    stop_reason, total_steps, input_tokens, output_tokens, cache_creation_input_tokens,
+    cache_read_input_tokens, cost, generated_files, extras, created_at, updated_at, version)
+VALUES (:tenant_id, :thread_id, :sequence_number, :id, :run_id, :agent_id, :started_at,
+    :completed_at, :user_message, :final_response, :messages_snapshot_id, :stop_reason,
+    :total_steps, :input_tokens, :output_tokens, :cache_creation_input_tokens,
+    :cache_read_input_tokens, :cost, :generated_files, :extras, :created_at, :updated_at,
+    :version);
+
+-- name: archive_taken_history
+SELECT id FROM history_entries WHERE tenant_id = :tenant_id AND id = :id;

@@ -6,6 +6,7 @@
 #include "model/files.h"
 #include "model/message_parts.h"
 #include "model/participants.h"
+#include "model/resumption_check.h"
 #include "model/state_told.h"
 #include "model/steps.h"
 #include "model/storage.h"
@@ -205,6 +206,24 @@ static enum error judge_checkpoint(
     return checkpoint_check_shape(c, &checkpoint);
 }
 
+static enum error judge_resumption(
+    struct context *c, struct archive_walk *w, struct archive_value *row)
+{
+    const struct resumption resumption = {.tool_schemas = text(w, row, "tool_schemas"),
+        .server_tools = text(w, row, "server_tools"),
+        .beta_headers = text(w, row, "beta_headers"),
+        .file_registry = text(w, row, "file_registry")};
+    return resumption_check(c, &resumption);
+}
+
+static enum error judge_awaited_tool(
+    struct context *c, struct archive_walk *w, struct archive_value *row)
+{
+    return field(w, row, "result_at")->is_null && !field(w, row, "result")->is_null
+               ? broken(w, "\"result\" needs the time at which it came")
+               : OK;
+}
+
 typedef enum error rule(struct context *c, struct archive_walk *w, struct archive_value *row);
 static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_AGENT_STORAGE] = judge_storage,
@@ -216,6 +235,8 @@ static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_STATE_VERSIONS] = judge_state_version,
     [MEMBER_STEPS] = judge_step,
     [MEMBER_CHECKPOINTS] = judge_checkpoint,
+    [MEMBER_RESUMPTIONS] = judge_resumption,
+    [MEMBER_AWAITED_TOOLS] = judge_awaited_tool,
 };
 
 enum error archive_judge_alone(struct archive_walk *w, struct archive_value *row)

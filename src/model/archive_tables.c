@@ -1,11 +1,14 @@
 #include "model/archive_tables.h"
 
 #include "model/agents.h"
+#include "model/awaited_tools.h"
 #include "model/checkpoints.h"
 #include "model/events.h"
 #include "model/files.h"
+#include "model/history.h"
 #include "model/messages.h"
 #include "model/participants.h"
+#include "model/resumptions.h"
 #include "model/run_phases.h"
 #include "model/runs.h"
 #include "model/snapshot_store.h"
@@ -16,7 +19,7 @@
 #include "model/turns.h"
 
 const char *const archive_sort_names[SORT_COUNT] = {"", "agent", "thread", "participant", "run",
-    "message", "file", "state document", "turn", "snapshot"};
+    "message", "file", "state document", "turn", "snapshot", "history entry"};
 
 static const char *const sender_roles[] = {"user", "assistant", "service", NULL};
 static const char *const state_kinds[] = {"state", "config", NULL};
@@ -462,6 +465,100 @@ static const struct archive_field snapshots[] = {
     {.name = "rebase_at", .kind = KIND_TIME, .flags = MAYBE},
 };
 
+#define NAME_OF(field)                                              \
+    {                                                               \
+        .name = field, .kind = KIND_TEXT, .flags = MAYBE, .min = 1, \
+        .max = RESUMPTION_NAME_MAX_BYTES                            \
+    }
+#define SNAPSHOT_OF(field)                                                    \
+    {                                                                         \
+        .name = field, .kind = KIND_ID, .sort = SORT_SNAPSHOT, .flags = MAYBE \
+    }
+#define TOKENS(field)                                   \
+    {                                                   \
+        .name = field, .kind = KIND_INT, .max = SEQ_MAX \
+    }
+#define AGENT_IF_ANY                                                                    \
+    {                                                                                   \
+        .name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = MAYBE | LOOSE \
+    }
+
+static const struct archive_field resumptions[] = {
+    OF_THREAD,
+    AGENT_IF_ANY,
+    {.name = "system_prompt", .kind = KIND_TEXT, .max = RESUMPTION_PROMPT_MAX_BYTES},
+    {.name = "model", .kind = KIND_TEXT, .min = 1, .max = RESUMPTION_NAME_MAX_BYTES},
+    {.name = "max_steps", .kind = KIND_INT, .min = 1, .max = RESUMPTION_STEPS_MAX},
+    {.name = "thinking_tokens", .kind = KIND_INT, .max = RESUMPTION_TOKENS_MAX},
+    {.name = "max_tokens", .kind = KIND_INT, .min = 1, .max = RESUMPTION_TOKENS_MAX},
+    NAME_OF("container_id"),
+    SNAPSHOT_OF("messages_snapshot_id"),
+    {.name = "tool_schemas", .kind = KIND_ARRAY, .max = RESUMPTION_TOOLS_MAX_BYTES},
+    {.name = "server_tools", .kind = KIND_ARRAY, .max = RESUMPTION_SMALL_MAX_BYTES},
+    {.name = "beta_headers", .kind = KIND_ARRAY, .max = RESUMPTION_SMALL_MAX_BYTES},
+    {.name = "api_kwargs", .kind = KIND_OBJECT, .max = RESUMPTION_SMALL_MAX_BYTES},
+    NAME_OF("formatter"),
+    {.name = "stream_meta_history_and_tool_results", .kind = KIND_BOOL},
+    NAME_OF("compactor_type"),
+    NAME_OF("memory_store_type"),
+    {.name = "file_registry", .kind = KIND_OBJECT, .max = RESUMPTION_FILES_MAX_BYTES},
+    {.name = "extras", .kind = KIND_OBJECT, .max = RESUMPTION_SMALL_MAX_BYTES},
+    {.name = "max_retries", .kind = KIND_INT, .max = RESUMPTION_RETRIES_MAX},
+    {.name = "base_delay_ms", .kind = KIND_INT, .max = RESUMPTION_DELAY_MAX_MS},
+    TOKENS("last_known_input_tokens"),
+    TOKENS("last_known_output_tokens"),
+    {.name = "current_step", .kind = KIND_INT, .max = RESUMPTION_STEPS_MAX},
+    SNAPSHOT_OF("history_snapshot_id"),
+    CREATED,
+    UPDATED,
+    VERSION,
+};
+
+static const struct archive_field awaited_tools[] = {
+    HIDDEN_THREAD,
+    {.name = "run_id", .kind = KIND_ID, .sort = SORT_RUN, .flags = KEY | ORDERED | OWNER},
+    {.name = "pause", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX},
+    {.name = "position", .kind = KIND_INT, .flags = KEY | ORDERED, .max = TOOLS_MAX},
+    {.name = "tool_use_id", .kind = KIND_TEXT, .min = 1, .max = TOOL_NAME_MAX_BYTES},
+    {.name = "side", .kind = KIND_TEXT, .choices = tool_sides},
+    {.name = "name", .kind = KIND_TEXT, .max = TOOL_NAME_MAX_BYTES},
+    {.name = "input", .kind = KIND_OBJECT, .max = TOOL_INPUT_MAX_BYTES},
+    {.name = "result", .kind = KIND_JSON, .flags = MAYBE, .max = TOOL_RESULTS_MAX_BYTES},
+    {.name = "is_error", .kind = KIND_BOOL},
+    CREATED,
+    {.name = "result_at", .kind = KIND_TIME, .flags = MAYBE},
+    {.name = "result_by", .kind = KIND_PRINCIPAL, .flags = MAYBE, .max = PRINCIPAL_MAX_BYTES},
+};
+
+static const struct archive_field history[] = {
+    OF_THREAD,
+    {.name = "sequence_number", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = SEQ_MAX},
+    {.name = "id", .kind = KIND_ID, .sort = SORT_HISTORY, .flags = OWN},
+    {.name = "run_id", .kind = KIND_ID, .sort = SORT_RUN},
+    AGENT_IF_ANY,
+    {.name = "started_at", .kind = KIND_TIME},
+    {.name = "completed_at", .kind = KIND_TIME},
+    {.name = "user_message", .kind = KIND_TEXT, .max = RUN_INPUT_MAX_BYTES},
+    {.name = "final_response", .kind = KIND_TEXT, .flags = MAYBE, .max = SNAPSHOT_MAX_BYTES},
+    SNAPSHOT_OF("messages_snapshot_id"),
+    {.name = "stop_reason",
+        .kind = KIND_TEXT,
+        .flags = MAYBE,
+        .min = 1,
+        .max = HISTORY_REASON_MAX_BYTES},
+    TOKENS("total_steps"),
+    TOKENS("input_tokens"),
+    TOKENS("output_tokens"),
+    TOKENS("cache_creation_input_tokens"),
+    TOKENS("cache_read_input_tokens"),
+    {.name = "cost", .kind = KIND_OBJECT, .max = SMALL_JSON_MAX_BYTES},
+    {.name = "generated_files", .kind = KIND_ARRAY, .max = HISTORY_FILES_MAX_BYTES},
+    {.name = "extras", .kind = KIND_OBJECT, .max = HISTORY_EXTRAS_MAX_BYTES},
+    CREATED,
+    UPDATED,
+    VERSION,
+};
+
 /* Rows with documents of megabytes come few at a time: PostgreSQL answers with all of a page. */
 enum { VERY_FEW = 4, FEW = 16, MANY = 128 };
 
@@ -545,6 +642,16 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
         {"checkpoint_writes"}, FIELDS(checkpoint_writes), VERY_FEW,
         {&SQL_ARCHIVE_WRITES_OF_THREAD, NULL, &SQL_ARCHIVE_WRITES_OF_TENANT},
         {&SQL_ARCHIVE_ADD_WRITE}, .is_later = true},
+    [MEMBER_RESUMPTIONS] = {"resumptions.jsonl", "resumption", {"resumptions"}, FIELDS(resumptions),
+        FEW, {&SQL_ARCHIVE_RESUMPTIONS_OF_THREAD, NULL, &SQL_ARCHIVE_RESUMPTIONS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_RESUMPTION}, .is_later = true},
+    [MEMBER_AWAITED_TOOLS] = {"awaited_tools.jsonl", "tool that a run waits for", {"awaited_tools"},
+        FIELDS(awaited_tools), FEW,
+        {&SQL_ARCHIVE_AWAITED_TOOLS_OF_THREAD, NULL, &SQL_ARCHIVE_AWAITED_TOOLS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_AWAITED_TOOL}, .is_later = true},
+    [MEMBER_HISTORY] = {"history.jsonl", "history entry", {"history_entries"}, FIELDS(history), FEW,
+        {&SQL_ARCHIVE_HISTORY_OF_THREAD, NULL, &SQL_ARCHIVE_HISTORY_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_HISTORY}, &SQL_ARCHIVE_TAKEN_HISTORY, .is_later = true},
 };
 
 #define OF_THE_PLACE "it belongs to the place that the archive was made in"
@@ -595,9 +702,6 @@ const struct archive_omission archive_omissions[] = {
     {"checkpoint_writes", "namespace", "a write is found by the number of its checkpoint"},
     {"checkpoint_writes", "checkpoint_id", "a write is found by the number of its checkpoint"},
     {"checkpoint_writes", "size_bytes", "it is the length of the value"},
-    {"resumptions", NULL, NOT_YET},
-    {"awaited_tools", NULL, NOT_YET},
-    {"history_entries", NULL, NOT_YET},
     {"prices", NULL, NOT_YET},
     {"run_usage", NULL, NOT_YET},
     {"usage_days", NULL, "it tells what happened in one tenant; an import is no usage"},

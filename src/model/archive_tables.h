@@ -29,6 +29,7 @@ enum archive_sort {
     SORT_STATE,
     SORT_TURN,
     SORT_SNAPSHOT,
+    SORT_HISTORY,
     SORT_COUNT,
 };
 extern const char *const archive_sort_names[SORT_COUNT];
@@ -94,6 +95,9 @@ enum archive_member_id {
     MEMBER_STEPS,
     MEMBER_CHECKPOINTS,
     MEMBER_CHECKPOINT_WRITES,
+    MEMBER_RESUMPTIONS,
+    MEMBER_AWAITED_TOOLS,
+    MEMBER_HISTORY,
     MEMBER_COUNT,
 };
 

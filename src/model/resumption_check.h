@@ -1,4 +1,4 @@
-/* The rules of what a resumption holds. Private to resumptions.c. */
+/* The rules of what a resumption holds, for resumptions.c and imports. */
 #ifndef MODEL_RESUMPTION_CHECK_H
 #define MODEL_RESUMPTION_CHECK_H
 

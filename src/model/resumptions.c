@@ -67,8 +67,10 @@ static void write_tool(struct query *q, struct resumption *r, struct json_writer
 {
     struct str id = row_text(q), side = row_text(q), name = row_text(q), input = row_text(q);
     struct str result = row_text(q);
-    bool is_error = row_bool(q), is_frontend = str_eq(side, STR("frontend"));
-    if (is_frontend == !str_is_none(result))
+    int64_t unused;
+    bool is_error = row_bool(q), is_in = row_i64_if(q, &unused);
+    bool is_frontend = str_eq(side, STR("frontend"));
+    if (is_frontend == is_in)
         return;
     struct json_writer *w = is_frontend ? frontend : backend;
     r->awaiting_frontend_tools = r->awaiting_frontend_tools || is_frontend;

@@ -66,7 +66,7 @@ WHERE t.tenant_id = :tenant_id AND t.id = :thread_id AND r.agent_id IS NOT NULL;
 
 -- Of unfinished runs, what was asked for in the pause that still goes on.
 -- name: resumption_tools
-SELECT a.tool_use_id, a.side, a.name, a.input, a.result, a.is_error FROM runs AS r
+SELECT a.tool_use_id, a.side, a.name, a.input, a.result, a.is_error, a.result_at FROM runs AS r
 JOIN awaited_tools AS a ON a.tenant_id = r.tenant_id AND a.run_id = r.id
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id
     AND r.status NOT IN ('completed', 'failed', 'cancelled')

@@ -7,10 +7,13 @@
 #include "base/memory.h"
 #include "model/agents.h"
 #include "model/archive_tables.h"
+#include "model/awaited_tools.h"
 #include "model/blobs.h"
 #include "model/checkpoints.h"
 #include "model/files.h"
 #include "model/run_phases.h"
+#include "model/history.h"
+#include "model/resumptions.h"
 #include "model/snapshots.h"
 #include "model/steps.h"
 #include "model/thread_copy.h"
@@ -316,6 +319,34 @@ static void add_snapshots(struct context *c, struct uuid thread, struct uuid *ou
 }
 
 /* A thread with something in every table that a thread has. */
+/* What the thread is resumed from, a tool with its result and one without, and a finished run. */
+static void add_conversation(struct context *c, struct uuid thread, struct uuid run_id)
+{
+    struct str said = STR("[{\"role\":\"user\",\"content\":\"hi\"}]");
+    struct resumption none, made = {.system_prompt = STR("You \"help\"."),
+                                .model = STR("m"),
+                                .messages = said,
+                                .conversation_history = said,
+                                .title = STR("a \"title\"")};
+    struct awaited_tool open = {
+        .tool_use_id = STR("a"), .name = STR("ask"), .side = STR("frontend")};
+    struct awaited_tool had = {.tool_use_id = STR("b"), .content = STR("[1]")};
+    struct tool_pause pause = {.tools = &open, .n_tools = 1, .results = &had, .n_results = 1};
+    struct run past = {.dispatch = STR("queue"), .user_input = STR("before")}, run;
+    struct history_entry before, after;
+    EXPECT_EQ(resumption_find(c, thread, false, &none), OK);
+    EXPECT_EQ(resumption_write(c, &none, &made), OK);
+    EXPECT_EQ(run_get_head(c, run_id, &run), OK);
+    EXPECT_EQ(awaited_tools_add(c, &run, &pause), OK);
+    EXPECT_EQ(run_start(c, thread, STR_NONE, &past), OK);
+    EXPECT_EQ(run_cancel(c, &past, STR_NONE), OK);
+    EXPECT_EQ(history_get(c, thread, 1, false, &before), OK);
+    after = before;
+    after.messages = said;
+    after.extras = STR("{\"n\":1.50}");
+    EXPECT_EQ(history_update(c, &before, &after), OK);
+}
+
 static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid agent)
 {
     struct thread thread = {.title = STR("a \"title\""),
@@ -356,6 +387,7 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
     EXPECT_EQ(thread_update(c, &thread, &changed), OK);
     struct uuid last;
     add_snapshots(c, thread.id, &last);
+    add_conversation(c, thread.id, done.id);
     commit(f);
     struct uuid ada = add_participant(f, tenant, thread.id, "user:ada");
     char text[UUID_TEXT_LEN];
@@ -443,6 +475,14 @@ TEST(an_imported_thread_goes_on_where_it_was)
     struct context *c = begin_as(&f, other);
     EXPECT_EQ(event_append(c, thread, &event, 1), OK);
     EXPECT_EQ(thread_get(c, thread, &after), OK);
+    struct resumption resumption;
+    struct history_entry entry;
+    EXPECT_EQ(resumption_get(c, thread, true, &resumption), OK);
+    EXPECT_STR(resumption.messages, STR("[{\"role\":\"user\",\"content\":\"hi\"}]"));
+    EXPECT(resumption.awaiting_frontend_tools);
+    EXPECT_EQ(history_get(c, thread, 1, true, &entry), OK);
+    EXPECT_STR(entry.messages, resumption.messages);
+    EXPECT_STR(entry.user_message, STR("before"));
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM steps"), 4);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM runs WHERE step_count = 2"), 2);
