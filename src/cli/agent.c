@@ -1,5 +1,8 @@
 /* Agents: who works on threads; and what they are told to do. */
-#include "cli/cli.h"
+#include "cli/agent.h"
+
+const char *const cli_agent_kinds[] = {"agent", "team", "workflow", NULL};
+static const char *const truths[] = {"true", "false", NULL};
 
 static const struct cli_column list_columns[] = {
     {"ID", "/id", COLUMN_ID},
@@ -10,7 +13,7 @@ static const struct cli_column list_columns[] = {
     {"DESCRIPTION", "/description", COLUMN_TEXT},
     {"UPDATED", "/updated_at", COLUMN_TIME},
 };
-static const struct cli_column columns[] = {
+const struct cli_column cli_agent_columns[CLI_AGENT_COLUMNS] = {
     {"ID", "/id", COLUMN_ID},
     {"NAME", "/name", COLUMN_TEXT},
     {"KIND", "/kind", COLUMN_TEXT},
@@ -37,6 +40,11 @@ static const struct cli_option list_options[] = {
         .argument = "NAME",
         .goes = GOES_QUERY,
         .help = "the agent of exactly this name"},
+    {.name = "kind",
+        .argument = "KIND",
+        .choices = cli_agent_kinds,
+        .goes = GOES_QUERY,
+        .help = "those of this kind"},
 };
 const struct command command_agent_list = {.noun = "agent",
     .verb = "list",
@@ -56,8 +64,8 @@ const struct command command_agent_get = {.noun = "agent",
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
     .request = &(const struct cli_request){.method = "GET",
         .path = "/v1/agents/{AGENT}",
-        .columns = columns,
-        .n_columns = COUNT_OF(columns)}};
+        .columns = cli_agent_columns,
+        .n_columns = CLI_AGENT_COLUMNS}};
 
 static const struct cli_option create_options[] = {
     {.name = "name",
@@ -65,22 +73,29 @@ static const struct cli_option create_options[] = {
         .goes = GOES_TEXT,
         .required = true,
         .help = "one that no other agent has"},
+    {.name = "kind",
+        .argument = "KIND",
+        .choices = cli_agent_kinds,
+        .goes = GOES_TEXT,
+        .help = "what it is",
+        .fallback = "agent"},
     {.name = "description", .argument = "TEXT", .goes = GOES_TEXT, .help = "for people"},
     {.name = "metadata",
         .argument = "JSON",
         .goes = GOES_JSON,
         .help = "an object of your own; @FILE reads it from a file"},
+    CLI_DEFINITION_OPTIONS,
 };
 const struct command command_agent_create = {.noun = "agent",
     .verb = "create",
-    .summary = "create an agent",
+    .summary = "create an agent, and version 1.0.0 of what it is told to be",
     .options = create_options,
     .n_options = COUNT_OF(create_options),
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
     .request = &(const struct cli_request){.method = "POST",
         .path = "/v1/agents",
-        .columns = columns,
-        .n_columns = COUNT_OF(columns)}};
+        .columns = cli_agent_columns,
+        .n_columns = CLI_AGENT_COLUMNS}};
 
 static const struct cli_option update_options[] = {
     {.name = "name", .argument = "NAME", .goes = GOES_TEXT, .help = "another name"},
@@ -89,10 +104,16 @@ static const struct cli_option update_options[] = {
         .argument = "JSON",
         .goes = GOES_JSON,
         .help = "members to set; null removes one"},
+    {.name = "active",
+        .argument = "BOOLEAN",
+        .choices = truths,
+        .goes = GOES_JSON,
+        .field = "is_active",
+        .help = "whether runs begin of it"},
     {.name = "if-match",
-        .argument = "VERSION",
+        .argument = "REVISION",
         .goes = GOES_MATCH,
-        .help = "only while this is its version"},
+        .help = "only while this is its revision"},
 };
 const struct command command_agent_update = {.noun = "agent",
     .verb = "update",
@@ -103,18 +124,18 @@ const struct command command_agent_update = {.noun = "agent",
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
     .request = &(const struct cli_request){.method = "PATCH",
         .path = "/v1/agents/{AGENT}",
-        .columns = columns,
-        .n_columns = COUNT_OF(columns)}};
+        .columns = cli_agent_columns,
+        .n_columns = CLI_AGENT_COLUMNS}};
 
 const struct command command_agent_delete = {.noun = "agent",
     .verb = "delete",
     .arguments = "AGENT",
-    .summary = "delete an agent, its states, configuration and storage",
+    .summary = "delete an agent, its versions, links, states, configuration and storage",
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT | COMMAND_DESTROYS,
     .request = &(const struct cli_request){.method = "DELETE",
         .path = "/v1/agents/{AGENT}",
-        .columns = columns,
-        .n_columns = COUNT_OF(columns),
+        .columns = cli_agent_columns,
+        .n_columns = CLI_AGENT_COLUMNS,
         .question = "Delete the agent, its states, its configuration and its storage?",
         .done = "The agent is deleted."}};
 

@@ -80,6 +80,17 @@
     X(agent_delete)        \
     X(agent_config)        \
     X(agent_configure)     \
+    X(agent_versions)      \
+    X(agent_version)       \
+    X(agent_make_version)  \
+    X(agent_edit_version)  \
+    X(agent_activate)      \
+    X(agent_rollback)      \
+    X(agent_diff)          \
+    X(agent_links)         \
+    X(agent_link)          \
+    X(agent_unlink)        \
+    X(agent_tree)          \
     X(state_list)          \
     X(state_get)           \
     X(state_set)           \

@@ -89,6 +89,12 @@ struct archive_thread {
     uint32_t n_participants;
 };
 
+/* From one agent to another, by their numbers. */
+struct archive_link {
+    uint32_t parent;
+    uint32_t child;
+};
+
 struct archive {
     struct archive_source source;
     int fd; /* of the spooled rows, for the source that reads them */
@@ -110,6 +116,13 @@ struct archive {
     struct archive_name *names; /* of files, also of those that are gone */
     size_t n_names;
     size_t cap_names;
+    struct archive_name *versions; /* of agents */
+    size_t n_versions;
+    size_t cap_versions;
+    bool has_sorted_versions;
+    struct archive_link *links; /* of agents, by the parent */
+    size_t n_links;
+    size_t cap_links;
 };
 
 /* ERR_INVALID at this place. */
@@ -142,6 +155,20 @@ MUST_CHECK enum error archive_judge_alone(struct archive_walk *w, struct archive
 /* Of the row of a file, or of its end; remembers the name. */
 MUST_CHECK enum error archive_judge_name(
     struct archive_walk *w, const struct archive_value *row, uint32_t thread);
+/* What stands for a name within a thread, or a version within an agent. */
+struct archive_name archive_name_of(uint32_t owner, struct str name);
+int archive_compare_names(const void *a, const void *b);
+
+/* archive_agents.c: `agent` is the number of the agent that the row belongs to. */
+MUST_CHECK enum error archive_judge_agent_version(
+    struct archive_walk *w, const struct archive_value *row, uint32_t agent);
+MUST_CHECK enum error archive_judge_activation(
+    struct archive_walk *w, const struct archive_value *row, uint32_t agent);
+MUST_CHECK enum error archive_judge_link(
+    struct archive_walk *w, const struct archive_value *row, uint32_t parent, uint32_t child);
+/* Once all are known: no version twice, no way along the links that is a circle, or too long. */
+MUST_CHECK enum error archive_judge_agents(struct archive *a, struct problem *problem);
+
 /* Once all names are known, and before archive_judge_filenames. */
 MUST_CHECK enum error archive_sort_names_of_files(struct archive *a, struct problem *problem);
 /* Of a message, or a version of one. */

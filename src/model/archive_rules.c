@@ -31,18 +31,18 @@ static enum error broken(struct archive_walk *w, const char *rule)
 
 /* --- Names of files -------------------------------------------------------------------------- */
 
-static struct archive_name name_of(uint32_t thread, struct str name)
+struct archive_name archive_name_of(uint32_t owner, struct str name)
 {
     struct archive_name key;
     struct sha256_state *state = sha256_create();
-    sha256_add(state, (struct str){(const char *)&thread, sizeof thread});
+    sha256_add(state, (struct str){(const char *)&owner, sizeof owner});
     sha256_add(state, name);
     struct sha256 hash = sha256_finish(state);
     memcpy(key.bytes, hash.bytes, sizeof key.bytes);
     return key;
 }
 
-static int compare_names(const void *a, const void *b)
+int archive_compare_names(const void *a, const void *b)
 {
     return memcmp(a, b, sizeof(struct archive_name));
 }
@@ -53,15 +53,15 @@ static void add_name(struct archive *a, uint32_t thread, struct str name)
         a->cap_names = a->cap_names == 0 ? 16 : 2 * a->cap_names;
         a->names = mem_realloc(a->names, a->cap_names * sizeof(struct archive_name));
     }
-    a->names[a->n_names++] = name_of(thread, name);
+    a->names[a->n_names++] = archive_name_of(thread, name);
 }
 
 enum error archive_sort_names_of_files(struct archive *a, struct problem *problem)
 {
     if (a->n_names > 0)
-        qsort(a->names, a->n_names, sizeof(struct archive_name), compare_names);
+        qsort(a->names, a->n_names, sizeof(struct archive_name), archive_compare_names);
     for (size_t i = 1; i < a->n_names; i++)
-        if (compare_names(&a->names[i - 1], &a->names[i]) == 0)
+        if (archive_compare_names(&a->names[i - 1], &a->names[i]) == 0)
             return archive_broken(problem, STR("files.jsonl"),
                 "and file_ends.jsonl have a name of the same thread twice");
     return OK;
@@ -76,9 +76,9 @@ static enum error is_in_archive(void *data, struct str name, bool *out_exists)
 {
     const struct place_of_files *place = data;
     const struct archive *a = place->archive;
-    struct archive_name key = name_of(place->thread, name);
-    *out_exists =
-        a->n_names > 0 && bsearch(&key, a->names, a->n_names, sizeof key, compare_names) != NULL;
+    struct archive_name key = archive_name_of(place->thread, name);
+    *out_exists = a->n_names > 0 &&
+                  bsearch(&key, a->names, a->n_names, sizeof key, archive_compare_names) != NULL;
     return OK;
 }
 

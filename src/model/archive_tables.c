@@ -1,6 +1,8 @@
 #include "model/archive_tables.h"
 
-#include "model/agents.h"
+#include "base/semver.h"
+#include "model/agent_links.h"
+#include "model/agent_versions.h"
 #include "model/awaited_tools.h"
 #include "model/checkpoints.h"
 #include "model/events.h"
@@ -69,6 +71,8 @@ enum {
 static const struct archive_field agents[] = {
     OWN_ID(SORT_AGENT),
     {.name = "name", .kind = KIND_TEXT, .min = 1, .max = AGENT_NAME_MAX_BYTES},
+    {.name = "kind", .kind = KIND_TEXT, .flags = MAYBE, .choices = agent_kinds},
+    {.name = "is_active", .kind = KIND_BOOL, .flags = MAYBE},
     {.name = "description", .kind = KIND_TEXT, .flags = MAYBE, .max = AGENT_DESCRIPTION_MAX_BYTES},
     METADATA(AGENT_METADATA_MAX_BYTES),
     CREATED,
@@ -87,6 +91,63 @@ static const struct archive_field agent_storage[] = {
     {.name = "value", .kind = KIND_JSON, .flags = MAYBE, .max = STORAGE_VALUE_MAX_BYTES},
     {.name = "bytes", .kind = KIND_BYTES, .flags = MAYBE, .max = STORAGE_VALUE_MAX_BYTES},
     {.name = "size_bytes", .kind = KIND_INT, .max = STORAGE_VALUE_MAX_BYTES},
+    CREATED,
+    UPDATED,
+    VERSION,
+};
+
+#define OF_AGENT                                                                                \
+    {                                                                                           \
+        .name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = KEY | ORDERED | OWNER \
+    }
+#define NUMBER                                                                                   \
+    {                                                                                            \
+        .name = "number", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX \
+    }
+#define SEMVER(field_name, field_flags)                                        \
+    {                                                                          \
+        .name = field_name, .kind = KIND_TEXT, .flags = field_flags, .min = 1, \
+        .max = SEMVER_MAX_BYTES                                                \
+    }
+#define PART(field_name)                                                     \
+    {                                                                        \
+        .name = field_name, .kind = KIND_OBJECT, .max = AGENT_PART_MAX_BYTES \
+    }
+
+static const struct archive_field agent_versions[] = {
+    OF_AGENT,
+    NUMBER,
+    SEMVER("version", 0),
+    PART("system_prompt"),
+    {.name = "workflow_graph", .kind = KIND_OBJECT, .flags = MAYBE, .max = AGENT_PART_MAX_BYTES},
+    PART("memory_config"),
+    PART("guardrail_config"),
+    PART("llm_config"),
+    PART("execution_config"),
+    {.name = "tools", .kind = KIND_ARRAY, .max = AGENT_PART_MAX_BYTES},
+    {.name = "description", .kind = KIND_TEXT, .flags = MAYBE, .max = AGENT_DESCRIPTION_MAX_BYTES},
+    BY,
+    CREATED,
+    UPDATED,
+    {.name = "used_at", .kind = KIND_TIME, .flags = MAYBE},
+    {.name = "revision", .kind = KIND_INT, .min = 1, .max = VERSION_MAX},
+};
+
+static const struct archive_field agent_activations[] = {
+    OF_AGENT,
+    NUMBER,
+    SEMVER("version", 0),
+    {.name = "activated_by", .kind = KIND_PRINCIPAL, .flags = MAYBE, .max = PRINCIPAL_MAX_BYTES},
+    {.name = "activated_at", .kind = KIND_TIME},
+};
+
+static const struct archive_field agent_links[] = {
+    {.name = "parent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = KEY | ORDERED | OWNER},
+    {.name = "child_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = KEY | ORDERED},
+    {.name = "role", .kind = KIND_TEXT, .min = 1, .max = AGENT_ROLE_NAME_MAX_BYTES},
+    {.name = "position", .kind = KIND_INT, .max = INT32_MAX},
+    SEMVER("child_version", MAYBE),
+    METADATA(AGENT_LINK_METADATA_MAX_BYTES),
     CREATED,
     UPDATED,
     VERSION,
@@ -573,6 +634,17 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
         FIELDS(agent_storage), FEW,
         {NULL, &SQL_ARCHIVE_STORAGE_OF_AGENT, &SQL_ARCHIVE_STORAGE_OF_TENANT},
         {&SQL_ARCHIVE_ADD_STORAGE}},
+    [MEMBER_AGENT_VERSIONS] = {"agent_versions.jsonl", "version of an agent", {"agent_versions"},
+        FIELDS(agent_versions), FEW,
+        {NULL, &SQL_ARCHIVE_AGENT_VERSIONS_OF_AGENT, &SQL_ARCHIVE_AGENT_VERSIONS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_AGENT_VERSION}, .is_later = true},
+    [MEMBER_AGENT_ACTIVATIONS] = {"agent_activations.jsonl", "activation of an agent",
+        {"agent_activations"}, FIELDS(agent_activations), MANY,
+        {NULL, &SQL_ARCHIVE_ACTIVATIONS_OF_AGENT, &SQL_ARCHIVE_ACTIVATIONS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_ACTIVATION, &SQL_ARCHIVE_ACTIVATE}, .is_later = true},
+    [MEMBER_AGENT_LINKS] = {"agent_links.jsonl", "link of agents", {"agent_links"},
+        FIELDS(agent_links), MANY, {NULL, NULL, &SQL_ARCHIVE_LINKS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_LINK}, .is_later = true},
     [MEMBER_THREADS] = {"threads.jsonl", "thread", {"threads", "thread_documents"}, FIELDS(threads),
         FEW, {&SQL_ARCHIVE_THREADS_OF_THREAD, NULL, &SQL_ARCHIVE_THREADS_OF_TENANT},
         {&SQL_ARCHIVE_ADD_THREAD, &SQL_ARCHIVE_ADD_THREAD_DOCUMENTS}, &SQL_ARCHIVE_TAKEN_THREAD},
@@ -687,9 +759,7 @@ const struct archive_omission archive_omissions[] = {
     {"thread_metadata", NULL, "it is made from the metadata of threads"},
     {"threads", "pruned_event_id", "event ids are given anew"},
     {"uploads", NULL, "what has not arrived is no file"},
-    {"agent_versions", NULL, NOT_YET},
-    {"agent_activations", NULL, NOT_YET},
-    {"agent_links", NULL, NOT_YET},
+    {"agents", "active_version", "it is that of the last activation"},
     {"item_dictionaries", NULL, "items are told as they are, not packed"},
     {"items", "size_bytes", "it is the length of the value"},
     {"items", "dictionary", "items are told as they are, not packed"},
@@ -711,9 +781,6 @@ const struct archive_omission archive_omissions[] = {
     {"runs", "phase_changes", "it is counted with the changes of phase"},
     {"runs", "turn_count", "it is counted with the turns"},
     {"runs", "step_count", "it is counted when steps come in"},
-    {"agents", "kind", NOT_YET},
-    {"agents", "is_active", NOT_YET},
-    {"agents", "active_version", NOT_YET},
 };
 const size_t archive_omission_count = COUNT_OF(archive_omissions);
 

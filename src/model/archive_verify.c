@@ -26,6 +26,8 @@ void archive_destroy(struct archive *a)
     mem_free(a->contents);
     mem_free(a->names);
     mem_free(a->items);
+    mem_free(a->versions);
+    mem_free(a->links);
     mem_free(a);
 }
 
@@ -214,6 +216,43 @@ static enum error judge_storage(
     return field(w, row, "size_bytes")->number == (int64_t)len
                ? OK
                : broken(w, "\"size_bytes\" is not its length");
+}
+
+static enum error judge_agent(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    const struct archive_value *kind = field(w, row, "kind");
+    j->own->fact = !kind->is_null && !str_eq(kind->text, STR("agent"));
+    return OK;
+}
+
+/* Of an agent: how many are before it. */
+static uint32_t agent_number(
+    const struct archive_walk *w, const struct archive_value *row, const char *name)
+{
+    const struct archive_ids_of *ids = &w->archive->ids[SORT_AGENT];
+    return ids_number(ids, ids_find(ids, field(w, row, name)->id));
+}
+
+static enum error judge_agent_version(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    return archive_judge_agent_version(w, row, agent_number(w, row, "agent_id"));
+}
+
+static enum error judge_activation(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    return archive_judge_activation(w, row, agent_number(w, row, "agent_id"));
+}
+
+static enum error judge_link(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    if (j->owner->fact == 0)
+        return broken(w, "\"parent_id\" names an agent of the kind agent, which has no children");
+    return archive_judge_link(
+        w, row, agent_number(w, row, "parent_id"), agent_number(w, row, "child_id"));
 }
 
 static enum error judge_thread(
@@ -451,7 +490,11 @@ static enum error judge_step(
 
 typedef enum error judge(struct archive_walk *w, const struct archive_value *row, struct judged *j);
 static judge *const JUDGES[MEMBER_COUNT] = {
+    [MEMBER_AGENTS] = judge_agent,
     [MEMBER_AGENT_STORAGE] = judge_storage,
+    [MEMBER_AGENT_VERSIONS] = judge_agent_version,
+    [MEMBER_AGENT_ACTIVATIONS] = judge_activation,
+    [MEMBER_AGENT_LINKS] = judge_link,
     [MEMBER_THREADS] = judge_thread,
     [MEMBER_PARTICIPANTS] = judge_participant,
     [MEMBER_ITEMS] = judge_item,
@@ -607,7 +650,8 @@ static enum error verify_subject(struct archive *a, struct problem *problem)
         return archive_broken(problem, STR("cairn.json"), "names a %s that is not in the archive",
             archive_whats[what]);
     bool fits = what == ARCHIVE_THREAD
-                    ? m[MEMBER_THREADS].rows == 1 && m[MEMBER_AGENT_STORAGE].rows == 0
+                    ? m[MEMBER_THREADS].rows == 1 && m[MEMBER_AGENT_STORAGE].rows == 0 &&
+                          m[MEMBER_AGENT_VERSIONS].rows == 0 && m[MEMBER_AGENT_LINKS].rows == 0
                     : m[MEMBER_AGENTS].rows == 1 && m[MEMBER_THREADS].rows == 0;
     for (size_t i = 0; what == ARCHIVE_THREAD && i < a->ids[SORT_STATE].count; i++)
         fits = fits && a->ids[SORT_STATE].entries[i].owner != NO_OWNER;
@@ -621,6 +665,8 @@ enum error archive_verify(struct archive *a, struct problem *problem)
     enum error e = archive_index(a, problem);
     for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++)
         e = verify_member(a, (enum archive_member_id)i, problem);
+    if (e == OK)
+        e = archive_judge_agents(a, problem);
     if (e == OK)
         e = verify_ahead(a, problem);
     if (e == OK)

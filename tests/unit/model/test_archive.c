@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "model/agents.h"
+#include "model/agent_links.h"
+#include "model/agent_versions.h"
 #include "model/archive_tables.h"
 #include "model/awaited_tools.h"
 #include "model/blobs.h"
@@ -178,12 +179,32 @@ static struct uuid add_participant(
     return id;
 }
 
+/* With two versions, of which the second is active and used. */
 static struct uuid add_agent(struct fixture *f, struct uuid tenant, const char *name)
 {
-    struct agent agent = {.name = str_of(name), .metadata = STR("{}")};
-    EXPECT_EQ(agent_create(begin_as(f, tenant), &agent), OK);
+    struct agent agent = {.name = str_of(name), .kind = STR("team"), .metadata = STR("{}")};
+    struct agent_version_draft draft = {.bump = STR("minor"),
+        .description = STR("better"),
+        .activate = true,
+        .parts = 1 << PART_TOOLS,
+        .definition = {.tools = STR("[\"search\"]")}};
+    struct agent_version version;
+    struct str used;
+    struct context *c = begin_as(f, tenant);
+    EXPECT_EQ(agent_create(c, &agent), OK);
+    EXPECT_EQ(agent_version_create(c, agent.id, &draft, &version), OK);
+    EXPECT_EQ(agent_use_version(c, agent.id, STR_NONE, &used), OK);
     commit(f);
     return agent.id;
+}
+
+static void add_link(struct fixture *f, struct uuid tenant, struct uuid parent, struct uuid child)
+{
+    struct agent_link link = {
+        .parent_id = parent, .child_id = child, .child_version = STR("1.0.0")};
+    bool unused;
+    EXPECT_EQ(agent_link_put(begin_as(f, tenant), &link, &unused), OK);
+    commit(f);
 }
 
 static void add_state(struct fixture *f, struct uuid tenant, struct uuid agent, struct uuid thread,
@@ -442,6 +463,7 @@ TEST(a_tenant_goes_into_another_with_its_ids_kept_to_the_very_same_bytes)
     fixture_begin(&f);
     struct uuid other = make_tenant(&f, "other");
     struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    add_link(&f, DEFAULT_TENANT_ID, agent, add_agent(&f, DEFAULT_TENANT_ID, "second"));
     add_storage(&f, DEFAULT_TENANT_ID, agent);
     add_state(&f, DEFAULT_TENANT_ID, agent, UUID_NIL, "config", "config");
     struct uuid thread = furnish(&f, DEFAULT_TENANT_ID, agent);
@@ -457,6 +479,49 @@ TEST(a_tenant_goes_into_another_with_its_ids_kept_to_the_very_same_bytes)
     EXPECT_EQ(imported(&f, other, first, ARCHIVE_IDS_KEEP), ERR_CONFLICT);
     EXPECT_PART(told(&f), "already");
     EXPECT_STR(exported(&f, other, OF_TENANT), first);
+    fixture_end(&f);
+}
+
+TEST(an_agent_goes_with_its_versions_and_which_of_them_is_active)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other");
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    const struct archive_subject subject = {ARCHIVE_AGENT, agent};
+    struct str archive = exported(&f, DEFAULT_TENANT_ID, subject);
+    EXPECT_EQ(imported(&f, other, archive, ARCHIVE_IDS_KEEP), OK);
+    struct agent_version version;
+    EXPECT_EQ(agent_version_get(begin_as(&f, other), agent, STR("active"), &version), OK);
+    commit(&f);
+    EXPECT_STR(version.version, STR("1.1.0"));
+    EXPECT_STR(version.description, STR("better"));
+    EXPECT(version.has_used_at);
+    EXPECT_PART(version.parts[PART_TOOLS], "search");
+    struct agent back;
+    EXPECT_EQ(agent_version_rollback(begin_as(&f, other), agent, &back), OK);
+    commit(&f);
+    EXPECT_STR(back.version, STR("1.0.0"));
+    EXPECT_STR(back.kind, STR("team"));
+    fixture_end(&f);
+}
+
+/* Written beside the model, which would not write it. */
+TEST(links_that_lead_in_a_circle_are_not_imported)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid other = make_tenant(&f, "other");
+    struct uuid a = add_agent(&f, DEFAULT_TENANT_ID, "a"),
+                b = add_agent(&f, DEFAULT_TENANT_ID, "b");
+    add_link(&f, DEFAULT_TENANT_ID, a, b);
+    add(&f, "INSERT INTO agent_links (tenant_id, parent_id, child_id, role, position, metadata,"
+            " created_at, updated_at) SELECT tenant_id, child_id, parent_id, role, 0, '{}', 1, 1"
+            " FROM agent_links");
+    struct str archive = exported(&f, DEFAULT_TENANT_ID, OF_TENANT);
+    EXPECT_EQ(imported(&f, other, archive, ARCHIVE_IDS_REMAP), ERR_INVALID);
+    EXPECT_PART(told(&f), "leads in a circle");
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agents"), 2);
     fixture_end(&f);
 }
 
