@@ -66,7 +66,7 @@ static const struct cli_option create_options[] = {
     {.name = "activate", .goes = GOES_TRUE, .help = "new runs get it at once"},
     CLI_DEFINITION_OPTIONS,
 };
-const struct command command_agent_create_version = {.noun = "agent",
+const struct command command_agent_make_version = {.noun = "agent",
     .verb = "create-version",
     .arguments = "AGENT",
     .summary = "make a version of an agent; what is left out is as in the newest",
@@ -86,7 +86,7 @@ static const struct cli_option update_options[] = {
         .goes = GOES_MATCH,
         .help = "only while this is its revision"},
 };
-const struct command command_agent_update_version = {.noun = "agent",
+const struct command command_agent_edit_version = {.noun = "agent",
     .verb = "update-version",
     .arguments = "AGENT VERSION",
     .summary = "change a version of an agent that no run has used",
