@@ -28,6 +28,7 @@ KEPT = ROOT / "tests/fuzz/corpus"
 AIMS = {
     "fuzz_answer": ["src/net/http_answer.c"],
     "fuzz_archive": ["src/model/archive", "src/api/archive_api.c", "src/base/tar.c"],
+    "fuzz_condition": ["src/base/condition.c", "src/base/semver.c"],
     "fuzz_cursor": ["src/api/events_api.c", "src/api/event_page.c"],
     "fuzz_http": ["src/net/http.c", "src/net/http_head.c", "src/net/http_body.c"],
     "fuzz_json": ["src/base/json.c", "src/base/json_keys.c", "src/base/json_number.c",

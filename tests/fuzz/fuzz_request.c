@@ -10,7 +10,7 @@
  * It comes from the admin of a tenant of its own; with '!' in front of the method from an operator,
  * with '~' from who may only read, with '?' from nobody. {t} is the newest thread's id, {T} that of
  * the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's id, {c} the
- * newest cursor, {e} ETag, {f} fence, {m} message, {a} agent, {p} participant, {h} share, {x} its
+ * newest cursor, {e} ETag, {f} fence, {m} message, {a} agent ({A} the one before), {p} participant, {h} share, {x} its
  * token, {u} upload. SWEEP does what is otherwise done every second, DAY lets a day go by before.
  *
  * What must hold: judge.h of every answer; who only reads, and what is refused, changes nothing;
@@ -46,6 +46,7 @@ enum slot {
     FENCE,
     MESSAGE,
     AGENT,
+    AGENT_2,
     PARTICIPANT,
     SHARE,
     TOKEN,
@@ -53,7 +54,7 @@ enum slot {
     CHECKPOINT,
     SLOTS
 };
-static const char slot_letters[] = "tTrRksncefmaphxuq";
+static const char slot_letters[] = "tTrRksncefmaAphxuq";
 
 struct world {
     struct arena arena; /* of one input */
@@ -328,7 +329,7 @@ static void learn(struct world *w, const struct route *route, const cairn_answer
     if (route->answer == &schema_key_created)
         keep(w, KEY, KEY, id);
     if (route->answer == &schema_agent)
-        keep(w, AGENT, AGENT, id);
+        keep(w, AGENT, AGENT_2, id);
     keep(w, THREAD, THREAD_2, json_text_of(&w->arena, body, "workflow_id"));
     keep(w, RUN, RUN_2, json_text_of(&w->arena, body, "run_id"));
     keep(w, SECRET, SECRET, json_text_of(&w->arena, body, "secret"));

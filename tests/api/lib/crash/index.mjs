@@ -1,5 +1,6 @@
 // Who works while the server is killed: one line a resource. crash.test.mjs fails while there is a
 // route that writes and that none of them writes through.
+import { Recruiter } from './agents.mjs';
 import { Courier } from './archives.mjs';
 import { Auditor } from './audit.mjs';
 import { Cartographer } from './checkpoints.mjs';
@@ -39,6 +40,7 @@ export const ACTORS = [
   Host,
   Locksmith,
   Archivist,
+  Recruiter,
   Courier,
   Landlord,
   Auditor, // last: it looks for what the others were promised
