@@ -11,6 +11,33 @@ test('agents and what belongs to them', async (t) => {
   const cli = newCli(t, server);
   const agent = await cli.json('agent', 'create', '--name', 'planner', '--json');
 
+  await t.test('an agent has versions and a team has members', async () => {
+    const team = await cli.json('agent', 'create', '--name', 'team', '--kind', 'team',
+      '--instructions', 'Work together', '--tools', '["search"]', '--json');
+    assert.deepEqual([team.kind, team.version], ['team', '1.0.0']);
+    const made = await cli.json('agent', 'create-version', team.id, '--bump', 'minor', '--llm',
+      '{"temperature":1}', '--json');
+    assert.equal(made.system_prompt.instructions, 'Work together');
+    await cli('agent', 'update-version', team.id, '1.1.0', '--execution', '{"max_turns":2}');
+    const active = await cli.json('agent', 'activate', team.id, 'latest', '--json');
+    assert.equal(active.version, '1.1.0');
+    assert.deepEqual((await cli.rows('agent', 'versions', team.id)).map((row) => row[0]),
+      ['1.1.0', '1.0.0']);
+    const shown = await cli.json('agent', 'version', team.id, 'active', '--json');
+    assert.equal(shown.execution_config.max_turns, 2);
+    const diff = await cli.json('agent', 'diff', team.id, '1.0.0', '1.1.0', '--json');
+    assert.deepEqual(diff.fields.map((f) => f.field), ['llm_config', 'execution_config']);
+    assert.equal((await cli.json('agent', 'rollback', team.id, '--json')).version, '1.0.0');
+    await cli('agent', 'link', team.id, agent.id, '--role', 'lead', '--position', '2');
+    assert.equal((await cli.rows('agent', 'links', team.id))[0][0], agent.id);
+    const tree = await cli.json('agent', 'tree', team.id, '--json');
+    assert.deepEqual(tree.children.map((c) => [c.name, c.role]), [['planner', 'lead']]);
+    await cli('agent', 'unlink', team.id, agent.id, '--yes');
+    await cli('agent', 'update', team.id, '--active', 'false');
+    const off = await cli.json('agent', 'get', team.id, '--json');
+    assert.equal(off.status, 'inactive');
+  });
+
   await t.test('an agent is listed, shown, changed, configured', async () => {
     const [row] = await cli.rows('agent', 'list', '--name', 'planner');
     assert.equal(row[0], agent.id);

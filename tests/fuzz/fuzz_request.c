@@ -10,8 +10,9 @@
  * It comes from the admin of a tenant of its own; with '!' in front of the method from an operator,
  * with '~' from who may only read, with '?' from nobody. {t} is the newest thread's id, {T} that of
  * the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's id, {c} the
- * newest cursor, {e} ETag, {f} fence, {m} message, {a} agent ({A} the one before), {p} participant, {h} share, {x} its
- * token, {u} upload. SWEEP does what is otherwise done every second, DAY lets a day go by before.
+ * newest cursor, {e} ETag, {f} fence, {m} message, {a} and {A} agents, {p} participant, {h} share,
+ * {x} its token, {u} upload. SWEEP does what is otherwise done every second, DAY lets a day go by
+ * before.
  *
  * What must hold: judge.h of every answer; who only reads, and what is refused, changes nothing;
  * the same again with the same Idempotency-Key is answered the same and changes nothing; a stream
