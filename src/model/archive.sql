@@ -14,9 +14,9 @@
 -- types: filenames json, responds_to uuid, addressed_to uuid, command json, has_debug bool
 -- types: deleted_at int, debug json, last_version int, current_version int, sha256 bytes
 -- types: created_by text, source_thread_id uuid, source_name text, source_version int
--- types: number int, system_prompt json, workflow_graph json, memory_config json
+-- types: system_prompt json, workflow_graph json, memory_config json
 -- types: guardrail_config json, llm_config json, execution_config json, tools json, used_at int
--- types: activated_by text, activated_at int, parent_id uuid, child_id uuid, position int
+-- types: activated_by text, activated_at int, child_id uuid
 -- types: child_version text, is_active bool
 -- types: restored_from int, revision int, data json, json_schema json, ui_schema json
 -- types: number int, at int, step_number int, action_type text, action_data json
