@@ -14,10 +14,7 @@
 -- types: filenames json, responds_to uuid, addressed_to uuid, command json, has_debug bool
 -- types: deleted_at int, debug json, last_version int, current_version int, sha256 bytes
 -- types: created_by text, source_thread_id uuid, source_name text, source_version int
--- types: system_prompt json, workflow_graph json, memory_config json
--- types: guardrail_config json, llm_config json, execution_config json, tools json, used_at int
--- types: activated_by text, activated_at int, child_id uuid
--- types: child_version text, is_active bool
+-- types: is_active bool
 -- types: restored_from int, revision int, data json, json_schema json, ui_schema json
 -- types: number int, at int, step_number int, action_type text, action_data json
 -- types: messages_snapshot_id uuid, messages_count int, estimated_tokens int, duration_ms int
@@ -77,36 +74,6 @@ SELECT {{agent_fields}} FROM agents AS a WHERE a.tenant_id = :tenant_id AND a.id
         OR EXISTS (SELECT 1 FROM runs AS r WHERE r.tenant_id = :tenant_id
             AND r.thread_id = :from AND r.agent_id = a.id))
 ORDER BY a.id LIMIT :limit;
-
--- define agent_version_fields: v.agent_id, v.number, v.version, v.system_prompt,
---   | v.workflow_graph, v.memory_config, v.guardrail_config, v.llm_config, v.execution_config,
---   | v.tools, v.description, v.created_by, v.created_at, v.updated_at, v.used_at, v.revision
--- define agent_version_next: (v.agent_id, v.number) > (:after_1, :after_n)
---   | ORDER BY v.agent_id, v.number LIMIT :limit
-
--- name: archive_agent_versions_of_tenant
-SELECT {{agent_version_fields}} FROM agent_versions AS v
-WHERE v.tenant_id = :tenant_id AND {{agent_version_next}};
-
--- name: archive_agent_versions_of_agent
-SELECT {{agent_version_fields}} FROM agent_versions AS v
-WHERE v.tenant_id = :tenant_id AND v.agent_id = :from AND {{agent_version_next}};
-
--- name: archive_activations_of_tenant
-SELECT v.agent_id, v.number, v.version, v.activated_by, v.activated_at FROM agent_activations AS v
-WHERE v.tenant_id = :tenant_id AND {{agent_version_next}};
-
--- name: archive_activations_of_agent
-SELECT v.agent_id, v.number, v.version, v.activated_by, v.activated_at FROM agent_activations AS v
-WHERE v.tenant_id = :tenant_id AND v.agent_id = :from AND {{agent_version_next}};
-
--- Of one agent there are none: the other end is another agent.
--- name: archive_links_of_tenant
-SELECT l.parent_id, l.child_id, l.role, l.position, l.child_version, l.metadata, l.created_at,
-    l.updated_at, l.version
-FROM agent_links AS l
-WHERE l.tenant_id = :tenant_id AND (l.parent_id, l.child_id) > (:after_1, :after_2)
-ORDER BY l.parent_id, l.child_id LIMIT :limit;
 
 -- define storage_fields: s.agent_id, s.key, s.content_type, s.value, s.bytes, s.size_bytes,
 --   | s.created_at, s.updated_at, s.version
@@ -472,31 +439,6 @@ INSERT INTO agents (tenant_id, id, name, kind, is_active, description, metadata,
     updated_at, version)
 VALUES (:tenant_id, :id, :name, coalesce(:kind, 'agent'), coalesce(:is_active, true),
     :description, :metadata, :created_at, :updated_at, :version);
-
--- name: archive_add_agent_version
--- types: version text
-INSERT INTO agent_versions (tenant_id, agent_id, number, version, system_prompt, workflow_graph,
-    memory_config, guardrail_config, llm_config, execution_config, tools, description, created_by,
-    created_at, updated_at, used_at, revision)
-VALUES (:tenant_id, :agent_id, :number, :version, :system_prompt, :workflow_graph, :memory_config,
-    :guardrail_config, :llm_config, :execution_config, :tools, :description, :created_by,
-    :created_at, :updated_at, :used_at, :revision);
-
--- name: archive_add_activation
--- types: version text
-INSERT INTO agent_activations (tenant_id, agent_id, number, version, activated_by, activated_at)
-VALUES (:tenant_id, :agent_id, :number, :version, :activated_by, :activated_at);
-
--- They come in their order: the last one stays.
--- name: archive_activate
--- types: version text
-UPDATE agents SET active_version = :version WHERE tenant_id = :tenant_id AND id = :agent_id;
-
--- name: archive_add_link
-INSERT INTO agent_links (tenant_id, parent_id, child_id, role, position, child_version, metadata,
-    created_at, updated_at, version)
-VALUES (:tenant_id, :parent_id, :child_id, :role, :position, :child_version, :metadata,
-    :created_at, :updated_at, :version);
 
 -- name: archive_add_storage
 INSERT INTO agent_storage (tenant_id, agent_id, key, content_type, value, bytes, size_bytes,

@@ -96,34 +96,16 @@ static const struct archive_field agent_storage[] = {
     VERSION,
 };
 
-#define OF_AGENT                                                                                \
-    {                                                                                           \
-        .name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = KEY | ORDERED | OWNER \
-    }
-#define NUMBER                                                                                   \
-    {                                                                                            \
-        .name = "number", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX \
-    }
-#define SEMVER(field_name, field_flags)                                        \
-    {                                                                          \
-        .name = field_name, .kind = KIND_TEXT, .flags = field_flags, .min = 1, \
-        .max = SEMVER_MAX_BYTES                                                \
-    }
-#define PART(field_name)                                                     \
-    {                                                                        \
-        .name = field_name, .kind = KIND_OBJECT, .max = AGENT_PART_MAX_BYTES \
-    }
-
 static const struct archive_field agent_versions[] = {
-    OF_AGENT,
-    NUMBER,
-    SEMVER("version", 0),
-    PART("system_prompt"),
+    {.name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = KEY | ORDERED | OWNER},
+    {.name = "number", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX},
+    {.name = "version", .kind = KIND_TEXT, .min = 1, .max = SEMVER_MAX_BYTES},
+    {.name = "system_prompt", .kind = KIND_OBJECT, .max = AGENT_PART_MAX_BYTES},
     {.name = "workflow_graph", .kind = KIND_OBJECT, .flags = MAYBE, .max = AGENT_PART_MAX_BYTES},
-    PART("memory_config"),
-    PART("guardrail_config"),
-    PART("llm_config"),
-    PART("execution_config"),
+    {.name = "memory_config", .kind = KIND_OBJECT, .max = AGENT_PART_MAX_BYTES},
+    {.name = "guardrail_config", .kind = KIND_OBJECT, .max = AGENT_PART_MAX_BYTES},
+    {.name = "llm_config", .kind = KIND_OBJECT, .max = AGENT_PART_MAX_BYTES},
+    {.name = "execution_config", .kind = KIND_OBJECT, .max = AGENT_PART_MAX_BYTES},
     {.name = "tools", .kind = KIND_ARRAY, .max = AGENT_PART_MAX_BYTES},
     {.name = "description", .kind = KIND_TEXT, .flags = MAYBE, .max = AGENT_DESCRIPTION_MAX_BYTES},
     BY,
@@ -134,9 +116,9 @@ static const struct archive_field agent_versions[] = {
 };
 
 static const struct archive_field agent_activations[] = {
-    OF_AGENT,
-    NUMBER,
-    SEMVER("version", 0),
+    {.name = "agent_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = KEY | ORDERED | OWNER},
+    {.name = "number", .kind = KIND_INT, .flags = KEY | ORDERED, .min = 1, .max = VERSION_MAX},
+    {.name = "version", .kind = KIND_TEXT, .min = 1, .max = SEMVER_MAX_BYTES},
     {.name = "activated_by", .kind = KIND_PRINCIPAL, .flags = MAYBE, .max = PRINCIPAL_MAX_BYTES},
     {.name = "activated_at", .kind = KIND_TIME},
 };
@@ -146,7 +128,7 @@ static const struct archive_field agent_links[] = {
     {.name = "child_id", .kind = KIND_ID, .sort = SORT_AGENT, .flags = KEY | ORDERED},
     {.name = "role", .kind = KIND_TEXT, .min = 1, .max = AGENT_ROLE_NAME_MAX_BYTES},
     {.name = "position", .kind = KIND_INT, .max = INT32_MAX},
-    SEMVER("child_version", MAYBE),
+    {.name = "child_version", .kind = KIND_TEXT, .flags = MAYBE, .max = SEMVER_MAX_BYTES},
     METADATA(AGENT_LINK_METADATA_MAX_BYTES),
     CREATED,
     UPDATED,
