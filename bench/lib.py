@@ -41,7 +41,7 @@ class Rig:
         "seed": (["measure.c"], ["pkg:libpq"]),
         "libpq": (["{built}/model/statements.c"], ["pkg:libpq", "-lpthread"]),
         "embedded": (["measure.c", "{built}/lib/libcairn.a"],
-                     ["-lsqlite3", "-lpq", "-lcrypto", "-lpthread"]),
+                     ["-lsqlite3", "-lpq", "-lcrypto", "-lzstd", "-lpthread"]),
     }
 
     def __init__(self, binary, directory, quick):

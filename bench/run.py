@@ -20,6 +20,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import appends
+import checkpoints
 import embedded
 import files
 import growth
@@ -36,7 +37,7 @@ SECTIONS = {"appends": appends.measure, "subscribers": subscribers.measure,
             "growth": growth.measure, "process": process.measure, "embedded": embedded.measure,
             "slow": hostile.measure_slow, "deaf": hostile.measure_deaf,
             "postgres": postgres.measure,
-            "messages": messages.measure, "steps": steps.measure,
+            "messages": messages.measure, "steps": steps.measure, "checkpoints": checkpoints.measure,
             "files": files.measure}
 STORE = HERE / "results.json"
 

@@ -142,6 +142,12 @@ TARGETS = (
     Target("deaf", "readers that were cut off", "deaf", lambda f: f["reconnects"], 0, most=True),
     Target("deaf", "subscribers that never read and were kept", "deaf",
            lambda f: f["left"] - 9000, 0, most=True),
+    Target("checkpoints", "200 checkpoints of a growing list, of what full copies take",
+           "checkpoints", lambda f: f["share"] * 100, 2, " %", most=True),
+    Target("checkpoints", "the last 20 puts of what was added, times the first 20", "checkpoints",
+           lambda f: f["late"], 1.5, most=True),
+    Target("checkpoints", "the latest one over HTTP, times one full copy from SQLite",
+           "checkpoints", lambda f: f["get_ratio"], 5, most=True),
     Target("files", "2 GiB up and down: the most memory of a server", "files",
            lambda f: max(place["most_mib"] for place in f.values()), 32, " MiB", most=True),
 )

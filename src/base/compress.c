@@ -25,14 +25,23 @@ static bool succeeded(size_t result, size_t size)
     return !ZSTD_isError(result);
 }
 
-static void free_compressor(ZSTD_CCtx **context)
+struct compressor {
+    ZSTD_CCtx *compress; /* each NULL until it is needed */
+    ZSTD_DCtx *decompress;
+};
+
+struct compressor *compressor_create(void)
 {
-    ZSTD_freeCCtx(*context);
+    return MEM_NEW(struct compressor);
 }
 
-static void free_decompressor(ZSTD_DCtx **context)
+void compressor_destroy(struct compressor *c)
 {
-    ZSTD_freeDCtx(*context);
+    if (c == NULL)
+        return;
+    ZSTD_freeCCtx(c->compress);
+    ZSTD_freeDCtx(c->decompress);
+    mem_free(c);
 }
 
 struct dictionary *dictionary_create(struct str bytes, int level)
@@ -65,32 +74,35 @@ bool dictionary_train(struct arena *arena, struct str samples, const size_t *siz
     return true;
 }
 
-bool compress_bytes(struct arena *arena, struct str bytes, const struct dictionary *d, int level,
-    struct str *out_compressed)
+bool compress_bytes(struct compressor *c, struct arena *arena, struct str bytes,
+    const struct dictionary *d, int level, struct str *out_compressed)
 {
     size_t room = bytes.len - bytes.len / 8;
     char *place = arena_alloc(arena, room + 1);
-    ZSTD_CCtx *context CLEANUP(free_compressor) = ZSTD_createCCtx();
-    must_have(context, bytes.len);
-    size_t len = d != NULL ? ZSTD_compress_usingCDict(
-                                 context, place, room, bytes.ptr, bytes.len, d->compress)
-                           : ZSTD_compressCCtx(context, place, room, bytes.ptr, bytes.len, level);
+    if (c->compress == NULL)
+        c->compress = ZSTD_createCCtx();
+    must_have(c->compress, bytes.len);
+    size_t len =
+        d != NULL
+            ? ZSTD_compress_usingCDict(c->compress, place, room, bytes.ptr, bytes.len, d->compress)
+            : ZSTD_compressCCtx(c->compress, place, room, bytes.ptr, bytes.len, level);
     if (!succeeded(len, bytes.len))
         return false;
     *out_compressed = (struct str){place, len};
     return true;
 }
 
-bool decompress_bytes(struct arena *arena, struct str compressed, size_t size,
+bool decompress_bytes(struct compressor *c, struct arena *arena, struct str compressed, size_t size,
     const struct dictionary *d, struct str *out_bytes)
 {
     char *place = arena_alloc(arena, size + 1);
-    ZSTD_DCtx *context CLEANUP(free_decompressor) = ZSTD_createDCtx();
-    must_have(context, size);
-    size_t len = d != NULL
-                     ? ZSTD_decompress_usingDDict(
-                           context, place, size, compressed.ptr, compressed.len, d->decompress)
-                     : ZSTD_decompressDCtx(context, place, size, compressed.ptr, compressed.len);
+    if (c->decompress == NULL)
+        c->decompress = ZSTD_createDCtx();
+    must_have(c->decompress, size);
+    size_t len =
+        d != NULL ? ZSTD_decompress_usingDDict(
+                        c->decompress, place, size, compressed.ptr, compressed.len, d->decompress)
+                  : ZSTD_decompressDCtx(c->decompress, place, size, compressed.ptr, compressed.len);
     if (!succeeded(len, size) || len != size)
         return false;
     *out_bytes = (struct str){place, size};

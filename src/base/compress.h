@@ -24,12 +24,19 @@ void dictionary_destroy(struct dictionary *d);
 MUST_CHECK bool dictionary_train(struct arena *arena, struct str samples, const size_t *sizes,
     size_t n, size_t max_bytes, struct str *out_bytes);
 
+/* The memory that it is done in, for one text after the other: to make it anew for each costs more
+ * than a short text does. */
+struct compressor;
+struct compressor *compressor_create(void);
+/* Accepts NULL. */
+void compressor_destroy(struct compressor *c);
+
 /* With a dictionary, or NULL; then with the level given. False when it would save less than an
  * eighth. */
-MUST_CHECK bool compress_bytes(struct arena *arena, struct str bytes, const struct dictionary *d,
-    int level, struct str *out_compressed);
+MUST_CHECK bool compress_bytes(struct compressor *c, struct arena *arena, struct str bytes,
+    const struct dictionary *d, int level, struct str *out_compressed);
 /* False unless that is just `size` bytes. */
-MUST_CHECK bool decompress_bytes(struct arena *arena, struct str compressed, size_t size,
-    const struct dictionary *d, struct str *out_bytes);
+MUST_CHECK bool decompress_bytes(struct compressor *c, struct arena *arena, struct str compressed,
+    size_t size, const struct dictionary *d, struct str *out_bytes);
 
 #endif

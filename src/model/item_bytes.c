@@ -86,20 +86,25 @@ static const struct dictionary *cache_put(struct str sha256, struct dictionary *
     return result;
 }
 
-void item_dictionary_release(struct item_dictionary *dictionary)
+static void let_go(const struct dictionary *prepared)
 {
     struct kept *kept = NULL;
-    if (dictionary->prepared == NULL)
-        return;
     pthread_mutex_lock(&cache.mutex);
     for (size_t i = 0; i < KEPT && kept == NULL; i++)
-        if (cache.places[i].dictionary == dictionary->prepared)
+        if (cache.places[i].dictionary == prepared)
             kept = &cache.places[i];
     if (kept != NULL)
         kept->users--;
     pthread_mutex_unlock(&cache.mutex);
     if (kept == NULL)
-        dictionary_destroy((struct dictionary *)(uintptr_t)dictionary->prepared);
+        dictionary_destroy((struct dictionary *)(uintptr_t)prepared);
+}
+
+void item_dictionary_release(struct item_dictionary *dictionary)
+{
+    if (dictionary->prepared != NULL)
+        let_go(dictionary->prepared);
+    compressor_destroy(dictionary->compressor);
     *dictionary = (struct item_dictionary){0};
 }
 
@@ -132,7 +137,7 @@ enum error item_dictionary_get(struct context *c, struct arena *arena, int64_t n
     if (prepared == NULL)
         e = load(c, arena, number, sha256, &prepared);
     if (e == OK)
-        *out_dictionary = (struct item_dictionary){number, prepared};
+        *out_dictionary = (struct item_dictionary){.number = number, .prepared = prepared};
     return e;
 }
 
@@ -157,12 +162,20 @@ enum error item_dictionary_newest(
 
 /* --- Items ---------------------------------------------------------------------------------- */
 
-struct str item_pack(struct arena *arena, struct str text, const struct item_dictionary *dictionary,
+static struct compressor *compressor_of(struct item_dictionary *dictionary)
+{
+    if (dictionary->compressor == NULL)
+        dictionary->compressor = compressor_create();
+    return dictionary->compressor;
+}
+
+struct str item_pack(struct arena *arena, struct str text, struct item_dictionary *dictionary,
     int level, int64_t *out_column)
 {
     struct str packed;
     bool has = dictionary->prepared != NULL;
-    if (compress_bytes(arena, text, dictionary->prepared, level, &packed)) {
+    if (compress_bytes(
+            compressor_of(dictionary), arena, text, dictionary->prepared, level, &packed)) {
         *out_column = has ? dictionary->number : ITEM_PLAIN_YET;
         return packed;
     }
@@ -171,7 +184,7 @@ struct str item_pack(struct arena *arena, struct str text, const struct item_dic
 }
 
 bool item_unpack(struct arena *arena, struct str bytes, int64_t column, size_t size,
-    const struct item_dictionary *dictionary, struct str *out_text)
+    struct item_dictionary *dictionary, struct str *out_text)
 {
     if (column == ITEM_AS_IT_IS || column == ITEM_AS_IT_IS_YET) {
         *out_text = bytes;
@@ -180,5 +193,6 @@ bool item_unpack(struct arena *arena, struct str bytes, int64_t column, size_t s
     bool is_plain = column == ITEM_PLAIN || column == ITEM_PLAIN_YET;
     if (!is_plain && (column <= 0 || column != dictionary->number))
         return false;
-    return decompress_bytes(arena, bytes, size, is_plain ? NULL : dictionary->prepared, out_text);
+    return decompress_bytes(compressor_of(dictionary), arena, bytes, size,
+        is_plain ? NULL : dictionary->prepared, out_text);
 }

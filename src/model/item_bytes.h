@@ -28,10 +28,12 @@ enum {
     DICTIONARY_FROM_BYTES = 1024 * 1024,
 };
 
-/* A prepared dictionary, held until item_dictionary_release. */
+/* What items are packed and unpacked with: a prepared dictionary, and memory to do it in. All zero
+ * is one without a dictionary; what it holds is let go of by item_dictionary_release. */
 struct item_dictionary {
     int64_t number; /* 0: there is none */
     const struct dictionary *prepared;
+    struct compressor *compressor; /* NULL until it is needed */
 };
 
 /* The tenant's newest one. */
@@ -40,15 +42,14 @@ MUST_CHECK enum error item_dictionary_newest(
 /* That one, which has this hash. ERR_DAMAGED when it has not, or is not there. */
 MUST_CHECK enum error item_dictionary_get(struct context *c, struct arena *arena, int64_t number,
     struct str sha256, struct item_dictionary *out_dictionary);
-/* Accepts one that there is none of. */
 void item_dictionary_release(struct item_dictionary *dictionary);
 
 /* What to store of a text, and what to say in the column. */
-struct str item_pack(struct arena *arena, struct str text, const struct item_dictionary *dictionary,
+struct str item_pack(struct arena *arena, struct str text, struct item_dictionary *dictionary,
     int level, int64_t *out_column);
 /* The text of what is stored; false when it cannot be. */
 MUST_CHECK bool item_unpack(struct arena *arena, struct str bytes, int64_t column, size_t size,
-    const struct item_dictionary *dictionary, struct str *out_text);
+    struct item_dictionary *dictionary, struct str *out_text);
 
 /* --- For the sweep -------------------------------------------------------------------------- */
 

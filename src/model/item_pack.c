@@ -34,6 +34,7 @@ struct unpacked {
 static enum error read_unpacked(struct context *c, struct arena *arena, size_t max,
     size_t max_bytes, struct unpacked *out, size_t *out_count)
 {
+    CLEANUP(item_dictionary_release) struct item_dictionary none = {0};
     struct query q;
     size_t n = 0, bytes = 0;
     query_begin(&q, c->tx, &SQL_ITEM_UNPACKED, arena);
@@ -41,7 +42,6 @@ static enum error read_unpacked(struct context *c, struct arena *arena, size_t m
     query_i64(&q, "limit", (int64_t)max);
     query_i64(&q, "max_bytes", (int64_t)max_bytes);
     while (n < max && bytes < max_bytes && query_next(&q)) {
-        const struct item_dictionary none = {0};
         out[n].sha256 = row_bytes(&q);
         int64_t size = row_i64(&q), column = row_i64(&q);
         struct str stored = row_bytes(&q);
@@ -129,7 +129,7 @@ static enum error make_dictionary(struct context *c, struct arena *arena)
 /* --- Packing ---------------------------------------------------------------------------------- */
 
 static enum error repack(struct context *c, struct arena *arena, const struct unpacked *item,
-    const struct item_dictionary *dictionary)
+    struct item_dictionary *dictionary)
 {
     struct query q;
     int64_t column;
@@ -144,8 +144,8 @@ static enum error repack(struct context *c, struct arena *arena, const struct un
     return query_run(&q);
 }
 
-static enum error pack_slice(struct context *c, struct arena *arena,
-    const struct item_dictionary *dictionary, bool *out_more)
+static enum error pack_slice(
+    struct context *c, struct arena *arena, struct item_dictionary *dictionary, bool *out_more)
 {
     struct unpacked *items = ARENA_ARRAY(arena, struct unpacked, ITEMS_A_JOB);
     size_t n = 0;

@@ -42,7 +42,7 @@ static void begin_on_hashes(struct context *c, struct query *q, struct arena *ar
 /* --- Storing -------------------------------------------------------------------------------- */
 
 static enum error insert(struct context *c, struct arena *arena, const struct piece *piece,
-    const struct item_dictionary *dictionary)
+    struct item_dictionary *dictionary)
 {
     struct query q;
     int64_t column;

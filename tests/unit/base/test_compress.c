@@ -29,40 +29,47 @@ static struct str train(struct arena *arena, size_t n)
 TEST(what_is_compressed_comes_back_with_a_dictionary_much_shorter)
 {
     CLEANUP(arena_deinit) struct arena arena;
+    struct compressor *work = compressor_create();
     arena_init(&arena, SIZE_MAX);
     struct dictionary *d = dictionary_create(train(&arena, 500), COMPRESS_FAST);
     struct str compressed, back, text = sample(&arena, 123456);
-    EXPECT(!compress_bytes(&arena, text, NULL, COMPRESS_FAST, &compressed));
-    EXPECT(compress_bytes(&arena, text, d, COMPRESS_FAST, &compressed));
+    EXPECT(!compress_bytes(work, &arena, text, NULL, COMPRESS_FAST, &compressed));
+    EXPECT(compress_bytes(work, &arena, text, d, COMPRESS_FAST, &compressed));
     EXPECT(compressed.len * 2 < text.len);
-    EXPECT(decompress_bytes(&arena, compressed, text.len, d, &back));
+    EXPECT(decompress_bytes(work, &arena, compressed, text.len, d, &back));
     EXPECT_STR(back, text);
-    EXPECT(!decompress_bytes(&arena, compressed, text.len, NULL, &back));
+    EXPECT(!decompress_bytes(work, &arena, compressed, text.len, NULL, &back));
     dictionary_destroy(d);
     dictionary_destroy(NULL);
+    compressor_destroy(work);
 }
 
 TEST(what_would_not_be_shorter_is_not_compressed)
 {
     CLEANUP(arena_deinit) struct arena arena;
+    struct compressor *work = compressor_create();
     arena_init(&arena, SIZE_MAX);
     struct str out;
-    EXPECT(!compress_bytes(&arena, STR("abcdefghij"), NULL, COMPRESS_FAST, &out));
-    EXPECT(!compress_bytes(&arena, STR(""), NULL, COMPRESS_FAST, &out));
+    EXPECT(!compress_bytes(work, &arena, STR("abcdefghij"), NULL, COMPRESS_FAST, &out));
+    EXPECT(!compress_bytes(work, &arena, STR(""), NULL, COMPRESS_FAST, &out));
+    compressor_destroy(work);
 }
 
 TEST(bytes_that_are_no_compressed_text_of_that_length_are_refused)
 {
     CLEANUP(arena_deinit) struct arena arena;
+    struct compressor *work = compressor_create();
     arena_init(&arena, SIZE_MAX);
     struct str one = sample(&arena, 1), compressed, back;
     struct str text = arena_printf(&arena, "[%.*s,%.*s]", STR_ARG(one), STR_ARG(one));
-    EXPECT(compress_bytes(&arena, text, NULL, COMPRESS_WELL, &compressed));
-    EXPECT(!decompress_bytes(&arena, compressed, text.len - 1, NULL, &back));
-    EXPECT(!decompress_bytes(&arena, compressed, text.len + 1, NULL, &back));
-    EXPECT(!decompress_bytes(&arena, text, text.len, NULL, &back));
+    EXPECT(compress_bytes(work, &arena, text, NULL, COMPRESS_WELL, &compressed));
+    EXPECT(!decompress_bytes(work, &arena, compressed, text.len - 1, NULL, &back));
+    EXPECT(!decompress_bytes(work, &arena, compressed, text.len + 1, NULL, &back));
+    EXPECT(!decompress_bytes(work, &arena, text, text.len, NULL, &back));
     for (size_t len = 0; len < compressed.len; len++)
-        EXPECT(!decompress_bytes(&arena, str_slice(compressed, 0, len), text.len, NULL, &back));
+        EXPECT(
+            !decompress_bytes(work, &arena, str_slice(compressed, 0, len), text.len, NULL, &back));
+    compressor_destroy(work);
 }
 
 TEST(too_few_samples_make_no_dictionary)

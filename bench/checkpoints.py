@@ -1,0 +1,246 @@
+"""Checkpoints: a conversation whose whole list of messages is kept after each turn, beside full
+copies and LangGraph's own savers."""
+import http.client
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import time
+
+from lib import HERE, parse_results, paragraph, settle, table, tell
+from peers import Postgres
+
+TURNS = 200
+BYTES = 1_280_000   # of messages at the end
+GETS = 100
+VOCABULARY = 8000
+SHARE = 20          # turns at the start and at the end that are compared
+PACKED_S = 8        # for the sweep to pack what was put
+
+
+def make_words(rng):
+    parts = ["ta", "re", "lo", "mi", "con", "ver", "si", "an", "der", "ing", "ment", "st", "pro",
+             "al", "ic", "er", "un", "de", "to", "na"]
+    return ["".join(rng.choice(parts) for _ in range(rng.randint(1, 4)))
+            for _ in range(VOCABULARY)]
+
+
+def make_messages():
+    """Questions and answers: common words are common, and the answers are long."""
+    rng = random.Random(7)
+    words = make_words(rng)
+
+    def text(size):
+        out = []
+        while size > 0:
+            word = words[int(VOCABULARY ** rng.random()) - 1]
+            out.append(word)
+            size -= len(word) + 1
+        return " ".join(out)
+
+    a_turn = BYTES // TURNS
+    messages = []
+    for turn in range(TURNS):
+        question = a_turn // 12
+        messages.append({"id": f"msg_{rng.getrandbits(64):016x}", "role": "user",
+                         "content": text(question)})
+        messages.append({"id": f"msg_{rng.getrandbits(64):016x}", "role": "assistant",
+                         "content": [{"type": "text", "text": text(a_turn - question - 250)}],
+                         "model": "model-1", "stop_reason": "end_turn",
+                         "usage": {"input_tokens": 400 + turn * 60, "output_tokens": 300}})
+    return messages
+
+
+def values(messages, turn):
+    return {"messages": messages[:turn * 2], "step": turn}
+
+
+def size_of(path):
+    return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))
+
+
+class Client:
+    """One connection that stays."""
+
+    def __init__(self, cairn):
+        self.http = http.client.HTTPConnection("127.0.0.1", cairn.port)
+
+    def ask(self, method, path, body=None):
+        began = time.perf_counter()
+        self.http.request(method, path, body, {"Content-Type": "application/json"})
+        answer = self.http.getresponse()
+        text = answer.read()
+        took = (time.perf_counter() - began) * 1e6
+        if answer.status not in (200, 201):
+            raise SystemExit(f"{method} {path}: {answer.status} {text[:300]}")
+        return text, took
+
+
+def put_to_cairn(client, path, messages, turns, by_parts):
+    puts = []
+    parent = None
+    for turn in range(1, turns + 1):
+        body = {"channel_values": values(messages, turn)}
+        if by_parts and parent:
+            body = {"parent_id": parent, "changes": {
+                "set": {"step": turn}, "append": {"messages": messages[turn * 2 - 2:turn * 2]}}}
+        text, took = client.ask("POST", path, json.dumps(body).encode())
+        parent = json.loads(text)["id"]
+        puts.append(took)
+    return puts
+
+
+def measure_cairn(rig, messages, turns, gets, by_parts):
+    """What the file has grown by, when the server was stopped both times."""
+    data = "by-parts" if by_parts else "whole"
+    cairn = rig.cairn(data)
+    thread = cairn.make_threads(1)[0]
+    cairn.stop()
+    file = f"{rig.directory}/{data}/cairn.db"
+    before = size_of(file)
+    cairn = rig.cairn(data)
+    client = Client(cairn)
+    path = f"/v1/threads/{thread}/checkpoints"
+    puts = put_to_cairn(client, path, messages, turns, by_parts)
+    text, _ = client.ask("GET", f"{path}/latest")
+    if json.loads(text)["channel_values"] != values(messages, turns):
+        raise SystemExit("the latest checkpoint is not what was put")
+    took = [client.ask("GET", f"{path}/latest")[1] for _ in range(gets)]
+    time.sleep(0 if rig.quick else PACKED_S)
+    packed = [client.ask("GET", f"{path}/latest")[1] for _ in range(gets)]
+    cairn.stop()
+    return {"puts": puts, "get": sum(took) / gets, "get_packed": sum(packed) / gets,
+            "bytes": size_of(file) - before}
+
+
+def measure_copies(rig, messages, turns, gets):
+    """Each checkpoint as a row with its JSON, as the simplest store of all has it."""
+    file = f"{rig.directory}/copies.db"
+    db = sqlite3.connect(file, isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("CREATE TABLE checkpoints (id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
+    puts = []
+    for turn in range(1, turns + 1):
+        now = values(messages, turn)
+        began = time.perf_counter()
+        db.execute("INSERT INTO checkpoints VALUES (?, ?)", (turn, json.dumps(now)))
+        puts.append((time.perf_counter() - began) * 1e6)
+    began = time.perf_counter()
+    for _ in range(gets):
+        db.execute("SELECT value FROM checkpoints ORDER BY id DESC LIMIT 1").fetchone()
+    get = (time.perf_counter() - began) / gets * 1e6
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    return {"puts": puts, "get": get, "bytes": size_of(file)}
+
+
+def has_langgraph():
+    """Installs it beside its package.json, where it is not there."""
+    home = HERE / "langgraph"
+    if not (home / "node_modules").exists():
+        tell("checkpoints: npm install in bench/langgraph")
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"],
+                              cwd=home, capture_output=True, text=True)
+        if done.returncode != 0:
+            tell(done.stderr[-500:])
+            return False
+    return True
+
+
+def run_langgraph(kind, place, file, turns, gets):
+    done = subprocess.run(["node", "checkpoints.mjs", kind, place, file, str(turns), str(gets)],
+                          cwd=HERE / "langgraph", capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(done.stderr[-1000:])
+    found = parse_results(done.stdout)
+    return {"puts": [found[f"put_{i}"] for i in range(turns)], "get": found["get_us"],
+            "synchronous": found.get("synchronous")}
+
+
+def measure_langgraph_sqlite(rig, file, turns, gets):
+    place = f"{rig.directory}/langgraph.db"
+    return {**run_langgraph("sqlite", place, file, turns, gets), "bytes": size_of(place)}
+
+
+def measure_langgraph_postgres(rig, file, turns, gets):
+    postgres = Postgres(rig.directory)
+    sql = ("SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'"
+           " AND relname LIKE 'checkpoint%'")
+    found = run_langgraph("postgres", postgres.url, file, turns, gets)
+    out = subprocess.run([f"{postgres.bin}/psql", "-At", "-c", sql, postgres.url],
+                         capture_output=True, text=True, check=True).stdout
+    postgres.stop()
+    return {**found, "bytes": int(out)}
+
+
+def describe(found):
+    puts = found["puts"]
+    share = min(SHARE, len(puts) // 4)
+    return {"bytes": found["bytes"], "rate": len(puts) / sum(puts) * 1e6, "get_us": found["get"],
+            "get_packed_us": found.get("get_packed", found["get"]),
+            "late": sum(puts[-share:]) / sum(puts[:share])}
+
+
+def row(name, sync, facts, full):
+    return [name, sync, f"{facts['bytes'] / 1e6:.2f} MB", f"{facts['bytes'] / full:.1%}",
+            f"{facts['rate']:.0f}", f"{facts['late']:.1f}", f"{1e6 / facts['get_us']:.0f}"]
+
+
+def measure(rig):
+    turns = 40 if rig.quick else TURNS
+    gets = 20 if rig.quick else GETS
+    messages = make_messages()[:turns * 2]
+    file = f"{rig.directory}/messages.json"
+    with open(file, "w") as out:
+        json.dump(messages, out)
+    names = {"whole": "Cairn, the whole list each time", "parts": "Cairn, what was added",
+             "copies": "full JSON copies in SQLite",
+             "sqlite": "`@langchain/langgraph-checkpoint-sqlite`",
+             "postgres": "`@langchain/langgraph-checkpoint-postgres`"}
+    found = {}
+    for name, work in (("whole", lambda: measure_cairn(rig, messages, turns, gets, False)),
+                       ("parts", lambda: measure_cairn(rig, messages, turns, gets, True)),
+                       ("copies", lambda: measure_copies(rig, messages, turns, gets))):
+        tell(f"checkpoints: {names[name]}")
+        settle()
+        found[name] = work()
+    if has_langgraph():
+        for name, work in (("sqlite", measure_langgraph_sqlite),
+                           ("postgres", measure_langgraph_postgres)):
+            tell(f"checkpoints: {names[name]}")
+            settle()
+            found[name] = work(rig, file, turns, gets)
+    return write(names, found, turns, messages)
+
+
+def write(names, found, turns, messages):
+    facts = {name: describe(one) for name, one in found.items()}
+    full = facts["copies"]["bytes"]
+    sync = {"whole": "every put", "parts": "every put", "copies": "every put",
+            "postgres": "every put"}
+    if "sqlite" in found:
+        sync["sqlite"] = ("every put" if found["sqlite"]["synchronous"] >= 2
+                          else "no put (synchronous = NORMAL)")
+    whole = facts["whole"]
+    facts["share"] = max(whole["bytes"], facts["parts"]["bytes"]) / full
+    facts["late"] = facts["parts"]["late"]
+    facts["get_ratio"] = whole["get_us"] / facts["copies"]["get_us"]
+    facts["get_packed_ratio"] = whole["get_packed_us"] / facts["copies"]["get_us"]
+    size = len(json.dumps(messages))
+    lines = ["## Checkpoints", "",
+             *paragraph(f"A conversation of {turns} turns, {size / 1e6:.2f} MB of messages at its"
+                        " end, of which a checkpoint with the whole list is put after each turn,"
+                        " one after the other on one connection. Bytes are what the file has grown"
+                        f" by, or the tables take. *Late* is what the last {SHARE} puts took, times"
+                        f" the first {SHARE}. Cairn answers over HTTP, with every byte compared to"
+                        " its hash; the others are called inside the program that measures."),
+             *table(["<", "<fsync", "bytes", "of full copies", "puts/s", "late", "gets/s"],
+                    [row(names[name], sync[name], facts[name], full) for name in found]),
+             *paragraph("To put the whole list costs what is sent, and that grows: to read, cut and"
+                        " hash it. To put what was added costs that alone. The latest one, read"
+                        f" from Cairn, takes {facts['get_ratio']:.1f} times as long as one full"
+                        f" copy from SQLite, and {facts['get_packed_ratio']:.1f} times once the"
+                        " sweep has packed its items with the tenant's dictionary.")]
+    return lines, facts
