@@ -37,7 +37,8 @@ SECTIONS = {"appends": appends.measure, "subscribers": subscribers.measure,
             "growth": growth.measure, "process": process.measure, "embedded": embedded.measure,
             "slow": hostile.measure_slow, "deaf": hostile.measure_deaf,
             "postgres": postgres.measure,
-            "messages": messages.measure, "steps": steps.measure, "checkpoints": checkpoints.measure,
+            "messages": messages.measure, "steps": steps.measure,
+            "checkpoints": checkpoints.measure,
             "files": files.measure}
 STORE = HERE / "results.json"
 
