@@ -38,9 +38,9 @@ const ISSUED = `serve; thread list; thread get; thread create; thread delete;
   file versions; file diff; file restore; file copy; file delete; file delete-version;
   participant list; participant add;
   participant update; participant remove; share create; share list; share revoke; share redeem;
-  agent list; agent get; agent create; agent update; agent delete; agent config; agent
-  configure; agent versions; agent version; agent create-version; agent update-version; agent
-  activate; agent rollback; agent diff; agent links; agent link; agent unlink; agent tree;
+  agent list; agent get; agent create; agent update; agent delete; agent config; agent configure;
+  agent versions; agent version; agent create-version; agent update-version; agent activate;
+  agent rollback; agent diff; agent links; agent link; agent unlink; agent tree;
   state list; state get; state set; state history; state focus; state delete; storage list;
   storage get; storage set; storage delete; key create; key list; key revoke; tenant create;
   tenant list; audit list; audit verify; export thread; export agent; export tenant; import;
