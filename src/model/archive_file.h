@@ -87,6 +87,7 @@ struct archive_thread {
     int64_t next_seq;
     uint32_t n_unfinished;
     uint32_t n_participants;
+    bool is_in_notebook;
 };
 
 /* From one agent to another, by their numbers. */

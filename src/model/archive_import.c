@@ -153,11 +153,23 @@ static enum error find_taken(
     return query_end(&q);
 }
 
+static enum error other_price(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    struct str model = row[archive_field(w->member, "model")].text;
+    return problem_set(im->c->problem, ERR_CONFLICT,
+        "the price of \"%.*s\" (%s line %lld) is another one here, or the prices here are in "
+        "another currency",
+        STR_ARG(model), w->member->name, (long long)w->line);
+}
+
 static enum error conflict(
     struct archive_walk *w, const struct archive_value *row, struct uuid taken)
 {
     struct import *im = w->data;
     char text[UUID_TEXT_LEN];
+    if (w->member == &archive_members[MEMBER_PRICES])
+        return other_price(w, row);
     struct uuid own = row[archive_field(w->member, "id")].id;
     uuid_format(taken, text);
     if (uuid_eq(own, taken))

@@ -17,7 +17,7 @@ static void read_value(struct query *q, const struct archive_field *f, struct ar
         out->is_null = !row_i64_if(q, &out->number);
         break;
     case KIND_BOOL:
-        out->number = row_bool(q);
+        out->is_null = !row_i64_if(q, &out->number);
         break;
     case KIND_HASH:
     case KIND_BYTES:
@@ -310,7 +310,8 @@ static void bind_value(
         query_i64_if(q, f->name, !v->is_null, v->number);
         break;
     case KIND_BOOL:
-        query_bool(q, f->name, v->number != 0);
+        if (!v->is_null)
+            query_bool(q, f->name, v->number != 0);
         break;
     case KIND_HASH:
     case KIND_BYTES:

@@ -224,6 +224,21 @@ static enum error judge_awaited_tool(
                : OK;
 }
 
+static enum error judge_price(struct context *c, struct archive_walk *w, struct archive_value *row)
+{
+    static const char *const long_rates[] = {
+        "long_input_pico", "long_output_pico", "long_cache_write_pico", "long_cache_read_pico"};
+    struct str currency = text(w, row, "currency");
+    for (size_t i = 0; i < currency.len; i++)
+        if (currency.ptr[i] < 'A' || currency.ptr[i] > 'Z')
+            return broken(w, "\"currency\" must be three upper-case letters");
+    bool has_long = !field(w, row, "long_context_tokens")->is_null;
+    for (size_t i = 0; i < COUNT_OF(long_rates); i++)
+        if (field(w, row, long_rates[i])->is_null == has_long)
+            return broken(w, "has a rate for long contexts, and not all that belongs to it");
+    return OK;
+}
+
 typedef enum error rule(struct context *c, struct archive_walk *w, struct archive_value *row);
 static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_AGENT_STORAGE] = judge_storage,
@@ -235,6 +250,7 @@ static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_STATE_VERSIONS] = judge_state_version,
     [MEMBER_STEPS] = judge_step,
     [MEMBER_CHECKPOINTS] = judge_checkpoint,
+    [MEMBER_PRICES] = judge_price,
     [MEMBER_RESUMPTIONS] = judge_resumption,
     [MEMBER_AWAITED_TOOLS] = judge_awaited_tool,
 };

@@ -3,6 +3,7 @@
 #include "base/semver.h"
 #include "model/agent_links.h"
 #include "model/agent_versions.h"
+#include "model/archive_fields.h"
 #include "model/awaited_tools.h"
 #include "model/checkpoints.h"
 #include "model/events.h"
@@ -21,52 +22,11 @@
 #include "model/turns.h"
 
 const char *const archive_sort_names[SORT_COUNT] = {"", "agent", "thread", "participant", "run",
-    "message", "file", "state document", "turn", "snapshot", "history entry"};
+    "message", "file", "state document", "turn", "snapshot", "history entry", "eval", "notebook"};
 
 static const char *const sender_roles[] = {"user", "assistant", "service", NULL};
 static const char *const state_kinds[] = {"state", "config", NULL};
 static const char *const paused_froms[] = {"queued", "running", "waiting_for_input", NULL};
-
-enum {
-    SMALL_JSON_MAX_BYTES = 1024 * 1024,
-    VERSION_MAX = INT32_MAX,
-    SEQ_BITS = 53,
-};
-#define SEQ_MAX ((int64_t)1 << SEQ_BITS)
-#define SIZE_MAX_BYTES ((int64_t)1 << 50)
-
-#define VERSION                                                           \
-    {                                                                     \
-        .name = "version", .kind = KIND_INT, .min = 1, .max = VERSION_MAX \
-    }
-#define CREATED                                 \
-    {                                           \
-        .name = "created_at", .kind = KIND_TIME \
-    }
-#define UPDATED                                 \
-    {                                           \
-        .name = "updated_at", .kind = KIND_TIME \
-    }
-#define METADATA(max_bytes)                                         \
-    {                                                               \
-        .name = "metadata", .kind = KIND_OBJECT, .max = (max_bytes) \
-    }
-#define OF_THREAD                                                                                 \
-    {                                                                                             \
-        .name = "thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = KEY | ORDERED | OWNER \
-    }
-#define HIDDEN_THREAD                                                                    \
-    {                                                                                    \
-        .name = "thread_id", .kind = KIND_ID, .sort = SORT_THREAD, .flags = KEY | HIDDEN \
-    }
-#define OWN_ID(of)                                                              \
-    {                                                                           \
-        .name = "id", .kind = KIND_ID, .sort = of, .flags = OWN | KEY | ORDERED \
-    }
-#define BY                                                                                       \
-    {                                                                                            \
-        .name = "created_by", .kind = KIND_PRINCIPAL, .flags = MAYBE, .max = PRINCIPAL_MAX_BYTES \
-    }
 
 static const struct archive_field agents[] = {
     OWN_ID(SORT_AGENT),
@@ -706,11 +666,27 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
     [MEMBER_HISTORY] = {"history.jsonl", "history entry", {"history_entries"}, FIELDS(history), FEW,
         {&SQL_ARCHIVE_HISTORY_OF_THREAD, NULL, &SQL_ARCHIVE_HISTORY_OF_TENANT},
         {&SQL_ARCHIVE_ADD_HISTORY}, &SQL_ARCHIVE_TAKEN_HISTORY, .is_later = true},
+    [MEMBER_RUN_USAGE] = {"run_usage.jsonl", "usage of a run", {"run_usage"},
+        FIELDS(archive_run_usage), MANY,
+        {&SQL_ARCHIVE_RUN_USAGE_OF_THREAD, NULL, &SQL_ARCHIVE_RUN_USAGE_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_RUN_USAGE}, .is_later = true},
+    [MEMBER_PRICES] = {"prices.jsonl", "price", {"prices"}, FIELDS(archive_prices), MANY,
+        {NULL, NULL, &SQL_ARCHIVE_PRICES_OF_TENANT}, {&SQL_ARCHIVE_ADD_PRICE},
+        &SQL_ARCHIVE_TAKEN_PRICE, .has_name = true, .is_later = true},
+    [MEMBER_EVALS] = {"evals.jsonl", "eval", {"eval_runs"}, FIELDS(archive_evals), FEW,
+        {NULL, NULL, &SQL_ARCHIVE_EVALS_OF_TENANT}, {&SQL_ARCHIVE_ADD_EVAL},
+        &SQL_ARCHIVE_TAKEN_EVAL, .is_later = true},
+    [MEMBER_NOTEBOOKS] = {"notebooks.jsonl", "notebook", {"notebook_records"},
+        FIELDS(archive_notebooks), FEW, {NULL, NULL, &SQL_ARCHIVE_NOTEBOOKS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_NOTEBOOK}, &SQL_ARCHIVE_TAKEN_NOTEBOOK, .is_later = true},
+    [MEMBER_NOTEBOOK_THREADS] = {"notebook_threads.jsonl", "thread of a notebook",
+        {"notebook_threads"}, FIELDS(archive_notebook_threads), MANY,
+        {NULL, NULL, &SQL_ARCHIVE_NOTEBOOK_THREADS_OF_TENANT}, {&SQL_ARCHIVE_ADD_NOTEBOOK_THREAD},
+        .is_later = true},
 };
 
 #define OF_THE_PLACE "it belongs to the place that the archive was made in"
 #define WORDS "the index of words is made from the messages"
-#define NOT_YET "it is not yet exported"
 #define LEASES "a lease is held with one database, by its clock"
 
 const struct archive_omission archive_omissions[] = {
@@ -754,12 +730,7 @@ const struct archive_omission archive_omissions[] = {
     {"checkpoint_writes", "namespace", "a write is found by the number of its checkpoint"},
     {"checkpoint_writes", "checkpoint_id", "a write is found by the number of its checkpoint"},
     {"checkpoint_writes", "size_bytes", "it is the length of the value"},
-    {"prices", NULL, NOT_YET},
-    {"run_usage", NULL, NOT_YET},
     {"usage_days", NULL, "it tells what happened in one tenant; an import is no usage"},
-    {"eval_runs", NULL, NOT_YET},
-    {"notebook_records", NULL, NOT_YET},
-    {"notebook_threads", NULL, NOT_YET},
     {"runs", "phase_changes", "it is counted with the changes of phase"},
     {"runs", "turn_count", "it is counted with the turns"},
     {"runs", "step_count", "it is counted when steps come in"},

@@ -30,6 +30,8 @@ enum archive_sort {
     SORT_TURN,
     SORT_SNAPSHOT,
     SORT_HISTORY,
+    SORT_EVAL,
+    SORT_NOTEBOOK,
     SORT_COUNT,
 };
 extern const char *const archive_sort_names[SORT_COUNT];
@@ -101,6 +103,11 @@ enum archive_member_id {
     MEMBER_RESUMPTIONS,
     MEMBER_AWAITED_TOOLS,
     MEMBER_HISTORY,
+    MEMBER_RUN_USAGE,
+    MEMBER_PRICES,
+    MEMBER_EVALS,
+    MEMBER_NOTEBOOKS,
+    MEMBER_NOTEBOOK_THREADS,
     MEMBER_COUNT,
 };
 

@@ -64,7 +64,7 @@ struct judged {
     uint32_t thread;             /* the number of the thread that it is in; NO_OWNER */
     bool has_before;
     struct archive_value before[ARCHIVE_MAX_FIELDS];
-    struct buf before_text;
+    struct buf before_texts[2];
     struct uuid run_id;   /* of the step before */
     int64_t n_of_the_run; /* steps up to it */
 };
@@ -124,14 +124,15 @@ static enum error check_order(
     }
     if (is_ordered && j->has_before && order >= 0)
         return broken(w, "is not behind the one before it: lines rise by their ids and numbers");
+    struct buf *text = j->before_texts;
     memcpy(j->before, row, w->member->n_fields * sizeof *row);
     for (size_t i = 0; i < w->member->n_fields; i++) {
         bool is_hash = w->member->fields[i].kind == KIND_HASH;
         if ((w->member->fields[i].kind == KIND_TEXT || is_hash) &&
             (w->member->fields[i].flags & ORDERED)) {
-            buf_reset(&j->before_text);
-            buf_append(&j->before_text, is_hash ? row[i].bytes : row[i].text);
-            j->before[i].text = j->before[i].bytes = buf_str(&j->before_text);
+            buf_reset(text);
+            buf_append(text, is_hash ? row[i].bytes : row[i].text);
+            j->before[i].text = j->before[i].bytes = buf_str(text++);
         }
     }
     j->has_before = true;
@@ -488,6 +489,18 @@ static enum error judge_step(
                : broken(w, "\"number\" must be one more than that of the row before it");
 }
 
+static enum error judge_notebook_thread(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    const struct archive_ids_of *threads = &w->archive->ids[SORT_THREAD];
+    const struct archive_entry *entry = ids_find(threads, field(w, row, "thread_id")->id);
+    struct archive_thread *thread = &w->archive->threads[ids_number(threads, entry)];
+    if (thread->is_in_notebook)
+        return broken(w, "\"thread_id\" names a thread that is in a notebook already");
+    thread->is_in_notebook = true;
+    return OK;
+}
+
 typedef enum error judge(struct archive_walk *w, const struct archive_value *row, struct judged *j);
 static judge *const JUDGES[MEMBER_COUNT] = {
     [MEMBER_AGENTS] = judge_agent,
@@ -512,6 +525,7 @@ static judge *const JUDGES[MEMBER_COUNT] = {
     [MEMBER_STEPS] = judge_step,
     [MEMBER_RUN_PHASES] = judge_step,
     [MEMBER_TURNS] = judge_step,
+    [MEMBER_NOTEBOOK_THREADS] = judge_notebook_thread,
 };
 
 static enum error judge_row(struct archive_walk *w, struct archive_value *row)
@@ -584,9 +598,11 @@ static enum error verify_member(
     enum archive_sort sort = own_sort(&archive_members[member]);
     struct uuid twice;
     char text[UUID_TEXT_LEN];
-    buf_init(&j.before_text, ARCHIVE_LINE_MAX_BYTES);
+    for (size_t i = 0; i < COUNT_OF(j.before_texts); i++)
+        buf_init(&j.before_texts[i], ARCHIVE_LINE_MAX_BYTES);
     enum error e = archive_walk(&w, member);
-    buf_deinit(&j.before_text);
+    for (size_t i = 0; i < COUNT_OF(j.before_texts); i++)
+        buf_deinit(&j.before_texts[i]);
     if (e != OK || sort == SORT_NONE || ids_sort(&a->ids[sort], &twice))
         return e;
     uuid_format(twice, text);
@@ -655,6 +671,8 @@ static enum error verify_subject(struct archive *a, struct problem *problem)
                     : m[MEMBER_AGENTS].rows == 1 && m[MEMBER_THREADS].rows == 0;
     for (size_t i = 0; what == ARCHIVE_THREAD && i < a->ids[SORT_STATE].count; i++)
         fits = fits && a->ids[SORT_STATE].entries[i].owner != NO_OWNER;
+    for (size_t i = 0; i < MEMBER_COUNT; i++)
+        fits = fits && (archive_members[i].select[what] != NULL || m[i].rows == 0);
     return fits ? OK
                 : archive_broken(problem, STR("cairn.json"), "says that it is of one %s alone",
                       archive_whats[what]);

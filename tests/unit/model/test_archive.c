@@ -1,8 +1,5 @@
 /* A thread, an agent or a tenant goes out as one file and comes in again with all its relations. */
-#include "fixture.h"
-
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include "archive_files.h"
 
 #include "base/memory.h"
 #include "model/agent_links.h"
@@ -19,79 +16,8 @@
 #include "model/steps.h"
 #include "model/thread_copy.h"
 #include "model/turns.h"
+#include "model/usage.h"
 #include "store/content.h"
-
-/* --- Files ---------------------------------------------------------------------------------- */
-
-static int new_file(void)
-{
-    int fd = memfd_create("archive", MFD_CLOEXEC);
-    assert(fd >= 0);
-    return fd;
-}
-
-static struct str bytes_of(struct fixture *f, int fd)
-{
-    struct stat st;
-    EXPECT_EQ(fstat(fd, &st), 0);
-    char *bytes = arena_alloc(f->arena, (size_t)st.st_size + 1);
-    EXPECT_EQ(pread(fd, bytes, (size_t)st.st_size, 0), st.st_size);
-    return (struct str){bytes, (size_t)st.st_size};
-}
-
-static struct context *begin_reading_as(struct fixture *f, struct uuid tenant_id)
-{
-    struct context *c = begin_reading(f);
-    context_enter(c, tenant_id);
-    return c;
-}
-
-static struct str exported(struct fixture *f, struct uuid tenant, struct archive_subject subject)
-{
-    int fd = new_file();
-    struct archive_export *x = archive_export_create(fd);
-    EXPECT_EQ(archive_export_rows(begin_reading_as(f, tenant), &subject, x), OK);
-    commit(f);
-    EXPECT_EQ(archive_export_fill(x, f->store, tenant, &f->problem), OK);
-    archive_export_destroy(x);
-    struct str bytes = bytes_of(f, fd);
-    close(fd);
-    return bytes;
-}
-
-static enum error read_memory(
-    void *data, uint64_t at, char *place, size_t size, struct problem *problem)
-{
-    const struct str *bytes = data;
-    EXPECT(at + size <= bytes->len);
-    memcpy(place, bytes->ptr + at, size);
-    return OK;
-}
-
-static struct archive *opened(struct str *bytes)
-{
-    const struct archive_source source = {read_memory, bytes};
-    return archive_create(&source, bytes->len);
-}
-
-/* What became of an import; the problem stays told(). */
-static enum error imported(
-    struct fixture *f, struct uuid tenant, struct str bytes, enum archive_ids ids)
-{
-    int fd = new_file();
-    struct archive *a = opened(&bytes);
-    enum error e = archive_verify(a, &f->problem);
-    if (e == OK)
-        e = archive_stage(a, f->store, tenant, &f->problem);
-    if (e == OK)
-        e = archive_spool_rows(a, fd, &f->problem);
-    if (e == OK)
-        e = leave(f, archive_apply(begin_as(f, tenant), a, ids, false));
-    archive_unstage(a, f->store, tenant, e == OK);
-    archive_destroy(a);
-    close(fd);
-    return e;
-}
 
 /* --- Without ids ---------------------------------------------------------------------------- */
 
@@ -400,6 +326,14 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
     const struct usage usage = {.model = STR("m"), .input_tokens = 5, .output_tokens = 2};
     struct turn turn = {.input = STR("{\"message\":\"go\"}"), .output = STR("{\"a\":1}")};
     EXPECT_EQ(turn_begin(c, &child, &turn, &usage), OK);
+    for (int i = 0; i < 9; i++) {
+        struct cost cost;
+        const struct usage call = {.model = i < 3 ? STR("m") : STR("M"),
+            .provider = arena_printf(f->arena, "p%d", i),
+            .input_tokens = i,
+            .output_tokens = 1};
+        EXPECT_EQ(usage_add(c, &child, UUID_NIL, &call, &cost), OK);
+    }
     EXPECT_EQ(run_get(c, child.id, &child), OK);
     EXPECT_EQ(run_move_phase(c, &child, STR("initializing"), STR_NONE, STR("{\"b\":2}")), OK);
     EXPECT_EQ(thread_get(c, thread.id, &thread), OK);
@@ -430,8 +364,6 @@ static struct archive_subject of_thread(struct uuid id)
 {
     return (struct archive_subject){ARCHIVE_THREAD, id};
 }
-
-static const struct archive_subject OF_TENANT = {.what = ARCHIVE_TENANT};
 
 /* --- Tests ---------------------------------------------------------------------------------- */
 
