@@ -68,7 +68,7 @@ WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND namespace = :namespa
 ORDER BY task_id, position;
 
 -- name: checkpoint_write_sum
-SELECT count(*), coalesce(sum(size_bytes), 0) FROM checkpoint_writes
+SELECT count(*), CAST(coalesce(sum(size_bytes), 0) AS {{int}}) FROM checkpoint_writes
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND namespace = :namespace
     AND checkpoint_id = :id;
 

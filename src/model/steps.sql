@@ -164,13 +164,13 @@ WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number = :number;
 
 -- name: step_summary_run
 SELECT action_type, count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END),
-    coalesce(sum(duration_ms), 0), min(at), max(at)
+    CAST(coalesce(sum(duration_ms), 0) AS {{int}}), min(at), max(at)
 FROM steps {{sqlite: INDEXED BY steps_by_run}} WHERE tenant_id = :tenant_id AND run_id = :run_id
 GROUP BY action_type ORDER BY action_type;
 
 -- name: step_summary_thread
 SELECT action_type, count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END),
-    coalesce(sum(duration_ms), 0), min(at), max(at)
+    CAST(coalesce(sum(duration_ms), 0) AS {{int}}), min(at), max(at)
 FROM steps {{sqlite: INDEXED BY steps_by_thread}}
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id
 GROUP BY action_type ORDER BY action_type;
