@@ -656,7 +656,7 @@ enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_
     if (str_is_none(cursor))
         return OK;
     if (!base64url_decode(call->arena, cursor, &text) || text.len == 0 ||
-        text.len > ROUTE_TEXT_MAX_BYTES || str_has_byte(text, '\0'))
+        text.len > ROUTE_TEXT_MAX_BYTES || str_has_byte(text, '\0') || !str_is_utf8(text))
         return cursor_refused(call);
     *out_text = text;
     return OK;

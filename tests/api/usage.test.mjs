@@ -244,6 +244,10 @@ test('prices and usage', async (t) => {
       'must not be after `to`',
     );
     expectProblem(await open.get('/v1/usage?cursor=eA'), 400, 'invalid_cursor');
+    const noText = Buffer.from(`1:${uuid()}:1:\xff\xfe`, 'latin1').toString('base64url');
+    for (const list of ['usage', 'prices']) {
+      expectProblem(await open.get(`/v1/${list}?cursor=${noText}`), 400, 'invalid_cursor');
+    }
   });
 
   await t.test('averages are there, of threads and of agents', async () => {
