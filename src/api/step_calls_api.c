@@ -228,19 +228,28 @@ static const struct schema schema_step_type = {
     "StepTypeSummary", type_fields, COUNT_OF(type_fields), sizeof(struct step_summary)};
 
 struct summary {
-    int64_t count;
-    int64_t errors;
-    int64_t duration_ms;
+    struct step_summary total;
     struct nested_list types;
+    bool more_types;
 };
 static const struct field summary_fields[] = {
-    {.name = "count", .kind = FIELD_INT, .offset = offsetof(struct summary, count)},
-    {.name = "errors", .kind = FIELD_INT, .offset = offsetof(struct summary, errors)},
-    {.name = "duration_ms", .kind = FIELD_INT, .offset = offsetof(struct summary, duration_ms)},
+    {.name = "count",
+        .kind = FIELD_INT,
+        .offset = offsetof(struct summary, total.count),
+        .summary = "of all types, also those that are not listed"},
+    {.name = "errors", .kind = FIELD_INT, .offset = offsetof(struct summary, total.errors)},
+    {.name = "duration_ms",
+        .kind = FIELD_INT,
+        .offset = offsetof(struct summary, total.duration_ms)},
     {.name = "types",
         .kind = FIELD_NESTED_LIST,
         .offset = offsetof(struct summary, types),
-        .nested = &schema_step_type},
+        .nested = &schema_step_type,
+        .summary = "by their names, the first 1000"},
+    {.name = "more_types",
+        .kind = FIELD_BOOL,
+        .offset = offsetof(struct summary, more_types),
+        .summary = "whether there are more than those"},
 };
 const struct schema schema_step_summary = {
     "StepSummary", summary_fields, COUNT_OF(summary_fields), sizeof(struct summary)};
@@ -258,15 +267,9 @@ enum error handle_step_summary(struct call *call, struct context *c)
     enum error e = q->has_run_id ? run_get_head(c, q->run_id, &run)
                                  : thread_get_head(c, q->thread_id, &thread);
     if (e == OK)
-        e = step_summarize(
-            c, q->has_thread_id, q->has_run_id ? q->run_id : q->thread_id, types, &sum.types.count);
-    if (e != OK)
-        return e;
-    for (size_t i = 0; i < sum.types.count; i++) {
-        sum.count += types[i].count;
-        sum.errors += types[i].errors;
-        sum.duration_ms += types[i].duration_ms;
-    }
-    call_answer(call, &schema_step_summary, &sum, 0);
-    return OK;
+        e = step_summarize(c, q->has_thread_id, q->has_run_id ? q->run_id : q->thread_id, types,
+            &sum.types.count, &sum.total, &sum.more_types);
+    if (e == OK)
+        call_answer(call, &schema_step_summary, &sum, 0);
+    return e;
 }

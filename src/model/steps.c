@@ -337,21 +337,29 @@ enum error step_list(
 }
 
 enum error step_summarize(struct context *c, bool of_thread, struct uuid id,
-    struct step_summary *out_types, size_t *out_count)
+    struct step_summary *out_types, size_t *out_count, struct step_summary *out_total,
+    bool *out_more)
 {
     struct query q;
+    struct step_summary total = {0};
     size_t count = 0;
     context_query(c, &q, of_thread ? &SQL_STEP_SUMMARY_THREAD : &SQL_STEP_SUMMARY_RUN);
     query_uuid(&q, of_thread ? "thread_id" : "run_id", id);
-    while (count < STEP_SUMMARY_MAX && query_next(&q)) {
-        struct step_summary *s = &out_types[count++];
-        s->action_type = row_text(&q);
-        s->count = row_i64(&q);
-        s->errors = row_i64(&q);
-        s->duration_ms = row_i64(&q);
-        s->first_at = row_i64(&q);
-        s->last_at = row_i64(&q);
+    for (; query_next(&q); count++) {
+        struct step_summary s = {.action_type = row_text(&q)};
+        s.count = row_i64(&q);
+        s.errors = row_i64(&q);
+        s.duration_ms = row_i64(&q);
+        s.first_at = row_i64(&q);
+        s.last_at = row_i64(&q);
+        total.count += s.count;
+        total.errors += s.errors;
+        total.duration_ms += s.duration_ms;
+        if (count < STEP_SUMMARY_MAX)
+            out_types[count] = s;
     }
-    *out_count = count;
+    *out_more = count > STEP_SUMMARY_MAX;
+    *out_count = *out_more ? STEP_SUMMARY_MAX : count;
+    *out_total = total;
     return query_end(&q);
 }

@@ -149,9 +149,12 @@ struct step_summary {
     int64_t first_at;
     int64_t last_at;
 };
-enum { STEP_SUMMARY_MAX = 1000 }; /* types; further ones are left out */
+enum { STEP_SUMMARY_MAX = 1000 }; /* types */
+/* Fills up to STEP_SUMMARY_MAX types by their names; out_total is of all that there are, and
+ * *out_more tells whether that is more. */
 MUST_CHECK enum error step_summarize(struct context *c, bool of_thread, struct uuid id,
-    struct step_summary *out_types, size_t *out_count);
+    struct step_summary *out_types, size_t *out_count, struct step_summary *out_total,
+    bool *out_more);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 

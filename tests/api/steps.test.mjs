@@ -449,20 +449,34 @@ test('steps of runs', async (t) => {
   await t.test('a run and a thread are summed up by type', async () => {
     const run = await newRun(open);
     await append(open, run.id, { steps: [
-      { action_type: 'tool_execution', duration_ms: 100 },
-      { action_type: 'tool_execution', duration_ms: 50, outcome: 'error' },
+      { action_type: 'tool_execution', duration_ms: 90_000 },
+      { action_type: 'tool_execution', duration_ms: 30_000, outcome: 'error' },
       { action_type: 'run_completed' },
     ] });
     for (const query of [`run_id=${run.id}`, `thread_id=${run.thread_id}`]) {
       const sum = expectStatus(await open.get(`/v1/steps/summary?${query}`), 200);
       assert.equal(sum.count, 3);
       assert.equal(sum.errors, 1);
-      assert.equal(sum.duration_ms, 150);
+      assert.equal(sum.duration_ms, 120_000);
       assert.deepEqual(sum.types.map((s) => [s.action_type, s.count, s.errors, s.duration_ms]),
-        [['run_completed', 1, 0, 0], ['tool_execution', 2, 1, 150]]);
+        [['run_completed', 1, 0, 0], ['tool_execution', 2, 1, 120_000]]);
     }
     expectFault(await open.get('/v1/steps/summary'), 422, 'invalid_input', 'run_id', /either/);
     expectProblem(await open.get(`/v1/steps/summary?run_id=${uuid()}`), 404, 'not_found');
+  });
+
+  await t.test('of too many types the first are listed, and all are counted', async () => {
+    const run = await newRun(open);
+    const steps = Array.from({ length: 1000 },
+      (_, i) => ({ action_type: `my.type${i}`, duration_ms: 1000 }));
+    const types = async () =>
+      expectStatus(await open.get(`/v1/steps/summary?run_id=${run.id}`), 200);
+    await append(open, run.id, { steps });
+    assert.equal((await types()).more_types, false);
+    await append(open, run.id, { action_type: 'run_failed', duration_ms: 5 });
+    const sum = await types();
+    assert.deepEqual([sum.types.length, sum.more_types], [1000, true]);
+    assert.deepEqual([sum.count, sum.errors, sum.duration_ms], [1001, 1, 1_000_005]);
   });
 
   await t.test('steps go with their thread, and a log_id is never given twice', async () => {
