@@ -90,7 +90,7 @@ static const struct cli_option create_options[] = {
         .argument = "JSON",
         .required = true,
         .goes = GOES_JSON,
-        .help = "{\"message\": …} or {\"tool_results\": […]}; @FILE reads it from a file"},
+        .help = "{\"message\": …}, {\"tool_results\": […]} or both; @FILE reads it from a file"},
     TOLD_OPTIONS,
 };
 const struct command command_turn_create = {.noun = "turn",

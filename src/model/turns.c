@@ -149,9 +149,8 @@ enum error turn_check_input(struct context *c, struct str message, struct str re
     struct json_error bad;
     struct json_iter it;
     struct json result;
-    if (str_is_none(message) == str_is_none(results))
-        return problem_fault(
-            c->problem, pointer, "must have either a message or tool_results, and one of them");
+    if (str_is_none(message) && str_is_none(results))
+        return problem_fault(c->problem, pointer, "must have a message or tool_results");
     if (str_is_none(results))
         return OK;
     if (!json_parse(c->arena, results, &doc, &bad))

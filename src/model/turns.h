@@ -51,7 +51,7 @@ const char *const *turn_transitions(struct str from);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 
-/* OK when it is one of both: a message, or results of tools that each name their tool_use_id. */
+/* OK when there is a message, or results of tools, that each name their tool_use_id, or both. */
 MUST_CHECK enum error turn_check_input(struct context *c, struct str message, struct str results);
 
 /* Begins the turn that `turn` describes (input, output, status, latency_ms, checkpoint_id). Without

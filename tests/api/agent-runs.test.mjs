@@ -277,7 +277,7 @@ test('turns', async (t) => {
     const first = expectStatus(
       await client.post(`/v1/runs/${run.id}/turns`, { ...message, output, latency_ms: 5 }), 201);
     assert.equal(first.status, 'awaiting_tool');
-    const input = { tool_results: [{ tool_use_id: 't1', content: 'found' }] };
+    const input = { message: '', tool_results: [{ tool_use_id: 't1', content: 'found' }] };
     const second = expectStatus(
       await client.post(`/v1/runs/${run.id}/turns`, { input, output: { message: 'Done' } }), 201);
     assert.deepEqual(
@@ -309,7 +309,7 @@ test('turns', async (t) => {
     const bad = [
       [{}, '/input'],
       [{ input: {} }, '/input'],
-      [{ input: { message: 'a', tool_results: [{ tool_use_id: 't' }] } }, '/input'],
+      [{ input: { attachments: [] } }, '/input'],
       [{ input: { tool_results: [{}] } }, '/input/tool_results/0/tool_use_id'],
       [{ input: { tool_results: [] } }, '/input/tool_results'],
       [{ input: { tool_results: Array(257).fill({ tool_use_id: 't' }) } }, '/input/tool_results'],

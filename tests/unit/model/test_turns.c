@@ -146,13 +146,13 @@ TEST(a_run_that_ends_ends_its_running_turn)
     fixture_end(&f);
 }
 
-TEST(input_is_a_message_or_results_of_tools_and_each_names_its_call)
+TEST(input_is_a_message_or_results_of_tools_or_both_and_each_result_names_its_call)
 {
     static const struct {
         const char *message, *results;
         enum error expected;
     } cases[] = {{"hi", NULL, OK}, {NULL, "[{\"tool_use_id\":\"t1\",\"content\":1}]", OK},
-        {NULL, NULL, ERR_INVALID}, {"hi", "[{\"tool_use_id\":\"t1\"}]", ERR_INVALID},
+        {NULL, NULL, ERR_INVALID}, {"hi", "[{\"tool_use_id\":\"t1\"}]", OK},
         {NULL, "[]", ERR_INVALID}, {NULL, "[1]", ERR_INVALID}, {NULL, "[{}]", ERR_INVALID},
         {NULL, "[{\"tool_use_id\":\"\"}]", ERR_INVALID},
         {NULL, "[{\"tool_use_id\":5}]", ERR_INVALID}};
