@@ -149,7 +149,9 @@ enum error handle_eval_get(struct call *call, struct context *c)
 enum error handle_eval_patch(struct call *call, struct context *c)
 {
     struct eval before, after;
-    enum error e = eval_get(c, call->params[0], &before);
+    enum error e = eval_lock(c, call->params[0]);
+    if (e == OK)
+        e = eval_get(c, call->params[0], &before);
     if (e == OK)
         e = context_check_match(c, before.version);
     if (e == OK)

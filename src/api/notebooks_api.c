@@ -156,7 +156,9 @@ enum error handle_thread_notebook(struct call *call, struct context *c)
 enum error handle_notebook_patch(struct call *call, struct context *c)
 {
     struct notebook before, after;
-    enum error e = notebook_get(c, call->params[0], &before);
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = notebook_get(c, call->params[0], &before);
     if (e == OK)
         e = context_check_match(c, before.version);
     if (e == OK)

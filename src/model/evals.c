@@ -150,7 +150,7 @@ enum error eval_create(struct context *c, struct eval *eval)
     return e == OK ? eval_get(c, eval->id, eval) : e;
 }
 
-static enum error lock(struct context *c, struct uuid id)
+enum error eval_lock(struct context *c, struct uuid id)
 {
     struct query q;
     if (!tx_is_shared(c->tx))
@@ -162,16 +162,9 @@ static enum error lock(struct context *c, struct uuid id)
 
 enum error eval_update(struct context *c, const struct eval *before, struct eval *after)
 {
-    struct eval now;
     after->id = before->id;
     set_defaults(after);
     enum error e = check(c, before, after);
-    if (e == OK)
-        e = lock(c, before->id);
-    if (e == OK)
-        e = eval_get(c, before->id, &now);
-    if (e == OK && now.version != before->version)
-        return problem_set(c->problem, ERR_STALE, "somebody else has changed it meanwhile");
     if (e == OK)
         e = write_row(c, &SQL_EVAL_UPDATE, after);
     return e == OK ? eval_get(c, before->id, after) : e;
@@ -181,7 +174,7 @@ enum error eval_delete(struct context *c, struct uuid id)
 {
     struct eval eval;
     struct query q;
-    enum error e = lock(c, id);
+    enum error e = eval_lock(c, id);
     if (e == OK)
         e = eval_get(c, id, &eval);
     if (e == OK)

@@ -58,7 +58,9 @@ struct eval_filter {
 MUST_CHECK enum error eval_list(struct context *c, const struct eval_filter *filter, size_t limit,
     struct eval *out_evals, size_t *out_count, bool *out_more);
 
-/* Replaces what a client may change of `before` (as read in this transaction) by `after`. */
+/* Before it is read in order to change it. */
+MUST_CHECK enum error eval_lock(struct context *c, struct uuid id);
+/* Replaces what a client may change of `before` (as read behind eval_lock) by `after`. */
 MUST_CHECK enum error eval_update(struct context *c, const struct eval *before, struct eval *after);
 MUST_CHECK enum error eval_delete(struct context *c, struct uuid id);
 

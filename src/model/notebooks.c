@@ -98,15 +98,8 @@ enum error notebook_create(struct context *c, struct notebook *notebook)
 
 enum error notebook_update(struct context *c, const struct notebook *before, struct notebook *after)
 {
-    struct notebook now;
     after->id = before->id;
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = notebook_get(c, before->id, &now);
-    if (e == OK && now.version != before->version)
-        return problem_set(c->problem, ERR_STALE, "somebody else has changed it meanwhile");
-    if (e == OK)
-        e = write_row(c, &SQL_NOTEBOOK_UPDATE, after);
+    enum error e = write_row(c, &SQL_NOTEBOOK_UPDATE, after);
     return e == OK ? notebook_get(c, before->id, after) : e;
 }
 

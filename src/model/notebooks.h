@@ -35,7 +35,8 @@ MUST_CHECK enum error notebook_get(
 /* Newest first; `before` NULL: from the newest. */
 MUST_CHECK enum error notebook_list(struct context *c, const struct uuid *before, size_t limit,
     struct notebook *out_notebooks, size_t *out_count, bool *out_more);
-/* Replaces what a client may change of `before` (as read in this transaction) by `after`. */
+/* Replaces what a client may change of `before` (as read behind the tenant's lock) by
+ * `after`. */
 MUST_CHECK enum error notebook_update(
     struct context *c, const struct notebook *before, struct notebook *after);
 MUST_CHECK enum error notebook_delete(struct context *c, struct uuid id);

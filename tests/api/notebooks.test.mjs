@@ -49,6 +49,20 @@ test('notebooks', async (t) => {
     );
   });
 
+  await t.test('of many patches at once none is refused, and none is lost', async () => {
+    const notebook = `/v1/notebooks/${(await make({ title: 'busy' })).id}`;
+    const body = { name: 'busy', eval_type: 'accuracy' };
+    const evaluated = `/v1/evals/${expectStatus(await open.post('/v1/evals', body), 201).id}`;
+    const keys = Array.from({ length: 12 }, (_, i) => `k${i}`);
+    for (const path of [notebook, evaluated]) {
+      const answers = await Promise.all(
+        keys.map((key) => open.patch(path, { metadata: { [key]: 1 } })));
+      answers.forEach((answer) => expectStatus(answer, 200));
+      const { metadata, version } = expectStatus(await open.get(path), 200);
+      assert.deepEqual([Object.keys(metadata).sort(), version], [keys.toSorted(), 13]);
+    }
+  });
+
   await t.test('a thread is in one notebook at most', async () => {
     const first = await make({ title: 'first' });
     const second = await make({ title: 'second' });
