@@ -45,7 +45,8 @@ const ISSUED = `serve; thread list; thread get; thread create; thread delete;
   storage get; storage set; storage delete; price list; price get; price set;
   price history; price delete; usage list; usage get; usage add; usage averages; eval list;
   eval get; eval create; eval update; eval delete; notebook list; notebook get; notebook create;
-  notebook update; notebook delete; notebook sessions; notebook add; notebook remove; key create; key list; key revoke; tenant create;
+  notebook update; notebook delete; notebook sessions; notebook add; notebook remove;
+  key create; key list; key revoke; tenant create;
   tenant list; audit list; audit verify; export thread; export agent; export tenant; import;
   mirror; backup; restore; check; migrate; doctor; api; completion; help`.split(/;\s+/);
 

@@ -233,7 +233,8 @@ test('Cairn-Consistency is strong or eventual, and documented where it counts', 
   assert.deepEqual(never.map(([path]) => path).sort(), [
     '/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/whoami', '/v1/keys',
     '/v1/keys/{key_id}', '/v1/agents/{agent_id}/export', '/v1/export', '/v1/events',
-    '/v1/events/stream', '/v1/events/ws', '/workflow/ws/{workflow_id}', '/v1/runs/{run_id}/recovery',
+    '/v1/events/stream', '/v1/events/ws', '/workflow/ws/{workflow_id}',
+    '/v1/runs/{run_id}/recovery',
     '/v1/agents/{agent_id}/runs/{run_id}/recovery',
     ...ofThread.map((rest) => `/v1/threads/{thread_id}/${rest}`)].sort());
 });
