@@ -298,12 +298,10 @@ static int follow_once(struct mirror *m, struct sse *sse)
     struct remote_answer answer;
     bool found;
     arena_init(&arena, SIZE_MAX);
-    m->n_changes = 0;
-    if (m->needs_pass) {
-        int code = pass(m);
-        if (code != EXIT_SUCCESS)
-            return code;
-    }
+    /* What was told and could not be written yet lies before the cursor: nobody tells it again. */
+    int code = m->needs_pass ? pass(m) : flush(m);
+    if (code != EXIT_SUCCESS)
+        return code;
     const struct remote_request request = {.method = "GET",
         .path = arena_printf(&arena, "/v1/events/stream?after=%.*s",
             STR_ARG(remote_encode(&arena, buf_str(&m->cursor)))),
@@ -316,7 +314,7 @@ static int follow_once(struct mirror *m, struct sse *sse)
                              : layout_judge_by(&m->layout, m->stream, result, &answer, &found);
     m->told_lost = false;
     sse_reset(sse);
-    int code = read_stream(m, sse, &result);
+    code = read_stream(m, sse, &result);
     if (code == EXIT_SUCCESS && result == CLIENT_INTERRUPTED)
         return EXIT_INTERRUPTED;
     if (code == EXIT_SUCCESS && result == CLIENT_MALFORMED)

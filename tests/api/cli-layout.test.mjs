@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync,
   symlinkSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -250,6 +251,50 @@ test('a mirror follows the agents, through kill -9 and a restart of the server',
   await comesToBe(t, cli, place);
   const { stderr } = await mirror.kill('SIGINT');
   assert.doesNotMatch(stderr, /threads are in/);
+});
+
+/** How often the command line sends what is refused for now. */
+const TRIES = 4;
+
+/** Stands before the server and answers 503 while `refuses`, except to who follows the events. */
+async function busyFront(t, server) {
+  const front = { refuses: false, refused: 0 };
+  const listening = http.createServer((request, answer) => {
+    if (front.refuses && !request.url.startsWith('/v1/events')) {
+      front.refused++;
+      answer.writeHead(503).end();
+      return;
+    }
+    const { method, url: path, headers } = request;
+    const there = http.request(server.url + path, { method, headers }, (from) => {
+      answer.writeHead(from.statusCode, from.headers);
+      from.pipe(answer);
+    });
+    there.on('error', () => answer.destroy());
+    answer.on('close', () => there.destroy());
+    request.pipe(there);
+  });
+  await new Promise((done) => listening.listen(0, '127.0.0.1', done));
+  atEnd(t, () => listening.closeAllConnections() ?? listening.close());
+  front.url = `http://127.0.0.1:${listening.address().port}`;
+  return front;
+}
+
+test('a mirror makes up for changes that it was told of while the server was busy', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const place = join(newPlace(t), 'data');
+  const front = await busyFront(t, server);
+  const { thread } = await chartAgent(server.open);
+  cli.with({ env: { CAIRN_URL: front.url } }).start('mirror', place);
+  await comesToBe(t, cli, place);
+  front.refuses = true;
+  expectStatus(await server.open.patch(`/v1/threads/${thread}`, { title: 'Renamed' }), 200);
+  for (const end = Date.now() + 20_000; front.refused < TRIES && Date.now() < end;)
+    await new Promise((done) => setTimeout(done, 20));
+  front.refuses = false;
+  const files = await comesToBe(t, cli, place);
+  assert.match(files[`agent_config/${thread}.json`], /"Renamed"/);
 });
 
 test('a mirror that missed pruned events reads everything anew', async (t) => {
