@@ -5,21 +5,6 @@
  */
 #include "base/json_write.h"
 #include "model/checkpoint_rows.h"
-#include "model/statements.h"
-
-static enum error find_latest_of_run(struct context *c, const struct checkpoint_place *place,
-    bool *out_found, struct checkpoint *out)
-{
-    struct query q;
-    context_query(c, &q, &SQL_CHECKPOINT_LATEST_OF_RUN);
-    query_uuid(&q, "run_id", place->run_id);
-    query_text(&q, "namespace", place->ns);
-    query_bool(&q, "whole", true);
-    *out_found = query_next(&q);
-    if (*out_found)
-        checkpoint_read_row(&q, out);
-    return query_end(&q);
-}
 
 static enum error locate(
     struct context *c, const struct checkpoint_place *place, struct checkpoint *out)
@@ -32,7 +17,7 @@ static enum error locate(
     if (place->has_id)
         e = checkpoint_find(c, place->thread_id, place->ns, place->id, true, &found, out);
     else if (place->has_run_id)
-        e = find_latest_of_run(c, place, &found, out);
+        e = checkpoint_find_latest_of_run(c, place->run_id, place->ns, true, &found, out);
     else
         e = checkpoint_find_latest(c, place->thread_id, place->ns, true, &found, out);
     if (e != OK || found)

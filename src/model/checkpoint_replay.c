@@ -58,7 +58,7 @@ static enum error next_versions(
 }
 
 static struct str describe(
-    struct context *c, const struct run *run, const struct checkpoint *source, bool modified)
+    struct context *c, struct uuid old_run_id, const struct checkpoint *source, bool modified)
 {
     struct json_text text;
     json_text_init(&text, 1024);
@@ -66,7 +66,7 @@ static struct str describe(
     json_write_text_member(&text.w, "source", STR("fork"));
     json_write_text_member(&text.w, "trigger", STR("manual"));
     json_write_name(&text.w, "replayed_run_id");
-    json_write_uuid(&text.w, run->id);
+    json_write_uuid(&text.w, old_run_id);
     json_write_name(&text.w, "replayed_checkpoint_id");
     json_write_uuid(&text.w, source->id);
     json_write_name(&text.w, "modified");
@@ -117,7 +117,7 @@ static enum error begin_with(struct context *c, const struct run *run,
         .versions_seen = source->versions_seen,
         .pending_sends = source->pending_sends,
         .node = source->node,
-        .metadata = describe(c, run, source, !str_is_none(modified))};
+        .metadata = describe(c, run->forked_from_run_id, source, !str_is_none(modified))};
     return checkpoint_put(c, &put, out, &is_new);
 }
 

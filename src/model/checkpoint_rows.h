@@ -12,6 +12,8 @@ MUST_CHECK enum error checkpoint_find(struct context *c, struct uuid thread_id, 
     struct uuid id, bool whole, bool *out_found, struct checkpoint *out_checkpoint);
 MUST_CHECK enum error checkpoint_find_latest(struct context *c, struct uuid thread_id,
     struct str ns, bool whole, bool *out_found, struct checkpoint *out_checkpoint);
+MUST_CHECK enum error checkpoint_find_latest_of_run(struct context *c, struct uuid run_id,
+    struct str ns, bool whole, bool *out_found, struct checkpoint *out_checkpoint);
 /* Reads what a head does not have yet. */
 MUST_CHECK enum error checkpoint_fill(
     struct context *c, unsigned show, struct checkpoint *checkpoint);

@@ -58,6 +58,17 @@ enum error checkpoint_find_latest(struct context *c, struct uuid thread_id, stru
     return read_one(&q, out_found, out_checkpoint);
 }
 
+enum error checkpoint_find_latest_of_run(struct context *c, struct uuid run_id, struct str ns,
+    bool whole, bool *out_found, struct checkpoint *out_checkpoint)
+{
+    struct query q;
+    context_query(c, &q, &SQL_CHECKPOINT_LATEST_OF_RUN);
+    query_uuid(&q, "run_id", run_id);
+    query_text(&q, "namespace", ns);
+    query_bool(&q, "whole", whole);
+    return read_one(&q, out_found, out_checkpoint);
+}
+
 enum error checkpoint_fill(struct context *c, unsigned show, struct checkpoint *checkpoint)
 {
     enum error e = OK;

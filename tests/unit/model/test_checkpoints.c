@@ -475,6 +475,39 @@ TEST(a_replay_begins_upon_the_old_checkpoint_and_leaves_the_old_line_alone)
     EXPECT_STR(
         get(&f, thread, "", 1).channel_values, STR("{\"messages\":[\"a\"],\"iteration\":3}"));
     EXPECT_STR(get_run(&f, run.id).status, STR("running"));
+    char text[UUID_TEXT_LEN + 1] = "";
+    uuid_format(run.id, text);
+    EXPECT_PART(k.metadata, text);
+    fixture_end(&f);
+}
+
+TEST(two_runs_that_name_no_parent_go_on_each_from_its_own_latest)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct run run = make_run(&f, thread, "direct"), replayed;
+    put(&f, thread, "", 9, "{\"messages\":[]}");
+    const struct checkpoint_put appends = {.change = {.append = STR("{\"messages\":[\"b\"]}")}};
+    const struct checkpoint of_run = {
+        .thread_id = thread, .ns = STR(""), .has_run_id = true, .run_id = run.id};
+    struct checkpoint first = of_run, fork, next = of_run, beside = of_run;
+    EXPECT_EQ(put_with(&f, &appends, &first), OK);
+    EXPECT(uuid_eq(first.parent_id, id_of(9)));
+    struct checkpoint_replay replay = {.id = first.id,
+        .modified = STR("{\"messages\":[\"other\"]}"),
+        .policy = STR("enqueue"),
+        .dispatch = STR("queue")};
+    struct run old = get_run(&f, run.id);
+    EXPECT_EQ(checkpoint_replay(begin(&f), &old, &replay, &replayed, &fork), OK);
+    commit(&f);
+    EXPECT_EQ(put_with(&f, &appends, &next), OK);
+    EXPECT(uuid_eq(next.parent_id, first.id));
+    EXPECT_STR(latest(&f, thread, "").channel_values, STR("{\"messages\":[\"b\",\"b\"]}"));
+    beside.run_id = replayed.id;
+    EXPECT_EQ(put_with(&f, &appends, &beside), OK);
+    EXPECT(uuid_eq(beside.parent_id, fork.id));
+    EXPECT_STR(latest(&f, thread, "").channel_values, STR("{\"messages\":[\"other\",\"b\"]}"));
     fixture_end(&f);
 }
 
