@@ -87,6 +87,11 @@ static enum error find_response(
     bool may_tell = str_is_none(entry->final_response) && !uuid_is_nil(entry->messages_id) &&
                     str_eq(run->status, STR("completed"));
     enum error e = may_tell ? transcript_get(c, entry->messages_id, &list) : OK;
+    /* It is told to whoever reads the entry; the run ends all the same. */
+    if (e == ERR_DAMAGED) {
+        problem_init(c->problem, c->arena);
+        return OK;
+    }
     if (e == OK && may_tell)
         entry->final_response = history_text_of_messages(c->arena, list);
     return e;

@@ -128,6 +128,25 @@ TEST(the_history_of_a_run_moves_to_its_entry_when_it_ends)
     fixture_end(&f);
 }
 
+TEST(a_run_ends_also_when_the_messages_that_are_kept_for_it_are_damaged)
+{
+    struct fixture f;
+    struct history_entry entry = {0};
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    make_resumption(&f, thread);
+    struct run run = make_run(&f, thread, "direct");
+    append(&f, thread, "[{\"role\":\"assistant\",\"content\":\"hello\"}]");
+    sql_exec(&f, "UPDATE snapshots SET size_bytes = 7");
+    finish(&f, run, "completed");
+    EXPECT_EQ(history_get(begin_reading(&f), thread, 1, false, &entry), OK);
+    commit(&f);
+    EXPECT(str_is_none(entry.final_response));
+    EXPECT_EQ(history_get(begin_reading(&f), thread, 1, true, &entry), ERR_DAMAGED);
+    commit(&f);
+    fixture_end(&f);
+}
+
 TEST(a_prompt_and_a_model_that_are_left_out_come_from_the_agent_of_the_newest_run)
 {
     struct fixture f;
