@@ -64,12 +64,12 @@ LEFT JOIN agent_versions AS v ON v.tenant_id = r.tenant_id AND v.agent_id = r.ag
     AND v.version = r.agent_version
 WHERE t.tenant_id = :tenant_id AND t.id = :thread_id AND r.agent_id IS NOT NULL;
 
--- Of unfinished runs, what was asked for in the pause that still goes on.
+-- Of runs that wait for tools, what was asked for in the pause that still goes on.
 -- name: resumption_tools
 SELECT a.tool_use_id, a.side, a.name, a.input, a.result, a.is_error, a.result_at FROM runs AS r
 JOIN awaited_tools AS a ON a.tenant_id = r.tenant_id AND a.run_id = r.id
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id
-    AND r.status NOT IN ('completed', 'failed', 'cancelled')
+    AND r.status NOT IN ('completed', 'failed', 'cancelled') AND r.phase = 'awaiting_tool'
     AND a.pause = (SELECT max(o.pause) FROM awaited_tools AS o WHERE o.tenant_id = r.tenant_id
         AND o.run_id = r.id AND o.result_at IS NULL)
 ORDER BY r.id, a.position;

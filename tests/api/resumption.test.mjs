@@ -243,6 +243,26 @@ test('a run waits for its tools', async (t) => {
     assert.deepEqual((await readRun(open, run)).input, now.input, 'the first result stays');
   });
 
+  await t.test('and those that it went on without are pending no more', async () => {
+    const run = await working(open);
+    const pending = async () => {
+      const place = await read(open, run.thread_id);
+      return [place.awaiting_frontend_tools,
+        place.pending_frontend_tools.map((x) => x.tool_use_id)];
+    };
+    expectStatus(await open.put(`/v1/threads/${run.thread_id}/resumption`, LEAST, NEW), 201);
+    await wait(open, run, [confirm('left')]);
+    expectStatus(await open.patch(`/v1/runs/${run.id}`, { status: 'paused' }), 200);
+    assert.deepEqual(await pending(), [true, ['left']], 'a pause by hand changes nothing of it');
+    expectStatus(await open.patch(`/v1/runs/${run.id}`, { status: 'waiting_for_input' }), 200);
+    expectStatus(await open.patch(`/v1/runs/${run.id}`, { status: 'running' }), 200);
+    assert.deepEqual(await pending(), [false, []]);
+    await wait(open, run, [confirm('next')]);
+    assert.deepEqual(await pending(), [true, ['next']]);
+    await give(open, run, result('next'));
+    assert.deepEqual(await pending(), [false, []]);
+  });
+
   await t.test('twice, and each pause has tools of its own', async () => {
     const run = await working(open);
     await wait(open, run, [confirm('a')]);

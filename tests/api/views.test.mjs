@@ -181,12 +181,12 @@ async function agentWithTwoRuns(server) {
     tools: [{ tool_use_id: 'toolu_123', name: 'user_confirm', input: { message: 'ok?' },
       side: 'frontend' }],
     backend_results: [{ tool_use_id: 'toolu_456', content: 42 }] }), 200);
-  return { thread, first, second };
+  return { thread, first, second, waiting };
 }
 
 test('the five query patterns of the three tables answer what was written', async (t) => {
   const server = await startServer(t);
-  const { thread, first, second } = await agentWithTwoRuns(server);
+  const { thread, first, second, waiting } = await agentWithTwoRuns(server);
 
   // 1: resume.
   const [config] = server.rows(`SELECT * FROM agent_config WHERE agent_uuid = '${thread}'`);
@@ -201,6 +201,10 @@ test('the five query patterns of the three tables answer what was written', asyn
   assert.deepEqual(json(config.pending_backend_results), told.pending_backend_results);
   assert.equal(told.pending_backend_results[0].content, 42);
   assert.ok(config.awaiting_frontend_tools);
+  expectStatus(await server.open.patch(`/v1/runs/${waiting}`, { status: 'running' }), 200);
+  const [gone] = server.rows(`SELECT * FROM agent_config WHERE agent_uuid = '${thread}'`);
+  assert.deepEqual([json(gone.pending_frontend_tools), json(gone.pending_backend_results),
+    Boolean(gone.awaiting_frontend_tools)], [[], [], false]);
   const apart_ms = Date.parse(config.last_run_at) - Date.parse(told.last_run_at);
   assert.ok(Math.abs(apart_ms) <= 1, `${config.last_run_at}, ${told.last_run_at}`);
   assert.equal(json(config.messages).read, `/v1/threads/${thread}/resumption`);

@@ -35,7 +35,11 @@ CREATE VIEW agent_config AS SELECT
             FROM awaited_tools AS w JOIN runs AS r ON r.tenant_id = w.tenant_id AND r.id = w.run_id
             WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
                 AND r.status NOT IN ('completed', 'failed', 'cancelled')
+                AND r.phase = 'awaiting_tool'
                 AND w.side = 'frontend' AND w.result_at IS NULL
+                AND w.pause = (SELECT max(o.pause) FROM awaited_tools AS o
+                    WHERE o.tenant_id = w.tenant_id AND o.run_id = w.run_id
+                        AND o.result_at IS NULL)
             ORDER BY w.run_id, w.position) AS q) AS pending_frontend_tools,
     (SELECT coalesce({{group_array}}({{nested: q.result}}), {{empty_list}})
         FROM (SELECT {{object}}('type', 'tool_result', 'tool_use_id', w.tool_use_id,
@@ -45,15 +49,21 @@ CREATE VIEW agent_config AS SELECT
             FROM awaited_tools AS w JOIN runs AS r ON r.tenant_id = w.tenant_id AND r.id = w.run_id
             WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
                 AND r.status NOT IN ('completed', 'failed', 'cancelled')
+                AND r.phase = 'awaiting_tool'
                 AND w.side = 'backend' AND w.result_at IS NOT NULL
-                AND EXISTS (SELECT 1 FROM awaited_tools AS o WHERE o.tenant_id = w.tenant_id
-                    AND o.run_id = w.run_id AND o.pause = w.pause AND o.result_at IS NULL)
+                AND w.pause = (SELECT max(o.pause) FROM awaited_tools AS o
+                    WHERE o.tenant_id = w.tenant_id AND o.run_id = w.run_id
+                        AND o.result_at IS NULL)
             ORDER BY w.run_id, w.position) AS q) AS pending_backend_results,
     EXISTS (SELECT 1 FROM awaited_tools AS w
         JOIN runs AS r ON r.tenant_id = w.tenant_id AND r.id = w.run_id
         WHERE r.tenant_id = s.tenant_id AND r.thread_id = s.thread_id
             AND r.status NOT IN ('completed', 'failed', 'cancelled')
-            AND w.side = 'frontend' AND w.result_at IS NULL) AS awaiting_frontend_tools,
+            AND r.phase = 'awaiting_tool'
+            AND w.side = 'frontend' AND w.result_at IS NULL
+            AND w.pause = (SELECT max(o.pause) FROM awaited_tools AS o
+                WHERE o.tenant_id = w.tenant_id AND o.run_id = w.run_id
+                    AND o.result_at IS NULL)) AS awaiting_frontend_tools,
     s.current_step,
     CASE WHEN s.history_snapshot_id IS NOT NULL THEN {{object}}(
         'snapshot_id', {{id_text: s.history_snapshot_id}},
