@@ -164,6 +164,10 @@ enum error item_pack_some(struct context *c, bool *out_more)
     arena_init(&scratch, MEMORY_BYTES);
     *out_more = false;
     enum error e = item_dictionary_newest(c, &scratch, &dictionary);
+    /* Items stay as they are. Who reads one that needs the dictionary is told; the rest of the
+     * sweep has nothing to do with it. */
+    if (e == ERR_DAMAGED)
+        return OK;
     if (e == OK && dictionary.number > 0)
         return pack_slice(c, &scratch, &dictionary, out_more);
     if (e == OK)

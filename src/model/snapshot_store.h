@@ -8,12 +8,16 @@
 /* What one call works in: the tape of the largest document of the smallest values, and the pieces
  * of two. */
 enum { SNAPSHOT_MEMORY_BYTES = 192 * 1024 * 1024 };
+/* A chain of manifests has so many times the bytes of the whole one, or of SNAPSHOT_CHAIN_MIN_BYTES
+ * where that is less: what a read takes depends on the document, not on what it was before. */
+enum { SNAPSHOT_CHAIN_FACTOR = 4, SNAPSHOT_CHAIN_MIN_BYTES = 16 * 1024 };
 /* How long one that was dropped may stay for those that build on it. */
 enum { SNAPSHOT_REBASE_DELAY_S = 3600 };
 
 struct snapshot_loaded {
     struct snapshot head;
     int64_t depth;
+    size_t chain_bytes; /* of its manifest and all that it builds on */
     bool has_base;
     struct uuid base_id;
     bool is_dropped; /* and kept for those that build on it */

@@ -29,6 +29,7 @@ static bool read_link(struct query *q, struct arena *arena, bool is_first,
     s->has_base = row_uuid_if(q, &s->base_id);
     s->depth = row_i64(q);
     struct str manifest = row_bytes(q);
+    s->chain_bytes += manifest.len;
     *hash = row_bytes(q);
     s->head.size_bytes = row_i64(q);
     s->head.created_at = row_i64(q);
@@ -225,7 +226,13 @@ static enum error insert(struct context *c, const struct snapshot *s,
     return query_run(&q);
 }
 
-/* As what differs from the base, unless that is as long as the whole, or the last one that may. */
+static bool may_build_on(const struct snapshot_loaded *base, size_t delta_len, size_t whole_len)
+{
+    size_t least = whole_len > SNAPSHOT_CHAIN_MIN_BYTES ? whole_len : SNAPSHOT_CHAIN_MIN_BYTES;
+    return delta_len < whole_len && base->chain_bytes + delta_len <= least * SNAPSHOT_CHAIN_FACTOR;
+}
+
+/* As what differs from the base, unless the chain would be too long, in links or in bytes. */
 enum error snapshot_store(struct context *c, struct arena *arena, struct uuid thread_id,
     const struct snapshot_loaded *base, const struct manifest *m, struct snapshot *out_snapshot)
 {
@@ -239,7 +246,7 @@ enum error snapshot_store(struct context *c, struct arena *arena, struct uuid th
     manifest_write(m, &whole, &in_whole);
     bool has_base = base != NULL && base->depth + 1 < SNAPSHOT_DEPTH_MAX &&
                     manifest_write_delta(&base->manifest, m, arena, &delta, &in_delta) &&
-                    !delta.failed && delta.len < whole.len;
+                    !delta.failed && may_build_on(base, delta.len, whole.len);
     assert(!whole.failed);
     struct snapshot s = {.id = uuid_v7(),
         .thread_id = thread_id,

@@ -231,6 +231,36 @@ TEST(each_message_of_a_growing_conversation_is_stored_once)
     fixture_end(&f);
 }
 
+/* {"kept":…,"numbers":[…]} of which all numbers are others each time. */
+static struct str restless(struct fixture *f, size_t turn)
+{
+    struct json_text text;
+    json_text_init(&text, 1024 * 1024);
+    json_write_object(&text.w);
+    json_write_text_member(&text.w, "kept", STR(LONG_TEXT));
+    json_write_name(&text.w, "numbers");
+    json_write_array(&text.w);
+    for (size_t i = 0; i < 2000; i++)
+        json_write_u64(&text.w, 1000000000000 + turn * 2000 + i);
+    json_write_end(&text.w);
+    json_write_end(&text.w);
+    return json_text_take(&text, f->arena);
+}
+
+TEST(what_changes_all_over_each_time_is_read_from_a_few_manifests)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f), base = NO_BASE;
+    for (size_t i = 0; i < 20; i++) {
+        base = put(&f, thread, base, restless(&f, i)).id;
+        EXPECT_STR(get(&f, base), restless(&f, i));
+    }
+    EXPECT_EQ(sql_i64(&f, "SELECT max(depth) FROM snapshots"), 3);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM snapshots WHERE base_id IS NULL"), 5);
+    fixture_end(&f);
+}
+
 TEST(another_thread_of_the_tenant_shares_items_and_another_tenant_does_not)
 {
     struct fixture f;
@@ -591,6 +621,22 @@ TEST(a_tenant_with_many_items_gets_a_dictionary_and_they_shrink)
     EXPECT_PART(told(&f), "dictionary 1 of items");
     struct uuid three = put(&f, thread, NO_BASE, STR("[\"" LONG_TEXT "\"]")).id;
     EXPECT_STR(get(&f, three), STR("[\"" LONG_TEXT "\"]"));
+    fixture_end(&f);
+}
+
+TEST(a_damaged_dictionary_does_not_hold_up_the_sweep)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid one = put(&f, thread, NO_BASE, conversation(&f, 300)).id;
+    for (int i = 0; i < 3; i++)
+        sweep(&f);
+    sql_exec(&f, "UPDATE item_dictionaries SET sha256 = bytes");
+    drop(&f, one);
+    put(&f, thread, NO_BASE, STR("[\"" LONG_TEXT "\"]"));
+    sweep(&f);
+    expect_rows(&f, 1, 1);
     fixture_end(&f);
 }
 
