@@ -228,7 +228,7 @@ static bool read_cursor(struct str text, struct usage_key *out)
         return false;
     out->model = str_slice(text, 0, (size_t)len);
     out->provider = str_slice(text, (size_t)len, text.len);
-    return true;
+    return str_is_utf8(out->model) && str_is_utf8(out->provider);
 }
 
 static struct usage_row *tell_rows(struct arena *arena, const struct usage_filter *filter,

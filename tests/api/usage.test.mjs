@@ -245,6 +245,8 @@ test('prices and usage', async (t) => {
     );
     expectProblem(await open.get('/v1/usage?cursor=eA'), 400, 'invalid_cursor');
     const noText = Buffer.from(`1:${uuid()}:1:\xff\xfe`, 'latin1').toString('base64url');
+    const parted = Buffer.from(`1:${uuid()}:1:é`).toString('base64url');
+    expectProblem(await open.get(`/v1/usage?cursor=${parted}`), 400, 'invalid_cursor');
     for (const list of ['usage', 'prices']) {
       expectProblem(await open.get(`/v1/${list}?cursor=${noText}`), 400, 'invalid_cursor');
     }
