@@ -1,4 +1,5 @@
 #include "script.h"
+#include "steps_money.h"
 
 #define THREAD "/v1/threads/$thread"
 #define VERBS "/v1/threads/$verbs"
@@ -472,6 +473,7 @@ const struct step steps[] = {
         .body = "{\"status\":\"complete\",\"output\":{\"message\":\"done\"}}",
         .read = "/v1/runs/$played/turns/$turn",
         .shows = "/status /output /usage"},
+    PLAY_STEPS,
 
     /* What its engine logged. */
     {.method = "POST",
@@ -680,6 +682,7 @@ const struct step steps[] = {
         .shows = "/status /title",
         .touches = "/v1/runs/$run2 /v1/runs/$child"},
 
+    MONEY_STEPS,
     /* What goes: events, a thread. */
     {.method = "POST",
         .target = THREAD "/events/prune",

@@ -103,7 +103,7 @@ TEST(bodies_patches_and_lists_are_declared_together)
 
 static bool is_path_byte(char b)
 {
-    return (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9') || b == '_' || b == '.';
+    return (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9') || b == '_' || b == '.' || b == '-';
 }
 
 /* A literal, or {name}. */
