@@ -209,6 +209,8 @@ static const struct {
     {"runs", "checking runs", check_read_runs},
     {"idempotency_keys", "checking answers", read_answers},
     {"blobs", "checking the content of files", check_read_blobs},
+    {"snapshots", "checking snapshots", check_read_snapshots},
+    {"items", "checking items", check_read_items},
 };
 
 /* Known where the engine has counted already: to count is to read all of it once more. 0: not. */

@@ -102,3 +102,21 @@ LIMIT :limit
 -- types: after_tenant uuid, after_id uuid
 SELECT tenant_id, id, sha256, size_bytes FROM blobs
 WHERE (tenant_id, id) > (:after_tenant, :after_id) ORDER BY tenant_id, id LIMIT :limit;
+
+-- name: check_snapshots
+-- types: after_tenant uuid, after_id uuid
+SELECT tenant_id, id, manifest FROM snapshots
+WHERE (tenant_id, id) > (:after_tenant, :after_id) ORDER BY tenant_id, id LIMIT :limit;
+
+-- name: check_snapshot_items
+-- types: tenant_id uuid, id uuid
+SELECT sha256 FROM snapshot_items WHERE tenant_id = :tenant_id AND snapshot_id = :id
+ORDER BY sha256;
+
+-- name: check_items
+-- types: after_tenant uuid, after_bytes bytes
+SELECT k.tenant_id, k.sha256, k.size_bytes, k.dictionary, k.bytes, d.sha256
+FROM items AS k LEFT JOIN item_dictionaries AS d
+    ON d.tenant_id = k.tenant_id AND d.number = k.dictionary
+WHERE (k.tenant_id, k.sha256) > (:after_tenant, :after_bytes)
+ORDER BY k.tenant_id, k.sha256 LIMIT :limit;

@@ -29,6 +29,7 @@ MUST_CHECK enum error check_step(
     struct check_walk *w, const char *stage, uint64_t done, uint64_t total);
 
 check_page check_read_threads, check_read_runs, check_read_blobs;
+check_page check_read_items, check_read_snapshots;
 MUST_CHECK enum error check_relations(struct check_walk *w);
 
 /* A query whose rows live as long as the page. */

@@ -1,5 +1,6 @@
 #include "fixture.h"
 #include "model/check.h"
+#include "model/snapshots.h"
 #include "model/steps.h"
 
 static struct check *check_with(struct fixture *f, bool quick)
@@ -343,5 +344,49 @@ POSTGRES_ONLY(a_check_waits_for_a_statement_as_long_as_it_takes)
     check->arena = f.arena;
     EXPECT_EQ(store_check(&config, wait_long, check, &f.problem), OK);
     EXPECT_EQ(check->contents.rows, 1);
+    fixture_end(&f);
+}
+
+/* --- Snapshots ------------------------------------------------------------------------------ */
+
+#define LONG_TEXT "a text that is so long that it becomes an item of its own, sixty-four and more"
+
+static void fill_snapshots(struct fixture *f)
+{
+    struct uuid thread = make_thread(f), base = UUID_NIL;
+    struct context *c = begin(f);
+    for (int i = 0; i < 70; i++) {
+        struct snapshot s = {0};
+        struct str document = arena_printf(
+            f->arena, "{\"m\":[\"" LONG_TEXT "\",\"%d " LONG_TEXT "\",\"" LONG_TEXT "\"]}", i % 40);
+        EXPECT_EQ(snapshot_put(c, thread, base, document, &s), OK);
+        base = s.id;
+    }
+    commit(f);
+}
+
+TEST(snapshots_and_items_that_are_whole_are_not_found_fault_with_and_others_are)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    fill_snapshots(&f);
+    EXPECT_EQ(check_with(&f, false)->n_findings, 0);
+    expect_found(&f,
+        "UPDATE items SET size_bytes = size_bytes + 1"
+        " WHERE sha256 = (SELECT sha256 FROM items ORDER BY sha256 LIMIT 1)",
+        "item", "item ", "not what was stored");
+    EXPECT_EQ(check_with(&f, true)->n_findings, 0); /* which reads no item */
+    sql_exec(&f, "UPDATE items SET size_bytes = size_bytes - 1"
+                 " WHERE sha256 = (SELECT sha256 FROM items ORDER BY sha256 LIMIT 1)");
+    expect_found(&f,
+        "UPDATE snapshots SET size_bytes = size_bytes + 1"
+        " WHERE id = (SELECT id FROM snapshots ORDER BY id DESC LIMIT 1)",
+        "snapshot", "snapshot ", "is not what was stored");
+    sql_exec(&f, "UPDATE snapshots SET size_bytes = size_bytes - 1"
+                 " WHERE id = (SELECT id FROM snapshots ORDER BY id DESC LIMIT 1)");
+    expect_found(&f,
+        "DELETE FROM snapshot_items"
+        " WHERE snapshot_id = (SELECT id FROM snapshots ORDER BY id DESC LIMIT 1)",
+        "snapshot", "snapshot ", "refers to other items");
     fixture_end(&f);
 }

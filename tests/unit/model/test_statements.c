@@ -56,6 +56,8 @@ static const struct {
     {"check_answers", "cairn check"},
     {"check_audited", "cairn check"},
     {"check_file_versions", "cairn check"},
+    {"check_snapshots", "cairn check"},
+    {"check_items", "cairn check"},
     {"check_file_heads", "cairn check"},
     {"check_state_heads", "cairn check"},
     {"check_state_versions", "cairn check"},
