@@ -7,6 +7,8 @@
 enum {
     ITEMS_A_JOB = 512,
     SNAPSHOTS_A_JOB = 64,
+    MANIFEST_BYTES_A_JOB = 512 * 1024,        /* some 15,000 items */
+    REBASE_BYTES_A_PASS = SNAPSHOT_MAX_BYTES, /* of documents */
 };
 
 /* --- Items ---------------------------------------------------------------------------------- */
@@ -119,6 +121,7 @@ enum error snapshot_collect_garbage(struct context *c, struct uuid thread_id, bo
     context_query(c, &q, &SQL_SNAPSHOT_GARBAGE_SLICE);
     query_uuid(&q, "thread_id", thread_id);
     query_i64(&q, "limit", SNAPSHOTS_A_JOB);
+    query_i64(&q, "max_bytes", MANIFEST_BYTES_A_JOB);
     bool any = query_next(&q);
     if (any)
         last = row_uuid(&q);
@@ -140,6 +143,7 @@ enum error snapshot_list_rebase(
     query_begin(&q, c->tx, &SQL_SNAPSHOT_REBASE_DUE, c->arena);
     query_i64(&q, "now", c->now_us);
     query_i64(&q, "limit", (int64_t)limit);
+    query_i64(&q, "max_bytes", REBASE_BYTES_A_PASS);
     *out_count = 0;
     while (query_next(&q)) {
         struct snapshot_due *due = &out_due[(*out_count)++];

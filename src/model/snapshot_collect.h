@@ -21,6 +21,7 @@ struct snapshot_due {
     struct uuid tenant_id;
     struct uuid id;
 };
+/* At most `limit`, and not many more bytes than the largest document has. */
 MUST_CHECK enum error snapshot_list_rebase(
     struct context *c, size_t limit, struct snapshot_due *out_due, size_t *out_count);
 

@@ -33,9 +33,15 @@ WHERE tenant_id = :tenant_id AND id = :id AND dropped_at IS NULL;
 UPDATE snapshots SET rebase_at = :due
 WHERE tenant_id = :tenant_id AND base_id = :id AND dropped_at IS NULL AND rebase_at IS NULL;
 
+-- The last one may pass :max_bytes.
+-- define before_it: ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
 -- name: snapshot_rebase_due
--- types: limit int
-SELECT tenant_id, id FROM snapshots WHERE rebase_at <= :now ORDER BY rebase_at LIMIT :limit;
+-- types: limit int, max_bytes int
+SELECT tenant_id, id FROM (SELECT tenant_id, id, rebase_at,
+    sum(size_bytes) OVER (ORDER BY rebase_at, id {{before_it}}) AS bytes FROM (
+        SELECT tenant_id, id, rebase_at, size_bytes FROM snapshots WHERE rebase_at <= :now
+        ORDER BY rebase_at, id LIMIT :limit) AS few) AS slice
+WHERE coalesce(bytes, 0) < :max_bytes ORDER BY rebase_at, id;
 
 -- name: snapshot_make_whole
 UPDATE snapshots SET base_id = NULL, depth = 0, manifest = :manifest, rebase_at = NULL
@@ -66,12 +72,14 @@ DELETE FROM snapshots WHERE tenant_id = :tenant_id;
 -- name: snapshot_garbage_first
 SELECT tenant_id, thread_id FROM snapshot_garbage ORDER BY tenant_id, thread_id LIMIT 1;
 
--- The last of so many.
+-- The last of so many; a manifest is as long as the items that go with it are many.
 -- name: snapshot_garbage_slice
--- types: limit int
-SELECT id FROM (SELECT id FROM snapshots
-    WHERE tenant_id = :tenant_id AND thread_id = :thread_id ORDER BY id LIMIT :limit) AS slice
-ORDER BY id DESC LIMIT 1;
+-- types: limit int, max_bytes int
+SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id {{before_it}}) AS bytes FROM (
+        SELECT id, length(manifest) AS bytes FROM snapshots
+        WHERE tenant_id = :tenant_id AND thread_id = :thread_id ORDER BY id LIMIT :limit) AS few
+    ) AS slice
+WHERE coalesce(bytes, 0) < :max_bytes ORDER BY id DESC LIMIT 1;
 
 -- name: snapshot_garbage_delete
 -- types: last uuid

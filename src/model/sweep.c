@@ -164,7 +164,7 @@ static enum error list_snapshots(struct context *c, struct sweep_list *list)
         e = snapshot_list_rebase(c, REBASES_A_PASS, due, &n);
     for (size_t i = 0; e == OK && i < n; i++)
         add(list, SWEEP_REBASE, due[i].tenant_id, due[i].id);
-    list->more = list->more || n == REBASES_A_PASS;
+    list->more = list->more || n > 0; /* as many as a pass may do: there may be others */
     return e;
 }
 
