@@ -146,7 +146,7 @@ TARGETS = (
            "checkpoints", lambda f: f["share"] * 100, 2, " %", most=True),
     Target("checkpoints", "the last 20 puts of what was added, times the first 20", "checkpoints",
            lambda f: f["late"], 1.5, most=True),
-    Target("checkpoints", "the latest one over HTTP, times one full copy from SQLite",
+    Target("checkpoints", "the latest one as objects, over HTTP, times a full copy in SQLite",
            "checkpoints", lambda f: f["get_ratio"], 5, most=True),
     Target("files", "2 GiB up and down: the most memory of a server", "files",
            lambda f: max(place["most_mib"] for place in f.values()), 32, " MiB", most=True),
