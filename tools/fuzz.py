@@ -36,6 +36,7 @@ AIMS = {
     "fuzz_json_patch": ["src/base/json_patch.c", "src/base/json_pointer.c",
                         "src/base/json_tree.c"],
     "fuzz_json_schema": ["src/base/json_schema"],
+    "fuzz_manifest": ["src/model/manifest"],
     "fuzz_merge_patch": ["src/base/json_merge.c"],
     "fuzz_pattern": ["src/base/pattern"],
     "fuzz_request": ["src/api/", "src/model/", "src/lib/visit.c", "src/base/schema.c"],
