@@ -195,14 +195,15 @@ static enum error check_latest(
         STR_ARG(id));
 }
 
-/* Where nothing is said: the run's own latest, since others may write beside it (one that was
- * replayed from it does), or else that of the namespace. */
-static enum error take_usual_parent(struct context *c, struct checkpoint *k,
-    const struct checkpoint *latest, struct uuid *out_snapshot)
+/* Who says which one the latest is means that one. Where nothing is said: the run's own latest,
+ * since others may write beside it (one that was replayed from it does), or else that of the
+ * namespace. */
+static enum error take_usual_parent(struct context *c, const struct checkpoint_put *put,
+    struct checkpoint *k, const struct checkpoint *latest, struct uuid *out_snapshot)
 {
     struct checkpoint own;
     bool found = false;
-    enum error e = k->has_run_id && latest != NULL
+    enum error e = k->has_run_id && latest != NULL && !put->expects_latest
                        ? checkpoint_find_latest_of_run(c, k->run_id, k->ns, false, &found, &own)
                        : OK;
     const struct checkpoint *parent = found ? &own : latest;
@@ -222,7 +223,7 @@ static enum error find_parent(struct context *c, const struct checkpoint_put *pu
     bool found = false;
     *out_snapshot = UUID_NIL;
     if (!put->knows_parent)
-        return take_usual_parent(c, k, latest, out_snapshot);
+        return take_usual_parent(c, put, k, latest, out_snapshot);
     if (!k->has_parent_id)
         return OK;
     enum error e = uuid_eq(k->parent_id, k->id) ? OK

@@ -104,7 +104,7 @@ MUST_CHECK enum error checkpoint_list(struct context *c, const struct checkpoint
 
 struct checkpoint_put {
     bool has_id;
-    bool knows_parent; /* else it is the latest of the run, or of the namespace */
+    bool knows_parent; /* else it is the expected latest, that of the run, or of the namespace */
     /* The latest must be this one (has_expected false: there must be none). */
     bool expects_latest;
     bool has_expected;

@@ -508,6 +508,13 @@ TEST(two_runs_that_name_no_parent_go_on_each_from_its_own_latest)
     EXPECT_EQ(put_with(&f, &appends, &beside), OK);
     EXPECT(uuid_eq(beside.parent_id, fork.id));
     EXPECT_STR(latest(&f, thread, "").channel_values, STR("{\"messages\":[\"other\",\"b\"]}"));
+    /* Who names the latest means that one, whoever put it. */
+    struct checkpoint_put expects = appends;
+    expects.expects_latest = expects.has_expected = true;
+    expects.expected = beside.id;
+    next = of_run;
+    EXPECT_EQ(put_with(&f, &expects, &next), OK);
+    EXPECT(uuid_eq(next.parent_id, beside.id));
     fixture_end(&f);
 }
 
