@@ -16,14 +16,16 @@ struct content_added {
 
 /* --- Names ---------------------------------------------------------------------------------- */
 
-static bool has_blobs(sqlite3 *db)
+/* Whether there is the table: an older database has none. That it cannot be said is no answer. */
+static int look_for_blobs(sqlite3 *db, bool *out_has)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(
         db, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'blobs'", -1, &stmt, NULL);
-    bool has = rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW;
-    sqlite3_finalize(stmt);
-    return has;
+    if (rc != SQLITE_OK)
+        return rc;
+    *out_has = sqlite3_step(stmt) == SQLITE_ROW;
+    return sqlite3_finalize(stmt);
 }
 
 /* False when a row has another form than Cairn gives it. */
@@ -47,9 +49,12 @@ enum error content_each(
         "SELECT tenant_id, id, size_bytes, sha256 FROM blobs ORDER BY tenant_id, id";
     sqlite3_stmt *stmt = NULL;
     enum error e = OK;
-    if (!has_blobs(db))
+    bool has = false;
+    int rc = look_for_blobs(db, &has);
+    if (rc == SQLITE_OK && !has)
         return OK;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
     while (rc == SQLITE_OK && e == OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct content_name name;
         e = read_name(stmt, &name)
@@ -370,15 +375,15 @@ static enum error prune_one(void *data, struct uuid tenant_id, struct uuid id)
 
 void content_prune(const char *directory, sqlite3 *db)
 {
+    static const char sql[] = "SELECT 1 FROM blobs WHERE tenant_id = ?1 AND id = ?2";
     struct pruning p = {.directory = directory};
+    bool has = false;
+    /* What cannot be asked is not answered by removing everything. */
+    if (db != NULL && (look_for_blobs(db, &has) != SQLITE_OK ||
+                          (has && sqlite3_prepare_v2(db, sql, -1, &p.find, NULL) != SQLITE_OK)))
+        return;
     arena_init(&p.arena, SIZE_MAX);
     const struct walk walk = {directory, &p.arena, prune_one, &p};
-    if (db != NULL && has_blobs(db) &&
-        sqlite3_prepare_v2(db, "SELECT 1 FROM blobs WHERE tenant_id = ?1 AND id = ?2", -1, &p.find,
-            NULL) != SQLITE_OK) {
-        arena_deinit(&p.arena);
-        return;
-    }
     (void)!walk_all(&walk);
     rmdir(directory);
     sqlite3_finalize(p.find);

@@ -132,13 +132,26 @@ void sqlite_file_watch(sqlite3 *db, struct progress *progress)
 struct check_run {
     sqlite_file_fault *found;
     void *data;
+    bool lacks_memory;
 };
+
+/* A page that there was no memory for is told as one that cannot be had: it is not damaged. */
+static bool tells_of_memory(const char *line)
+{
+    static const char words[] = "unable to get the page. error code=7";
+    const char *at = strstr(line, words);
+    return at != NULL && (at[sizeof words - 1] < '0' || at[sizeof words - 1] > '9');
+}
 
 static int take_integrity(void *data, int n, char **values, char **names)
 {
-    const struct check_run *run = data;
-    if (n > 0 && values[0] != NULL && strcmp(values[0], "ok") != 0)
-        run->found(run->data, values[0]);
+    struct check_run *run = data;
+    if (n == 0 || values[0] == NULL || strcmp(values[0], "ok") == 0)
+        return 0;
+    run->lacks_memory = tells_of_memory(values[0]);
+    if (run->lacks_memory)
+        return 1;
+    run->found(run->data, values[0]);
     return 0;
 }
 
@@ -159,9 +172,11 @@ static int take_foreign_key(void *data, int n, char **values, char **names)
 enum error sqlite_file_check(sqlite3 *db, const char *path, bool quick, sqlite_file_fault *found,
     void *data, struct problem *problem)
 {
-    struct check_run run = {found, data};
+    struct check_run run = {found, data, false};
     int rc = sqlite3_exec(
         db, quick ? "PRAGMA quick_check" : "PRAGMA integrity_check", take_integrity, &run, NULL);
+    if (run.lacks_memory)
+        rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db, "PRAGMA foreign_key_check", take_foreign_key, &run, NULL);
     if ((rc & 0xff) == SQLITE_CORRUPT) { /* so much so that it could not even be looked for */
