@@ -331,7 +331,7 @@ enum error agent_version_create(struct context *c, struct uuid agent_id,
     const struct agent_version_draft *draft, struct agent_version *out_version)
 {
     struct agent agent;
-    struct agent_version newest, next;
+    struct agent_version newest, next = {0};
     bool has_newest = false;
     enum error e = agent_lock(c, agent_id);
     if (e == OK)
