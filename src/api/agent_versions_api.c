@@ -143,8 +143,7 @@ static void answer(struct call *call, const struct agent_version *version)
 
 static struct str cursor_of(struct arena *arena, const void *item)
 {
-    long long number = (long long)((const struct agent_version *)item)->number;
-    return cursor_from_text(arena, arena_printf(arena, "%lld", number));
+    return cursor_from_number(arena, ((const struct agent_version *)item)->number);
 }
 
 enum error handle_agent_version_list(struct call *call, struct context *c)
@@ -152,12 +151,9 @@ enum error handle_agent_version_list(struct call *call, struct context *c)
     const struct versions_query *q = call->query;
     size_t limit = page_limit(&q->page), count;
     struct agent_version *versions = ARENA_ARRAY(call->arena, struct agent_version, limit);
-    struct str cursor = STR_NONE;
-    int64_t before = 0;
+    int64_t before;
     bool more;
-    enum error e = cursor_to_text(call, q->page.cursor, &cursor);
-    if (e == OK && !str_is_none(cursor) && (!str_to_i64(cursor, &before) || before < 1))
-        e = cursor_refused(call);
+    enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
         e = agent_version_list(c, call->params[0], before, limit, versions, &count, &more);
     if (e == OK)

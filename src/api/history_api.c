@@ -141,8 +141,7 @@ const struct schema query_history = {
 
 static struct str cursor_of(struct arena *arena, const void *item)
 {
-    long long number = (long long)((const struct history_entry *)item)->sequence_number;
-    return cursor_from_text(arena, arena_printf(arena, "%lld", number));
+    return cursor_from_number(arena, ((const struct history_entry *)item)->sequence_number);
 }
 
 enum error handle_history_list(struct call *call, struct context *c)
@@ -151,12 +150,8 @@ enum error handle_history_list(struct call *call, struct context *c)
     size_t limit = page_limit(&q->page), count;
     struct history_entry *entries = ARENA_ARRAY(call->arena, struct history_entry, limit);
     struct history_filter filter = {.with_messages = !str_is_none(q->include)};
-    struct str cursor = STR_NONE;
     bool more;
-    enum error e = cursor_to_text(call, q->page.cursor, &cursor);
-    if (e == OK && !str_is_none(cursor) &&
-        (!str_to_i64(cursor, &filter.before) || filter.before < 1))
-        e = cursor_refused(call);
+    enum error e = cursor_to_number(call, q->page.cursor, &filter.before);
     if (e == OK)
         e = history_list(c, call->params[0], &filter, limit, entries, &count, &more);
     if (e == OK)

@@ -194,8 +194,7 @@ enum error handle_notebook_session_add(struct call *call, struct context *c)
 
 static struct str session_cursor(struct arena *arena, const void *item)
 {
-    long long number = ((const struct notebook_session *)item)->number;
-    return cursor_from_text(arena, arena_printf(arena, "%lld", number));
+    return cursor_from_number(arena, ((const struct notebook_session *)item)->number);
 }
 
 enum error handle_notebook_session_list(struct call *call, struct context *c)
@@ -203,12 +202,9 @@ enum error handle_notebook_session_list(struct call *call, struct context *c)
     const struct notebooks_query *q = call->query;
     size_t limit = page_limit(&q->page), count;
     struct notebook_session *sessions = ARENA_ARRAY(call->arena, struct notebook_session, limit);
-    struct str text = STR_NONE;
-    int64_t before = 0;
+    int64_t before;
     bool more;
-    enum error e = cursor_to_text(call, q->page.cursor, &text);
-    if (e == OK && !str_is_none(text) && (!str_to_i64(text, &before) || before < 1))
-        return cursor_refused(call);
+    enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
         e = notebook_list_sessions(c, call->params[0], before, limit, sessions, &count, &more);
     if (e == OK)

@@ -262,8 +262,7 @@ enum error handle_price_list(struct call *call, struct context *c)
 
 static struct str version_cursor(struct arena *arena, const void *item)
 {
-    long long version = ((const struct price_body *)item)->version;
-    return cursor_from_text(arena, arena_printf(arena, "%lld", version));
+    return cursor_from_number(arena, ((const struct price_body *)item)->version);
 }
 
 enum error handle_price_version_list(struct call *call, struct context *c)
@@ -271,12 +270,9 @@ enum error handle_price_version_list(struct call *call, struct context *c)
     const struct prices_query *q = call->query;
     size_t limit = page_limit(&q->page), count;
     struct price *prices = ARENA_ARRAY(call->arena, struct price, limit);
-    struct str text = STR_NONE;
-    int64_t before = 0;
+    int64_t before;
     bool more;
-    enum error e = cursor_to_text(call, q->page.cursor, &text);
-    if (e == OK && !str_is_none(text) && (!str_to_i64(text, &before) || before < 1))
-        return cursor_refused(call);
+    enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
         e = price_version_list(c, call->texts[0], before, limit, prices, &count, &more);
     if (e == OK)

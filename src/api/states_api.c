@@ -181,8 +181,7 @@ enum error handle_state_version_get(struct call *call, struct context *c)
 
 static struct str version_cursor(struct arena *arena, const void *item)
 {
-    long long version = (long long)((const struct state_version *)item)->version;
-    return cursor_from_text(arena, arena_printf(arena, "%lld", version));
+    return cursor_from_number(arena, ((const struct state_version *)item)->version);
 }
 
 enum error handle_state_version_list(struct call *call, struct context *c)
@@ -191,12 +190,9 @@ enum error handle_state_version_list(struct call *call, struct context *c)
     const struct state_place place = place_of(call);
     size_t limit = page_limit(&q->page), count;
     struct state_version *versions = ARENA_ARRAY(call->arena, struct state_version, limit);
-    struct str cursor = STR_NONE;
-    int64_t before = 0;
+    int64_t before;
     bool more;
-    enum error e = cursor_to_text(call, q->page.cursor, &cursor);
-    if (e == OK && !str_is_none(cursor) && (!str_to_i64(cursor, &before) || before < 1))
-        e = cursor_refused(call);
+    enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
         e = state_version_list(
             c, &place, before, !str_is_none(q->include), limit, versions, &count, &more);
