@@ -9,6 +9,7 @@ void header_add(struct header_list *list, struct str name, struct str value)
 
 void header_add_common(struct header_list *list, const struct call *call)
 {
+    header_add(list, STR("Cairn-Version"), STR(CAIRN_VERSION));
     header_add(list, STR("X-Request-Id"), call->request_id);
     header_add(list, STR("traceparent"), http_header(call->request, STR("traceparent")));
     header_add(list, STR("Cache-Control"), STR("no-store"));

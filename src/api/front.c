@@ -59,8 +59,9 @@ static void add_common(struct header_list *list, const struct visit *v)
     header_add(list, STR("Access-Control-Allow-Origin"), v->origin);
     header_add(list, STR("Vary"), STR("Origin"));
     header_add(list, STR("Access-Control-Expose-Headers"),
-        STR("ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed, "
-            "Accept-Ranges, Content-Range, Content-Disposition, Repr-Digest"));
+        STR("Cairn-Version, ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, "
+            "Idempotency-Replayed, Accept-Ranges, Content-Range, Content-Disposition, "
+            "Repr-Digest"));
 }
 
 /* What an agent keeps for itself is in no log, also not its keys. */

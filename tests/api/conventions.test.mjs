@@ -102,6 +102,7 @@ test('answers cannot be cached or sniffed', async (t) => {
     const { headers } = await open.get(path);
     assert.equal(headers.get('Cache-Control'), 'no-store');
     assert.equal(headers.get('X-Content-Type-Options'), 'nosniff');
+    assert.match(headers.get('Cairn-Version'), /^\d+\.\d+\.\d+$/);
   }
 });
 
@@ -177,7 +178,7 @@ test('a page of another origin may neither read nor write, unless it is listed',
     expectStatus(made, 201);
     assert.equal(made.headers.get('Access-Control-Allow-Origin'), origin);
     assert.match(made.headers.get('Vary'), /Origin/);
-    assert.match(made.headers.get('Access-Control-Expose-Headers'), /ETag/);
+    assert.match(made.headers.get('Access-Control-Expose-Headers'), /Cairn-Version, ETag/);
   }
 });
 
