@@ -8,6 +8,7 @@
 #                 BENCH_DIR: where its data go, /tmp unless told
 #   make fuzz     run the fuzzers, FUZZ_SECONDS=60 each, and print what they reached
 #   make fresh    prove `make run` and `make test` inside a new Debian 12
+#   make sdk      write what the clients have of the API anew, after a change of routes
 #   make format   clang-format every C file in place
 #   make install  DESTDIR=… PREFIX=/usr/local; make uninstall takes it away again
 #   make deb      Debian packages into build-deb/packages
@@ -22,7 +23,7 @@ CRASH_CYCLES ?= 1000
 LISTEN ?= 127.0.0.1:7420
 DATA ?= ./data
 
-.PHONY: build run test quick chaos crash bench fuzz fresh format install uninstall deb try-deb clean
+.PHONY: build run test quick chaos crash bench fuzz fresh sdk format install uninstall deb try-deb clean
 
 build:
 	@tools/deps build
@@ -60,6 +61,9 @@ fuzz:
 fresh:
 	@tools/deps fresh
 	@tools/fresh
+
+sdk: build
+	@python3 tools/sdk $(BUILD)/src/cli/cairn
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
