@@ -1,6 +1,7 @@
 // The examples of the documentation, run as they stand. Every ```sh block of a page runs in one
-// shell, in order, against a server of its own; a ```json block after it is what the last command
-// must have printed: each member shown must be there with that value, "…" stands for any value.
+// shell, in order, against a server of its own; a ```json block right below it is what the last
+// command must have printed: each member shown must be there with that value, "…" stands for any
+// value. (What ```ts and ```python blocks do and print: sdk/test/docs.test.mjs.)
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ const DOCUMENTED_ADDRESS = '127.0.0.1:7420';
 
 function blocks(page) {
   const text = readFileSync(join(ROOT, page), 'utf8');
-  const found = text.matchAll(/^```(sh|json)\n(.*?)^```$/gms);
+  const found = text.matchAll(/^```(\w*)\n(.*?)^```$/gms);
   return [...found].map(([, kind, body]) => ({ kind, body }));
 }
 
@@ -59,9 +60,10 @@ for (const page of PAGES) {
     const server = await startServer(t);
     const printed = await runShell(scripts.map((b) => b.body), `127.0.0.1:${server.port}`);
     let ran = -1;
-    for (const block of all) {
+    for (const [i, block] of all.entries()) {
       if (block.kind === 'sh') ran++;
-      else expectShown(JSON.parse(printed[ran]), JSON.parse(block.body), `${page}, block ${ran}`);
+      else if (block.kind === 'json' && all[i - 1]?.kind === 'sh')
+        expectShown(JSON.parse(printed[ran]), JSON.parse(block.body), `${page}, block ${ran}`);
     }
   });
 }
