@@ -211,6 +211,10 @@ static const struct field mapped_fields[] = {
         .kind = FIELD_BOOL,
         .offset = offsetof(struct archive_mapped, was_there),
         .summary = "an agent that the tenant had already, and that is meant"},
+    {.name = "key_dropped",
+        .kind = FIELD_BOOL,
+        .offset = offsetof(struct archive_mapped, key_dropped),
+        .summary = "a thread that came without its key, which another one has here"},
 };
 static const struct schema schema_mapped = {
     "ImportedObject", mapped_fields, COUNT_OF(mapped_fields), sizeof(struct archive_mapped)};

@@ -60,8 +60,9 @@ static const struct {
     {"StateBody", "{\"data\":{\"goal\":\"ship\",\"open\":3},\"json_schema\":{\"type\":\"object\","
                   "\"required\":[\"goal\"]},\"description\":\"what the team works on\"}"},
     {"StatePatch", "{\"data\":{\"open\":2}}"},
-    {"ThreadBody", "{\"title\":\"Q3 report\",\"agent\":\"researcher\","
+    {"ThreadBody", "{\"key\":\"session-7\",\"title\":\"Q3 report\",\"agent\":\"researcher\","
                    "\"metadata\":{\"customer\":\"c-17\"}}"},
+    {"KeyedThreadBody", "{\"title\":\"Q3 report\",\"agent\":\"researcher\"}"},
     {"Reason", "{\"reason\":\"the user went away\"}"},
     {"RunCreate", "{\"user_input\":\"Summarise the report\",\"dispatch\":\"queue\"}"},
     {"RunBody", "{\"status\":\"completed\",\"final_output\":{\"answer\":\"42\"}}"},

@@ -156,6 +156,9 @@ enum error handle_step_summary(struct call *call, struct context *c);
 
 /* threads_api.c */
 extern const struct schema schema_thread, schema_thread_body, query_threads, schema_reason;
+extern const struct schema schema_keyed_thread_body;
+enum error handle_thread_ensure(struct call *call, struct context *c);
+enum error handle_thread_get_by_key(struct call *call, struct context *c);
 enum error handle_thread_create(struct call *call, struct context *c);
 enum error handle_thread_list(struct call *call, struct context *c);
 enum error handle_thread_get(struct call *call, struct context *c);

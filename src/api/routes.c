@@ -259,6 +259,15 @@ const struct route routes[] = {
         ROUTE_ETAG, 204, .handle = handle_storage_delete, .on_full = STORE_ON_FULL_FREES,
         .summary = "Delete what an agent has stored under a key"},
 
+    /* Threads by keys of their users; before whatever is in a thread, as "by-key" is no id. */
+    {"PUT", "/v1/threads/by-key/{key}", SCOPE_THREADS_WRITE, ROUTE_WRITE,
+        ROUTE_BODY_OPTIONAL | ROUTE_MAY_CREATE, 200, .body = &schema_keyed_thread_body,
+        .answer = &schema_thread, .handle = handle_thread_ensure, .access = ACCESS_OWN,
+        .summary = "Create the thread with this key, or read it as it is"},
+    {"GET", "/v1/threads/by-key/{key}", SCOPE_THREADS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG,
+        200, .answer = &schema_thread, .handle = handle_thread_get_by_key, .access = ACCESS_OWN,
+        .summary = "Read the thread with this key"},
+
     /* State documents. */
     STATE_ROUTES("/v1/agents/{agent_id}", "an agent", 0),
     STATE_ROUTES("/v1/threads/{thread_id}", "a thread", ROUTE_FENCED),

@@ -4,11 +4,19 @@
 
 #define THREAD_FIELD(member) offsetof(struct thread, member)
 
-/* What a client may set follows the id: ThreadBody is that run of the table, Thread the whole. */
-enum { THREAD_BODY_FIELDS = 11 };
+/* What a client may set follows the id: ThreadBody is that run of the table, Thread the whole.
+ * Where the key is in the path the body has all but the first of them. */
+enum { THREAD_BODY_FIELDS = 12 };
 
 static const struct field thread_fields[] = {
     {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = THREAD_FIELD(id)},
+    {.name = "key",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = THREAD_FIELD(key),
+        .min = 1,
+        .max = THREAD_KEY_MAX_BYTES,
+        .summary = "your own id of the conversation; no two threads of a tenant have the same"},
     {.name = "status",
         .kind = FIELD_ENUM,
         .flags = FIELD_OPTIONAL,
@@ -106,11 +114,14 @@ const struct schema schema_thread = {
     "Thread", thread_fields, COUNT_OF(thread_fields), sizeof(struct thread)};
 const struct schema schema_thread_body = {
     "ThreadBody", &thread_fields[1], THREAD_BODY_FIELDS, sizeof(struct thread)};
+const struct schema schema_keyed_thread_body = {
+    "KeyedThreadBody", &thread_fields[2], THREAD_BODY_FIELDS - 1, sizeof(struct thread)};
 
 static const char *const includes[] = {"documents", NULL};
 
 struct threads_query {
     struct page_query page;
+    struct str key;
     struct str status;
     struct str agent;
     struct str title;
@@ -123,6 +134,12 @@ struct threads_query {
 #define QUERY_FIELD(member) offsetof(struct threads_query, member)
 static const struct field threads_query_fields[] = {
     PAGE_FIELDS(struct threads_query),
+    {.name = "key",
+        .kind = FIELD_STRING,
+        .offset = QUERY_FIELD(key),
+        .min = 1,
+        .max = THREAD_KEY_MAX_BYTES,
+        .summary = "the one thread with this key"},
     {.name = "status",
         .kind = FIELD_ENUM,
         .offset = QUERY_FIELD(status),
@@ -183,6 +200,29 @@ enum error handle_thread_create(struct call *call, struct context *c)
     return e;
 }
 
+enum error handle_thread_ensure(struct call *call, struct context *c)
+{
+    struct thread thread = *(const struct thread *)call->input;
+    bool is_new = false;
+    thread.key = call->texts[0];
+    enum error e = thread_ensure(c, &thread, &is_new);
+    if (e != OK)
+        return e;
+    answer(call, &thread);
+    if (is_new)
+        call->status = 201;
+    return OK;
+}
+
+enum error handle_thread_get_by_key(struct call *call, struct context *c)
+{
+    struct thread thread;
+    enum error e = thread_get_by_key(c, call->texts[0], &thread);
+    if (e == OK)
+        answer(call, &thread);
+    return e;
+}
+
 static struct str cursor_of(struct arena *arena, const void *item)
 {
     return cursor_from_uuid(arena, ((const struct thread *)item)->id);
@@ -194,7 +234,8 @@ enum error handle_thread_list(struct call *call, struct context *c)
     size_t limit = page_limit(&q->page), count;
     struct thread *threads = ARENA_ARRAY(call->arena, struct thread, limit);
     bool more;
-    struct thread_filter filter = {.status = q->status,
+    struct thread_filter filter = {.key = q->key,
+        .status = q->status,
         .agent = q->agent,
         .title_part = q->title,
         .has_created_after = q->has_created_after,

@@ -7,7 +7,9 @@
     X(serve)               \
     X(thread_list)         \
     X(thread_get)          \
+    X(thread_find)         \
     X(thread_create)       \
+    X(thread_ensure)       \
     X(thread_delete)       \
     X(thread_context)      \
     X(history_list)        \

@@ -15,6 +15,7 @@ static const struct cli_column list_columns[] = {
 };
 static const struct cli_column columns[] = {
     {"ID", "/id", COLUMN_ID},
+    {"KEY", "/key", COLUMN_TEXT},
     {"STATUS", "/status", COLUMN_STATUS},
     {"TITLE", "/title", COLUMN_TEXT},
     {"AGENT", "/agent", COLUMN_TEXT},
@@ -33,6 +34,10 @@ static const struct cli_column columns[] = {
 };
 
 static const struct cli_option list_options[] = {
+    {.name = "key",
+        .argument = "KEY",
+        .goes = GOES_QUERY,
+        .help = "the one thread with this key of your own"},
     {.name = "status",
         .argument = "STATUS",
         .choices = statuses,
@@ -83,7 +88,22 @@ const struct command command_thread_get = {.noun = "thread",
         .columns = columns,
         .n_columns = COUNT_OF(columns)}};
 
+const struct command command_thread_find = {.noun = "thread",
+    .verb = "find",
+    .arguments = "KEY",
+    .summary = "show the thread that has this key of your own",
+    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
+    .request = &(const struct cli_request){.method = "GET",
+        .path = "/v1/threads/by-key/{KEY}",
+        .columns = columns,
+        .n_columns = COUNT_OF(columns)}};
+
+/* Where the key is an argument the options are all but the first. */
 static const struct cli_option create_options[] = {
+    {.name = "key",
+        .argument = "KEY",
+        .goes = GOES_TEXT,
+        .help = "your own id of the conversation, which no other thread has"},
     {.name = "title", .argument = "TEXT", .goes = GOES_TEXT, .help = "for people"},
     {.name = "agent", .argument = "NAME", .goes = GOES_TEXT, .help = "who works on it"},
     {.name = "metadata",
@@ -117,6 +137,18 @@ const struct command command_thread_create = {.noun = "thread",
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
     .request = &(const struct cli_request){.method = "POST",
         .path = "/v1/threads",
+        .columns = columns,
+        .n_columns = COUNT_OF(columns)}};
+
+const struct command command_thread_ensure = {.noun = "thread",
+    .verb = "ensure",
+    .arguments = "KEY",
+    .summary = "create the thread with this key, or show it as it is",
+    .options = create_options + 1,
+    .n_options = COUNT_OF(create_options) - 1,
+    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
+    .request = &(const struct cli_request){.method = "PUT",
+        .path = "/v1/threads/by-key/{KEY}",
         .columns = columns,
         .n_columns = COUNT_OF(columns)}};
 

@@ -117,7 +117,8 @@ struct archive_mapped {
     struct str type; /* "thread" or "agent" */
     struct uuid from;
     struct uuid to;
-    bool was_there; /* an agent that the tenant had already */
+    bool was_there;   /* an agent that the tenant had already */
+    bool key_dropped; /* of a thread: another one has its key here */
 };
 bool archive_mapped(const struct archive *a, size_t i, struct archive_mapped *out_mapped);
 

@@ -88,7 +88,7 @@ WHERE s.tenant_id = :tenant_id AND {{storage_next}};
 SELECT {{storage_fields}} FROM agent_storage AS s
 WHERE s.tenant_id = :tenant_id AND s.agent_id = :from AND {{storage_next}};
 
--- define thread_fields: t.id, t.status, t.title, t.agent, t.metadata, t.error,
+-- define thread_fields: t.id, t.key, t.status, t.title, t.agent, t.metadata, t.error,
 --   | t.most_recent_run_id, t.run_policy, t.prune_on_completion, t.event_max_age_s,
 --   | {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
 --   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}},
@@ -447,10 +447,10 @@ VALUES (:tenant_id, :agent_id, :key, :content_type, :value, :bytes, :size_bytes,
     :updated_at, :version);
 
 -- name: archive_add_thread
-INSERT INTO threads (tenant_id, id, status, title, agent, metadata, error, most_recent_run_id,
+INSERT INTO threads (tenant_id, id, key, status, title, agent, metadata, error, most_recent_run_id,
     run_policy, prune_on_completion, event_max_age_s, last_seq, pruned_seq, created_at, updated_at,
     version)
-VALUES (:tenant_id, :id, :status, :title, :agent, :metadata, :error, :most_recent_run_id,
+VALUES (:tenant_id, :id, :key, :status, :title, :agent, :metadata, :error, :most_recent_run_id,
     :run_policy, :prune_on_completion, :event_max_age_s, :last_seq, :pruned_seq, :created_at,
     :updated_at, :version);
 
@@ -571,6 +571,9 @@ VALUES (:tenant_id, :thread_id, :id, :base_id, :depth, :manifest, :sha256, :size
 -- name: archive_taken_agent
 SELECT id FROM agents WHERE tenant_id = :tenant_id AND (id = :id OR name = :name)
 ORDER BY id = :id DESC LIMIT 1;
+
+-- name: archive_taken_key
+SELECT id FROM threads WHERE tenant_id = :tenant_id AND key = :key;
 
 -- name: archive_taken_thread
 SELECT id FROM threads WHERE tenant_id = :tenant_id AND id = :id;

@@ -30,10 +30,11 @@ struct str manifest_text(const struct archive_manifest *m);
 struct archive_entry {
     struct uuid from;
     struct uuid to;
-    uint32_t owner; /* number of its thread; NO_OWNER */
-    uint32_t fact;  /* of a run its depth, of others a version */
-    bool is_open;   /* something of it is still to come */
-    bool was_there; /* an agent that the tenant had */
+    uint32_t owner;   /* number of its thread; NO_OWNER */
+    uint32_t fact;    /* of a run its depth, of others a version */
+    bool is_open;     /* something of it is still to come */
+    bool was_there;   /* an agent that the tenant had */
+    bool key_dropped; /* a thread whose key another one has */
 };
 #define NO_OWNER UINT32_MAX
 

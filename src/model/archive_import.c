@@ -55,6 +55,7 @@ static enum error choose_ids(struct import *im)
         for (size_t i = 0; i < ids->count; i++) {
             ids->entries[i].to = keeps ? ids->entries[i].from : uuid_v7();
             ids->entries[i].was_there = false;
+            ids->entries[i].key_dropped = false;
         }
     }
     return e;
@@ -139,18 +140,40 @@ static void map_payload(
 
 /* --- Who is in the way ---------------------------------------------------------------------- */
 
-static enum error find_taken(
-    struct archive_walk *w, const struct archive_value *row, struct uuid *out_id, bool *out_found)
+static enum error find_by(struct archive_walk *w, const struct sql_statement *statement,
+    const struct archive_value *row, struct uuid *out_id, bool *out_found)
 {
     struct import *im = w->data;
     struct query q;
-    query_begin(&q, im->c->tx, w->member->taken, w->arena);
+    query_begin(&q, im->c->tx, statement, w->arena);
     query_uuid(&q, "tenant_id", im->c->tenant_id);
     archive_bind_row(w->member, row, &q);
     *out_found = query_next(&q);
     if (*out_found)
         *out_id = row_uuid(&q);
     return query_end(&q);
+}
+
+static enum error find_taken(
+    struct archive_walk *w, const struct archive_value *row, struct uuid *out_id, bool *out_found)
+{
+    return find_by(w, w->member->taken, row, out_id, out_found);
+}
+
+/* A thread that has a key which another one has here comes without it, and that is told. */
+static enum error free_key(struct archive_walk *w, struct archive_value *row, struct uuid from)
+{
+    struct archive_value *key = &row[archive_field(w->member, "key")];
+    struct uuid unused;
+    bool found = false;
+    if (key->is_null)
+        return OK;
+    enum error e = find_by(w, &SQL_ARCHIVE_TAKEN_KEY, row, &unused, &found);
+    if (e != OK || !found)
+        return e;
+    *key = (struct archive_value){.is_null = true};
+    ids_find(&w->archive->ids[SORT_THREAD], from)->key_dropped = true;
+    return OK;
 }
 
 static enum error other_price(struct archive_walk *w, const struct archive_value *row)
@@ -320,11 +343,16 @@ static enum error take_row(struct archive_walk *w, struct archive_value *row)
         return e;
     if (w->member == &archive_members[MEMBER_EVENTS])
         im->ends_thread = is_last_event(w, row);
+    struct uuid from = w->member == &archive_members[MEMBER_THREADS]
+                           ? row[archive_field(w->member, "id")].id
+                           : UUID_NIL;
     map_row(w, row);
     if (w->member == &archive_members[MEMBER_EVENTS] && im->ids == ARCHIVE_IDS_REMAP)
         map_payload(w, row[archive_field(w->member, "kind")].text,
             &row[archive_field(w->member, "payload")]);
     e = check_free(w, row);
+    if (e == OK && !uuid_is_nil(from))
+        e = free_key(w, row, from);
     if (e != OK || im->dry)
         return e;
     e = add_row(w, row);
@@ -462,7 +490,8 @@ bool archive_mapped(const struct archive *a, size_t i, struct archive_mapped *ou
         *out_mapped = (struct archive_mapped){.type = str_of(archive_sort_names[sorts[k]]),
             .from = entry->from,
             .to = entry->to,
-            .was_there = entry->was_there};
+            .was_there = entry->was_there,
+            .key_dropped = entry->key_dropped};
         return true;
     }
     return false;

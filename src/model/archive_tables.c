@@ -97,6 +97,7 @@ static const struct archive_field agent_links[] = {
 
 static const struct archive_field threads[] = {
     OWN_ID(SORT_THREAD),
+    {.name = "key", .kind = KIND_TEXT, .flags = MAYBE, .min = 1, .max = THREAD_KEY_MAX_BYTES},
     {.name = "status", .kind = KIND_TEXT, .choices = thread_statuses},
     {.name = "title", .kind = KIND_TEXT, .flags = MAYBE, .max = THREAD_TITLE_MAX_BYTES},
     {.name = "agent", .kind = KIND_TEXT, .flags = MAYBE, .min = 1, .max = THREAD_AGENT_MAX_BYTES},

@@ -97,6 +97,14 @@ enum error participant_check_access(struct context *c, struct uuid thread_id, bo
     return to_write && !str_eq(permission, READ_WRITE) ? refuse(c, "this needs read_write") : OK;
 }
 
+enum error participant_may_see(struct context *c, struct uuid thread_id, bool *out_may)
+{
+    struct str permission = STR_NONE;
+    enum error e = str_is_none(c->principal) ? OK : find_permission(c, thread_id, &permission);
+    *out_may = str_is_none(c->principal) || !str_is_none(permission);
+    return e;
+}
+
 /* --- Read ----------------------------------------------------------------------------------- */
 
 static void read_row(struct context *c, struct query *q, struct participant *out)

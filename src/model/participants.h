@@ -68,6 +68,8 @@ bool principal_agent(struct str principal, struct uuid *out_agent_id);
  */
 MUST_CHECK enum error participant_check_access(
     struct context *c, struct uuid thread_id, bool to_write);
+/* Whether the principal takes part; true without one. Locks nothing. */
+MUST_CHECK enum error participant_may_see(struct context *c, struct uuid thread_id, bool *out_may);
 
 /* --- Queries -------------------------------------------------------------------------------- */
 

@@ -55,6 +55,7 @@ static void read_row(struct query *q, struct thread *out)
 {
     *out = (struct thread){0};
     out->id = row_uuid(q);
+    out->key = row_text(q);
     out->status = row_text(q);
     out->title = row_text(q);
     out->agent = row_text(q);
@@ -80,6 +81,7 @@ static void read_row(struct query *q, struct thread *out)
 static void bind(struct query *q, const struct thread *t, int64_t now_us)
 {
     query_uuid(q, "id", t->id);
+    query_text(q, "key", t->key);
     query_text(q, "status", t->status);
     query_text(q, "title", t->title);
     query_text(q, "agent", t->agent);
@@ -165,6 +167,46 @@ static enum error reindex_metadata(struct context *c, struct uuid thread_id, str
     return e == OK ? thread_index_metadata(c, thread_id, metadata) : e;
 }
 
+/* --- Keys ----------------------------------------------------------------------------------- */
+
+static enum error find_owner(
+    struct context *c, struct str key, bool *out_found, struct uuid *out_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_ID_OF_KEY);
+    query_text(&q, "key", key);
+    *out_found = query_next(&q);
+    if (*out_found)
+        *out_id = row_uuid(&q);
+    return query_end(&q);
+}
+
+/* A principal is not told of threads that it takes no part in. */
+static enum error key_taken(struct context *c, struct str key, bool has_owner, struct uuid owner)
+{
+    char id[UUID_TEXT_LEN];
+    bool may_see = false;
+    enum error e = has_owner ? participant_may_see(c, owner, &may_see) : OK;
+    if (e != OK)
+        return e;
+    if (!may_see)
+        return problem_set(
+            c->problem, ERR_CONFLICT, "another thread has the key \"%.*s\"", STR_ARG(key));
+    uuid_format(owner, id);
+    c->problem->extension = arena_printf(c->arena, "{\"thread_id\":\"%.*s\"}", UUID_TEXT_LEN, id);
+    return problem_set(c->problem, ERR_CONFLICT, "the thread %.*s has the key \"%.*s\"",
+        UUID_TEXT_LEN, id, STR_ARG(key));
+}
+
+/* Who takes it between this and the update is told by the index, which refuses the second. */
+static enum error check_new_key(struct context *c, struct str key)
+{
+    struct uuid owner;
+    bool found = false;
+    enum error e = str_is_none(key) ? OK : find_owner(c, key, &found, &owner);
+    return e == OK && found ? key_taken(c, key, true, owner) : e;
+}
+
 /* --- Create, read, list --------------------------------------------------------------------- */
 
 /* What is told of a thread besides its status: small, and never a document. */
@@ -180,6 +222,7 @@ static void write_member(struct json_writer *w, const char *name, struct str tex
 
 static void write_about(struct json_writer *w, const struct thread *thread)
 {
+    write_member(w, "key", thread->key);
     write_member(w, "title", thread->title);
     write_member(w, "agent", thread->agent);
     if (str_eq(thread->metadata, STR("{}")) || thread->metadata.len > TOLD_METADATA_MAX_BYTES)
@@ -233,19 +276,30 @@ static enum error begin_after(struct context *c, const struct thread *thread)
     return query_run(&q);
 }
 
-enum error thread_create(struct context *c, struct thread *thread)
+/* out_changed 0: another thread has its key. */
+static enum error insert_row(struct context *c, const struct thread *thread, int64_t *out_changed)
 {
+    struct query q;
+    bool is_keyed = !str_is_none(thread->key);
+    context_query(c, &q, is_keyed ? &SQL_THREAD_INSERT_KEYED : &SQL_THREAD_INSERT);
+    bind(&q, thread, c->now_us);
+    *out_changed = 1;
+    return is_keyed ? query_run_counted(&q, out_changed) : query_run(&q);
+}
+
+static enum error create(struct context *c, struct thread *thread, bool *out_is_free)
+{
+    int64_t changed = 0;
     thread_defaults(thread);
     if (!str_eq(thread->status, STR("active")))
         return problem_fault(c->problem, STR("/status"), "a new thread is active");
     thread->id = uuid_v7();
+    enum error e = insert_row(c, thread, &changed);
+    *out_is_free = changed > 0;
+    if (e != OK || changed == 0)
+        return e;
     c->locked_thread = thread->id; /* nobody else knows it */
-    struct query q;
-    context_query(c, &q, &SQL_THREAD_INSERT);
-    bind(&q, thread, c->now_us);
-    enum error e = query_run(&q);
-    if (e == OK)
-        e = write_documents(c, &SQL_THREAD_INSERT_DOCUMENTS, thread);
+    e = write_documents(c, &SQL_THREAD_INSERT_DOCUMENTS, thread);
     if (e == OK)
         e = thread_index_metadata(c, thread->id, thread->metadata);
     if (e == OK && thread->last_seq > 0)
@@ -255,6 +309,17 @@ enum error thread_create(struct context *c, struct thread *thread)
     if (e == OK)
         e = participant_join_creator(c, thread->id);
     return e == OK ? thread_get(c, thread->id, thread) : e;
+}
+
+enum error thread_create(struct context *c, struct thread *thread)
+{
+    bool is_free = false, found;
+    struct uuid owner;
+    enum error e = create(c, thread, &is_free);
+    if (e != OK || is_free)
+        return e;
+    e = find_owner(c, thread->key, &found, &owner);
+    return e == OK ? key_taken(c, thread->key, found, owner) : e;
 }
 
 static enum error get(struct context *c, const struct sql_statement *statement, struct uuid id,
@@ -283,6 +348,55 @@ enum error thread_get_head(struct context *c, struct uuid id, struct thread *out
     return get(c, &SQL_THREAD_GET_HEAD, id, out_thread);
 }
 
+/* Without a lock: a thread that is only shown may change in the meantime. */
+static enum error find_by_key(
+    struct context *c, struct str key, bool *out_found, struct thread *out_thread)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_GET_BY_KEY);
+    query_text(&q, "key", key);
+    *out_found = query_next(&q);
+    if (*out_found)
+        read_row(&q, out_thread);
+    return query_end(&q);
+}
+
+enum error thread_get_by_key(struct context *c, struct str key, struct thread *out_thread)
+{
+    bool found = false, may_see = false;
+    enum error e = find_by_key(c, key, &found, out_thread);
+    if (e == OK && found)
+        e = participant_may_see(c, out_thread->id, &may_see);
+    if (e == OK && !may_see)
+        return problem_set(c->problem, ERR_NOT_FOUND, "there is no thread with this key");
+    return e;
+}
+
+/* One that was there and is gone by now may be made after all. */
+enum { ENSURE_TRIES = 3 };
+
+enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_new)
+{
+    struct thread existing;
+    bool found = false, may_see = false;
+    *out_is_new = false;
+    for (int i = 0; i < ENSURE_TRIES; i++) {
+        enum error e = find_by_key(c, thread->key, &found, &existing);
+        if (e == OK && found)
+            e = participant_may_see(c, existing.id, &may_see);
+        if (e == OK && found && !may_see)
+            e = key_taken(c, thread->key, true, existing.id);
+        if (e == OK && found)
+            *thread = existing;
+        else if (e == OK)
+            e = create(c, thread, out_is_new);
+        if (e != OK || found || *out_is_new)
+            return e;
+    }
+    return problem_set(
+        c->problem, ERR_UNAVAILABLE, "threads with this key come and go: send it again");
+}
+
 /* A pattern for LIKE … ESCAPE '!' that finds the text anywhere. */
 static struct str like_pattern(struct arena *arena, struct str part)
 {
@@ -303,6 +417,8 @@ static struct str like_pattern(struct arena *arena, struct str part)
 static const struct sql_statement *list_statement(
     const struct context *c, const struct thread_filter *filter)
 {
+    if (!str_is_none(filter->key))
+        return filter->with_documents ? &SQL_THREAD_LIST_BY_KEY_WHOLE : &SQL_THREAD_LIST_BY_KEY;
     if (!str_is_none(c->principal))
         return filter->with_documents ? &SQL_THREAD_LIST_OF_PRINCIPAL_WHOLE
                                       : &SQL_THREAD_LIST_OF_PRINCIPAL;
@@ -318,6 +434,8 @@ static void bind_filter(struct context *c, struct query *q, const struct thread_
     static const char *const VALUES[] = {"value_1", "value_2", "value_3", "value_4"};
     if (!str_is_none(c->principal))
         query_text(q, "principal", c->principal);
+    if (!str_is_none(filter->key))
+        query_text(q, "key", filter->key);
     query_uuid_if(q, "before", filter->has_before, filter->before);
     query_text(q, "status", filter->status);
     query_text(q, "agent", filter->agent);
@@ -393,6 +511,8 @@ enum error thread_update(struct context *c, const struct thread *before, struct 
         e = run_check_thread_fence(c, before->id);
     if (e == OK && status_changes)
         e = check_transition(c, before->status, after->status);
+    if (e == OK && str_differs(before->key, after->key))
+        e = check_new_key(c, after->key);
     if (e == OK && (documents_change || metadata_changes))
         e = save_undo(c, before->id);
     after->id = before->id;
@@ -414,7 +534,7 @@ static size_t write_differences(
     const struct {
         const char *name;
         bool differs;
-    } all[] = {{"title", str_differs(a->title, b->title)},
+    } all[] = {{"key", str_differs(a->key, b->key)}, {"title", str_differs(a->title, b->title)},
         {"agent", str_differs(a->agent, b->agent)},
         {"context", str_differs(a->context, b->context)},
         {"preferences", str_differs(a->preferences, b->preferences)},

@@ -11,6 +11,7 @@
 #include "model/context.h"
 
 enum {
+    THREAD_KEY_MAX_BYTES = 512,
     THREAD_TITLE_MAX_BYTES = 1000,
     THREAD_AGENT_MAX_BYTES = 200,
     THREAD_DOCUMENT_MAX_BYTES = 1024 * 1024,
@@ -27,6 +28,7 @@ extern const char *const thread_run_policies[]; /* reject, enqueue, interrupt, r
 /* JSON documents are compact text; STR_NONE where the list left them out. */
 struct thread {
     struct uuid id;
+    struct str key; /* the user's own id of it, unique in the tenant; STR_NONE */
     struct str status;
     struct str title;
     struct str agent;
@@ -62,8 +64,14 @@ MUST_CHECK enum error thread_index_metadata(
 void thread_defaults(struct thread *thread);
 
 /* Creates the thread that `thread` describes (its log begins after last_seq), and fills in the rest
- * of it. A principal that does so is its first participant. */
+ * of it. A principal that does so is its first participant. ERR_CONFLICT names who has the key. */
 MUST_CHECK enum error thread_create(struct context *c, struct thread *thread);
+/* The thread with the key of `thread`, as it is; or else creates it. Whoever does so at the same
+ * time gets the same one. */
+MUST_CHECK enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_new);
+/* To a principal, only one that it takes part in. */
+MUST_CHECK enum error thread_get_by_key(
+    struct context *c, struct str key, struct thread *out_thread);
 MUST_CHECK enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread);
 /* The same without context, preferences and important_steps, which may be large. */
 MUST_CHECK enum error thread_get_head(struct context *c, struct uuid id, struct thread *out_thread);
@@ -71,6 +79,7 @@ MUST_CHECK enum error thread_get_head(struct context *c, struct uuid id, struct 
 struct thread_filter {
     bool has_before;
     struct uuid before;
+    struct str key;
     struct str status;
     struct str agent;
     struct str title_part;

@@ -6,7 +6,7 @@
 -- types: principal text, seq int, value_1 text, value_2 text, value_3 text, value_4 text
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
--- define thread_before: t.id, t.status, t.title, t.agent
+-- define thread_before: t.id, t.key, t.status, t.title, t.agent
 -- define thread_after: t.metadata, t.error, t.most_recent_run_id, t.run_policy,
 --   | t.prune_on_completion, t.event_max_age_s,
 --   | {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
@@ -69,11 +69,30 @@
 --   | AND n.thread_id = t.id))
 --   | AND {{thread_conditions}} ORDER BY p.thread_id DESC LIMIT :limit {{page_end}}
 
+-- By its key there is one; what else is asked of it may still leave it out.
+-- define where_key: WHERE t.tenant_id = :tenant_id AND t.key = :key AND t.id < {{before}}
+--   | AND (:principal IS NULL OR EXISTS (SELECT 1 FROM participants AS p
+--   | WHERE p.tenant_id = t.tenant_id AND p.thread_id = t.id AND p.principal = :principal
+--   | AND p.active))
+--   | AND (:key_1 IS NULL OR EXISTS (SELECT 1 FROM thread_metadata AS n
+--   | WHERE n.tenant_id = t.tenant_id AND n.key = :key_1 AND n.value = :value_1
+--   | AND n.thread_id = t.id))
+--   | AND {{thread_conditions}} ORDER BY t.id DESC LIMIT :limit {{page_end}}
+
+-- define insert_thread: INSERT INTO threads (tenant_id, id, key, status, title, agent, metadata,
+--   | error, run_policy, prune_on_completion, event_max_age_s, created_at, updated_at)
+--   | VALUES (:tenant_id, :id, :key, :status, :title, :agent, :metadata, :error, :run_policy,
+--   | :prune_on_completion, :event_max_age_s, :now, :now)
+
 -- name: thread_insert
-INSERT INTO threads (tenant_id, id, status, title, agent, metadata, error, run_policy,
-    prune_on_completion, event_max_age_s, created_at, updated_at)
-VALUES (:tenant_id, :id, :status, :title, :agent, :metadata, :error, :run_policy,
-    :prune_on_completion, :event_max_age_s, :now, :now);
+{{insert_thread}};
+
+-- Waits for whoever makes one with the same key right now, and leaves it to them.
+-- name: thread_insert_keyed
+{{insert_thread}} ON CONFLICT (tenant_id, key) WHERE key IS NOT NULL DO NOTHING;
+
+-- name: thread_id_of_key
+SELECT id FROM threads WHERE tenant_id = :tenant_id AND key = :key;
 
 -- name: thread_insert_documents
 INSERT INTO thread_documents (tenant_id, thread_id, context, preferences, important_steps)
@@ -92,6 +111,10 @@ SELECT 1 FROM threads WHERE tenant_id = :tenant_id AND id = :id FOR NO KEY UPDAT
 -- name: thread_get
 SELECT {{thread_whole}} FROM threads AS t {{with_documents}}
 WHERE t.tenant_id = :tenant_id AND t.id = :id;
+
+-- name: thread_get_by_key
+SELECT {{thread_whole}} FROM threads AS t {{with_documents}}
+WHERE t.tenant_id = :tenant_id AND t.key = :key;
 
 -- name: thread_get_head
 SELECT {{thread_head}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :id;
@@ -116,10 +139,17 @@ SELECT {{thread_head}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id
 -- name: thread_list_of_principal_whole
 {{page}} SELECT {{thread_whole}} {{from_principal}} {{with_documents}} {{where_principal}};
 
+-- name: thread_list_by_key
+{{page}} SELECT {{thread_head}} {{from_all}} {{where_key}};
+
+-- name: thread_list_by_key_whole
+{{page}} SELECT {{thread_whole}} {{from_all}} {{with_documents}} {{where_key}};
+
 -- name: thread_update
-UPDATE threads SET status = :status, title = :title, agent = :agent, metadata = :metadata,
-    error = :error, run_policy = :run_policy, prune_on_completion = :prune_on_completion,
-    event_max_age_s = :event_max_age_s, updated_at = :now, version = version + 1
+UPDATE threads SET key = :key, status = :status, title = :title, agent = :agent,
+    metadata = :metadata, error = :error, run_policy = :run_policy,
+    prune_on_completion = :prune_on_completion, event_max_age_s = :event_max_age_s,
+    updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: thread_update_documents

@@ -25,7 +25,8 @@ async function everyCommand(cli) {
   return commands;
 }
 
-const ISSUED = `serve; thread list; thread get; thread create; thread delete;
+const ISSUED = `serve; thread list; thread get; thread find; thread create; thread ensure;
+  thread delete;
   thread context; history list; history get; resumption get; resumption put; resumption patch;
   tool list; tool results; run list; run get;
   run start; run input; run pause; run resume; run cancel; run tail; run wait; run claim;
@@ -152,7 +153,7 @@ test('bash completes commands, verbs, options and values', async (t) => {
   assert.deepEqual(await complete(cli, 'cairn '), nouns);
   assert.deepEqual(await complete(cli, 'cairn t'), ['thread', 'tool', 'turn', 'tenant']);
   assert.deepEqual(await complete(cli, 'cairn thread '),
-    ['list', 'get', 'create', 'delete', 'context']);
+    ['list', 'get', 'find', 'create', 'ensure', 'delete', 'context']);
   assert.deepEqual(await complete(cli, 'cairn run re'), ['resume']);
   assert.deepEqual(await complete(cli, 'cairn run list --st'), ['--status']);
   assert.deepEqual(await complete(cli, 'cairn run list --status wa'), ['waiting_for_input']);

@@ -41,6 +41,21 @@ test('threads are created, listed, shown and deleted', async (t) => {
   await cli.refused(1, /\(404 not_found\)$/m, 'thread', 'delete', made.id, '--dry-run');
 });
 
+test('threads are made, listed and found by keys of their user', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const made = await cli.json('thread', 'create', '--key', 'chat/1 ü');
+  assert.equal(made.key, 'chat/1 ü');
+  assert.deepEqual(await cli.json('thread', 'find', 'chat/1 ü'), made);
+  assert.deepEqual(await cli.json('thread', 'ensure', 'chat/1 ü', '--title', 'unused'), made);
+  const other = await cli.json('thread', 'ensure', 'chat/2', '--title', 'new');
+  assert.deepEqual([other.key, other.title], ['chat/2', 'new']);
+  assert.deepEqual((await cli.rows('thread', 'list', '--key', 'chat/2')).map((r) => r[0]),
+    [other.id]);
+  await cli.refused(1, /\(409 conflict\)$/m, 'thread', 'create', '--key', 'chat/2');
+  await cli.refused(1, /\(404 not_found\)$/m, 'thread', 'find', 'chat/3');
+});
+
 test('messages are sent, listed either way, found, edited and deleted', async (t) => {
   const server = await startServer(t);
   const cli = newCli(t, server);

@@ -242,6 +242,8 @@ test('real answers have the members that the document tells of, and no others', 
   const thread = check('/v1/threads', 'post', await c.post('/v1/threads', { title: 'a' }), 201);
   check('/v1/threads', 'get', await c.get('/v1/threads'), 200);
   check('/v1/threads', 'get', await c.get('/v1/threads?include=documents'), 200);
+  check('/v1/threads/by-key/{key}', 'put', await c.put('/v1/threads/by-key/a'), 201);
+  check('/v1/threads/by-key/{key}', 'get', await c.get('/v1/threads/by-key/a'), 200);
   check('/v1/threads/{thread_id}', 'get', await c.get(`/v1/threads/${thread.id}`), 200);
   check(
     '/v1/threads/{thread_id}',

@@ -216,6 +216,22 @@ test('an idempotency key raced over three nodes: one effect, one answer', NODES,
   assert.equal(expectStatus(await nodes[2].open.get('/v1/threads?title=one'), 200).data.length, 6);
 });
 
+test('the key of a thread raced over three nodes: one thread for all', NODES, async (t) => {
+  const nodes = await startNodes(t, 3);
+  for (let round = 0; round < 6; round++) {
+    const path = `/v1/threads/by-key/round-${round}`;
+    const answers = await race(nodes, (client) => client.put(path, { title: 'raced' }));
+    assert.deepEqual(answers.map((a) => a.status).sort(), [200, 200, 200, 200, 200, 201]);
+    assert.equal(new Set(answers.map((a) => a.body.id)).size, 1);
+    const posts = await race(nodes, (client) => client.post('/v1/threads', { key: `p${round}` }));
+    const [made] = posts.filter((a) => a.status === 201);
+    for (const answer of posts.filter((a) => a !== made))
+      assert.equal(expectProblem(answer, 409, 'conflict').thread_id, made.body.id);
+  }
+  const { data } = expectStatus(await nodes[2].open.get('/v1/threads?title=raced'), 200);
+  assert.equal(data.length, 6);
+});
+
 test('keys of one tenant made on three nodes leave one whole audit chain', NODES, async (t) => {
   const nodes = await startNodes(t, 3);
   const admin = await withKey(nodes[0].open, ['operator']);

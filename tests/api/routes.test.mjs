@@ -191,9 +191,18 @@ async function furnishTeam(client) {
   return [agent, child];
 }
 
+/** A thread with this key, which the one that had it before gives up. */
+async function furnishThread(client, key) {
+  const before = await client.get(`/v1/threads/by-key/${key}`);
+  if (before.status === 200)
+    expectStatus(await client.patch(`/v1/threads/${before.body.id}`, { key: null }), 200);
+  return expectStatus(await client.post('/v1/threads', { key }), 201);
+}
+
 /** One object of each sort. */
 async function furnish(client) {
-  const thread = expectStatus(await client.post('/v1/threads', {}), 201);
+  const name = 'notes';
+  const thread = await furnishThread(client, name);
   const [agent, child] = await furnishTeam(client);
   const past = expectStatus(await client.post(`/v1/threads/${thread.id}/runs`, {}), 201);
   expectStatus(await client.post(`/v1/runs/${past.id}/cancel`, {}), 200);
@@ -213,7 +222,6 @@ async function furnish(client) {
     await client.post('/v1/keys', { name: 'spare', scopes: ['runs:read'] }),
     201,
   );
-  const name = 'notes';
   const unseen = { headers: { 'If-Match': '*' } };
   const documents = await Promise.all([
     client.put(`/v1/agents/${agent.id}/config`, { data: {} }, unseen),
@@ -325,7 +333,7 @@ function sortOf(name) {
 const absentId = (id) => (name) => (SORTS[name] === 'number' ? '1' : id);
 
 // What makes the thing of its path, and asks for nothing that was there.
-const MAKES = ['PUT /v1/prices/{model}'];
+const MAKES = ['PUT /v1/prices/{model}', 'PUT /v1/threads/by-key/{key}'];
 
 // What a route needs to be asked for anything at all.
 const QUERIES = {
@@ -520,6 +528,8 @@ const WITHOUT_THREAD = {
   'GET /v1/whoami': 'own',
   'POST /v1/threads': 'own',
   'GET /v1/threads': 'own',
+  'PUT /v1/threads/by-key/{key}': 'own',
+  'GET /v1/threads/by-key/{key}': 'thread',
   'GET /v1/messages/search': 'own',
   'GET /v1/events': 'own',
   'GET /v1/events/stream': 'own',

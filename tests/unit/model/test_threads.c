@@ -362,3 +362,76 @@ TEST(without_a_changed_document_there_is_nothing_to_undo)
     EXPECT_EQ(get_thread(&f, id).last_seq, last);
     fixture_end(&f);
 }
+
+/* --- Keys ----------------------------------------------------------------------------------- */
+
+static struct uuid make_keyed(struct fixture *f, struct str key)
+{
+    struct thread t = {.key = key};
+    EXPECT_EQ(thread_create(begin(f), &t), OK);
+    commit(f);
+    return t.id;
+}
+
+TEST(a_key_belongs_to_one_thread_of_the_tenant_and_is_free_again_when_that_is_gone)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid first = make_keyed(&f, STR("k"));
+    struct thread second = {.key = STR("k")};
+    EXPECT_EQ(thread_create(begin(&f), &second), ERR_CONFLICT);
+    char text[UUID_TEXT_LEN];
+    uuid_format(first, text);
+    EXPECT_STR(f.problem.extension,
+        arena_printf(f.arena, "{\"thread_id\":\"%.*s\"}", UUID_TEXT_LEN, text));
+    abandon(&f);
+    EXPECT_EQ(thread_delete(begin(&f), first), OK);
+    commit(&f);
+    EXPECT(!uuid_eq(make_keyed(&f, STR("k")), first));
+    fixture_end(&f);
+}
+
+TEST(a_thread_takes_a_key_that_is_free_and_no_other)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    make_keyed(&f, STR("taken"));
+    struct thread before, after;
+    struct uuid id = make_thread(&f);
+    struct context *c = begin(&f);
+    EXPECT_EQ(thread_get(c, id, &before), OK);
+    after = before;
+    after.key = STR("taken");
+    EXPECT_EQ(thread_update(c, &before, &after), ERR_CONFLICT);
+    abandon(&f);
+    c = begin(&f);
+    EXPECT_EQ(thread_get(c, id, &before), OK);
+    after = before;
+    after.key = STR("free");
+    EXPECT_EQ(thread_update(c, &before, &after), OK);
+    commit(&f);
+    struct thread found;
+    EXPECT_EQ(thread_get_by_key(begin(&f), STR("free"), &found), OK);
+    EXPECT(uuid_eq(found.id, id));
+    EXPECT_EQ(thread_get_by_key(&f.context, STR("absent"), &found), ERR_NOT_FOUND);
+    abandon(&f);
+    fixture_end(&f);
+}
+
+TEST(to_ensure_a_thread_makes_it_once)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    bool is_new = false;
+    struct thread first = {.key = STR("k"), .title = STR("one")};
+    EXPECT_EQ(thread_ensure(begin(&f), &first, &is_new), OK);
+    EXPECT(is_new);
+    commit(&f);
+    struct thread second = {.key = STR("k"), .title = STR("two")};
+    EXPECT_EQ(thread_ensure(begin(&f), &second, &is_new), OK);
+    EXPECT(!is_new);
+    EXPECT(uuid_eq(second.id, first.id));
+    EXPECT_STR(second.title, STR("one"));
+    abandon(&f);
+    fixture_end(&f);
+}

@@ -1,0 +1,7 @@
+-- What a saver of checkpoints of other frameworks needs: threads under ids of the user's own, and
+-- the checkpoints of all threads in the order in which they were put.
+
+ALTER TABLE threads ADD COLUMN key TEXT {{postgres: COLLATE "C"}};
+CREATE UNIQUE INDEX threads_by_key ON threads (tenant_id, key) WHERE key IS NOT NULL;
+
+CREATE INDEX checkpoints_by_time ON checkpoints (tenant_id, created_at, thread_id, sequence_num);
