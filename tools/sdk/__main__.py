@@ -13,11 +13,12 @@ import urllib.request
 from pathlib import Path
 
 from operations import operations_of, tree_of
+from typescript import typescript
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 # Each: (document, operations, tree of resources) → {path in the project: text}.
-GENERATORS = ()
+GENERATORS = (typescript,)
 
 
 def document_of(binary):

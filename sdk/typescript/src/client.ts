@@ -1,0 +1,27 @@
+import { Connection } from "./connection.js";
+import { ApiResource } from "./generated/resources.js";
+import type { ClientOptions } from "./options.js";
+
+/**
+ * A client of a Cairn server. Its members are the resources of the API; each method is one
+ * operation of it.
+ *
+ *     const client = new Cairn({ baseUrl: "http://127.0.0.1:7420", apiKey: "cairn_…" });
+ *     const thread = await client.threads.create({ title: "Q3 report" });
+ *     for await (const event of client.threads.events.follow(thread.id)) console.log(event.text);
+ */
+export class Cairn extends ApiResource {
+  constructor(options: ClientOptions | Connection = {}) {
+    super(options instanceof Connection ? options : new Connection(options));
+    this.connection.client = this;
+  }
+
+  get baseUrl(): string {
+    return this.connection.baseUrl;
+  }
+
+  /** A client of the same server with other defaults, such as `principal` or `fencingToken`. */
+  withOptions(options: ClientOptions): Cairn {
+    return new Cairn(this.connection.with(options));
+  }
+}

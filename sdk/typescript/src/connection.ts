@@ -1,0 +1,253 @@
+/**
+ * The way to the server: requests, with what they need to be safe to send again. A failure that may
+ * pass is tried again as long as that can do no harm: a request that was refused has changed
+ * nothing; of one whose outcome is unknown only what may happen twice is sent twice.
+ */
+import { failureIn } from "./answer.js";
+import { NO_PAYLOAD, type Payload, payloadOfJson, payloadOfSource, type UploadSource } from "./body.js";
+import type { Cairn } from "./client.js";
+import { baseUrlOf, keyOf } from "./config.js";
+import { Download } from "./download.js";
+import { ApiError, CairnError, NotFound, TimedOut } from "./errors.js";
+import { type Failure, failureOfFetch, hopeless } from "./failure.js";
+import { type ClientOptions, headersOf, type RequestOptions } from "./options.js";
+import { PagePromise, type PageReader } from "./page.js";
+import { queryText } from "./path.js";
+import { errorOf, problemOf } from "./problems.js";
+import { aborted, backoffMs, Limit, pause } from "./timing.js";
+
+const TOTAL_MS = 180_000;
+const TRY_MS = 60_000;
+const MAX_RETRIES = 4;
+
+/** What a method of a resource asks for. */
+export interface Asked {
+  body?: unknown;
+  source?: UploadSource;
+  query?: object | undefined;
+  options?: RequestOptions | undefined;
+}
+
+interface Request {
+  method: string;
+  what: string; // "GET /v1/threads": for people
+  path: string;
+  url: string;
+  headers: Record<string, string>;
+  payload: Payload;
+  options: RequestOptions;
+  waitMs: number; // that the server may take on purpose
+  isUpload: boolean; // which takes as long as it takes
+}
+
+/** An answer whose body is still to come. Whoever has it ends it, and then releases it. */
+export interface Opened {
+  response: Response;
+  limit: Limit;
+}
+
+/** Takes from a good answer what the caller wants; the try lasts until it is done. */
+type Read<T> = (response: Response, limit: Limit) => Promise<T>;
+
+interface Tried<T> {
+  value?: T;
+  failure?: Failure;
+}
+
+const isConditional = (r: Request): boolean =>
+  r.headers["If-Match"] !== undefined || r.headers["If-None-Match"] !== undefined;
+
+/** Whether it may be carried out twice without harm. */
+const isRepeatable = (r: Request): boolean =>
+  r.method === "GET" || r.method === "POST" || (r.method !== "PATCH" && !isConditional(r));
+
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+export class Connection {
+  readonly baseUrl: string;
+  readonly defaults: RequestOptions;
+  /** The client that speaks over it. */
+  client!: Cairn;
+  readonly #options: ClientOptions;
+  readonly #key: () => Promise<string | undefined>;
+
+  constructor(options: ClientOptions = {}) {
+    const { baseUrl: _url, apiKey: _key, fetch: _fetch, webSocket: _socket, ...defaults } = options;
+    this.baseUrl = baseUrlOf(options);
+    this.defaults = defaults;
+    this.#options = options;
+    this.#key = keyOf(options);
+  }
+
+  /** The same server and key, with other defaults. */
+  with(options: ClientOptions): Connection {
+    const headers = { ...this.#options.headers, ...options.headers };
+    return new Connection({ ...this.#options, ...options, headers });
+  }
+
+  get webSocket(): ClientOptions["webSocket"] {
+    return this.#options.webSocket;
+  }
+
+  /** The key for a request; for who must send it in another way than as a header. */
+  key(): Promise<string | undefined> {
+    return this.#key();
+  }
+
+  // --- What resources ask for ------------------------------------------------------------------
+
+  json<T = any>(method: string, path: string, asked: Asked): Promise<T> {
+    const read = async (response: Response): Promise<T> => {
+      if (response.status === 204) return null as T;
+      const isJson = /json/.test(response.headers.get("Content-Type") ?? "");
+      return isJson ? await response.json() : ((await response.text()) as T);
+    };
+    return this.send(method, path, asked, read);
+  }
+
+  text(method: string, path: string, asked: Asked): Promise<string> {
+    return this.send(method, path, asked, (response) => response.text());
+  }
+
+  async none(method: string, path: string, asked: Asked): Promise<void> {
+    await this.send(method, path, asked, (response) => response.text());
+  }
+
+  /** `cursor`: the parameter that takes `next_cursor`. */
+  page<T>(path: string, query: object = {}, options?: RequestOptions, cursor = "cursor"): PagePromise<T> {
+    // Messages are read backwards, or forwards from where the caller says.
+    const name = cursor === "before" && "after" in query ? "after" : cursor;
+    const read: PageReader = (next) =>
+      this.json("GET", path, { query: next === undefined ? query : { ...query, [name]: next }, options });
+    return new PagePromise<T>(read);
+  }
+
+  /** `canResume`: the route takes a Range. */
+  download(path: string, query?: object, options?: RequestOptions, canResume = false): Promise<Download> {
+    const what = `GET ${path}`;
+    const failed = (cause: unknown): CairnError => {
+      const signal = options?.signal;
+      return signal?.aborted ? aborted(signal, what) : failureOfFetch(what, this.baseUrl, cause).error;
+    };
+    const resume = async (offset: number, etag: string): Promise<Opened | undefined> => {
+      if (options?.signal?.aborted) return undefined;
+      const more = { ...options, range: `bytes=${offset}-`, ifRange: etag, ifNoneMatch: undefined };
+      const rest = await this.open(path, { query, options: more });
+      if (rest.response.status === 206) return rest;
+      rest.limit.abort();
+      return undefined;
+    };
+    const goesOn = canResume && options?.range === undefined ? resume : undefined;
+    return this.open(path, { query, options }).then((o) => new Download(o, failed, goesOn));
+  }
+
+  open(path: string, asked: Asked): Promise<Opened> {
+    return this.send("GET", path, asked, async (response, limit) => {
+      limit.isKept = true;
+      return { response, limit };
+    });
+  }
+
+  // --- Sending ---------------------------------------------------------------------------------
+
+  async send<T>(method: string, path: string, asked: Asked, read: Read<T>): Promise<T> {
+    const request = await this.#prepare(method, path, asked);
+    const total = request.isUpload ? Infinity : TOTAL_MS + request.waitMs;
+    const deadline = Date.now() + (request.options.timeoutMs ?? total);
+    const most = request.options.maxRetries ?? MAX_RETRIES;
+    let wasUnknown = false;
+    for (let retries = 0; ; retries++) {
+      const { failure, value } = await this.#try(request, deadline, read);
+      if (failure === undefined) return value as T;
+      if (wasUnknown && method === "DELETE" && failure.error instanceof NotFound) return null as T;
+      wasUnknown ||= failure.isUnknown;
+      const pauseMs = Math.max(backoffMs(retries), failure.retryAfterMs ?? 0);
+      const mayGoOn = retries < most && Date.now() + pauseMs < deadline;
+      if (!mayGoOn || !mayTryAgain(request, failure, wasUnknown))
+        throw finalError(request, failure, wasUnknown);
+      await pause(pauseMs, request.options.signal, request.what);
+    }
+  }
+
+  async #prepare(method: string, path: string, asked: Asked): Promise<Request> {
+    const given = Object.entries(asked.options ?? {}).filter(([, v]) => v !== undefined);
+    const options: RequestOptions = { ...this.defaults, ...Object.fromEntries(given) };
+    options.headers = { ...this.defaults.headers, ...asked.options?.headers };
+    if (method === "POST") options.idempotencyKey ??= newKey();
+    const payload = payloadOf(method, asked, options);
+    const headers = headersOf(options);
+    const key = await this.#key();
+    if (key !== undefined) headers["Authorization"] ??= `Bearer ${key}`;
+    if (payload.type !== undefined) headers["Content-Type"] ??= payload.type;
+    const url = this.baseUrl + path + queryText(asked.query);
+    const waitMs = 1000 * (Number((asked.query as { wait?: number } | undefined)?.wait) || 0);
+    const isUpload = asked.source !== undefined;
+    return { method, what: `${method} ${path}`, path, url, headers, payload, options, waitMs, isUpload };
+  }
+
+  async #try<T>(request: Request, deadline: number, read: Read<T>): Promise<Tried<T>> {
+    const { signal, tryTimeoutMs } = request.options;
+    const tryMs = tryTimeoutMs ?? (request.isUpload ? Infinity : TRY_MS + request.waitMs);
+    const limit = new Limit(signal, Math.min(tryMs, deadline - Date.now()));
+    try {
+      const response = await this.#fetch(request, limit);
+      const { onResponse } = request.options;
+      onResponse?.({ status: response.status, headers: response.headers, method: request.method, path: request.path });
+      const failure = await failureIn(request.what, this.baseUrl, response);
+      if (failure !== undefined) return { failure };
+      return { value: await read(response, limit) };
+    } catch (cause) {
+      if (cause instanceof CairnError) throw cause;
+      return { failure: this.#failureOf(request, limit, cause) };
+    } finally {
+      if (limit.isKept) limit.stopClock();
+      else limit.release();
+    }
+  }
+
+  #fetch(request: Request, limit: Limit): Promise<Response> {
+    const fetch = this.#options.fetch ?? globalThis.fetch;
+    const init: RequestInit & { duplex?: "half" } = {
+      method: request.method,
+      headers: request.headers,
+      body: request.payload.body() ?? null,
+      signal: limit.signal,
+      redirect: "manual",
+    };
+    if (request.payload.isStream) init.duplex = "half";
+    return fetch(request.url, init);
+  }
+
+  #failureOf(request: Request, limit: Limit, cause: unknown): Failure {
+    const { what, options } = request;
+    if (options.signal?.aborted) return hopeless(aborted(options.signal, what));
+    if (!limit.isExpired) return failureOfFetch(what, this.baseUrl, cause);
+    const error = new TimedOut(
+      `${what}: ${this.baseUrl} did not answer in time. Is it overloaded? Give more with \`timeoutMs\` and \`tryTimeoutMs\`.`);
+    return { error, mayPass: true, isUnknown: true };
+  }
+}
+
+function payloadOf(method: string, asked: Asked, options: RequestOptions): Payload {
+  if (asked.source !== undefined) return payloadOfSource(asked.source, options.contentType);
+  return asked.body === undefined ? NO_PAYLOAD : payloadOfJson(asked.body, method);
+}
+
+function mayTryAgain(request: Request, failure: Failure, wasUnknown: boolean): boolean {
+  return failure.mayPass && !request.payload.isSpent() && (!wasUnknown || isRepeatable(request));
+}
+
+/** A write of which a try may have been carried out ends in `OutcomeUnknown`. */
+function finalError(request: Request, failure: Failure, wasUnknown: boolean): CairnError {
+  const { error } = failure;
+  if (!wasUnknown || !failure.mayPass || request.method === "GET") return error;
+  if (error instanceof ApiError && error.code === "outcome_unknown") return error;
+  const why = request.payload.isSpent()
+    ? "; its body is a stream, of which a part was sent, so it cannot be sent again"
+    : "";
+  const detail = `the connection ended before the answer came${why}`;
+  return errorOf(request.what, problemOf(0, "outcome_unknown", detail), { cause: error });
+}

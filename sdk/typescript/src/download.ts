@@ -1,0 +1,110 @@
+/** Bytes on their way here. */
+import type { Opened } from "./connection.js";
+import type { CairnError } from "./errors.js";
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+/** Asks for the rest from an offset on; undefined when what is there is not the same any more. */
+export type Resume = (offset: number, etag: string) => Promise<Opened | undefined>;
+
+/**
+ * An answer of bytes. Read `body` (or iterate) to take them as they come, or take all at once. When
+ * the connection breaks, it goes on where it was, if what is there is still the same.
+ */
+export class Download implements AsyncIterable<Uint8Array> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array>;
+
+  constructor(opened: Opened, failed: (cause: unknown) => CairnError, resume?: Resume) {
+    this.status = opened.response.status;
+    this.headers = opened.response.headers;
+    this.body = lasting(opened, failed, resume);
+  }
+
+  /** The media type. */
+  get contentType(): string {
+    return this.headers.get("Content-Type") ?? "application/octet-stream";
+  }
+
+  /** How many bytes there are, when the server said so. */
+  get size(): number | undefined {
+    const text = this.headers.get("Content-Length");
+    return text === null ? undefined : Number(text);
+  }
+
+  get etag(): string | undefined {
+    return this.headers.get("ETag") ?? undefined;
+  }
+
+  /** `sha-256=:BASE64:` of the whole. */
+  get digest(): string | undefined {
+    return this.headers.get("Repr-Digest") ?? undefined;
+  }
+
+  async bytes(): Promise<Uint8Array> {
+    return new Uint8Array(await new Response(this.body).arrayBuffer());
+  }
+
+  async text(): Promise<string> {
+    return new TextDecoder().decode(await this.bytes());
+  }
+
+  async json<T = unknown>(): Promise<T> {
+    return JSON.parse(await this.text()) as T;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    const reader = this.body.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await reader.cancel();
+    }
+  }
+}
+
+/** The body of the answer, which outlives its connection. */
+function lasting(
+  opened: Opened, failed: (cause: unknown) => CairnError, resume: Resume | undefined,
+): ReadableStream<Uint8Array> {
+  const etag = opened.response.headers.get("ETag");
+  let { limit } = opened;
+  let reader: Reader | undefined = opened.response.body?.getReader();
+  let offset = 0;
+
+  const goOn = async (cause: unknown): Promise<void> => {
+    limit.release();
+    const rest = etag === null ? undefined : await resume?.(offset, etag);
+    if (rest === undefined) throw failed(cause);
+    limit = rest.limit;
+    reader = rest.response.body?.getReader();
+  };
+  const next = async (): Promise<Uint8Array | undefined> => {
+    for (;;)
+      try {
+        return (await reader?.read())?.value;
+      } catch (cause) {
+        await goOn(cause);
+      }
+  };
+  return new ReadableStream<Uint8Array>({
+    async pull(out) {
+      const value = await next();
+      if (value !== undefined) {
+        offset += value.byteLength;
+        return out.enqueue(value);
+      }
+      limit.release();
+      return out.close();
+    },
+    async cancel(reason) {
+      await reader?.cancel(reason);
+      limit.release();
+    },
+  }, { highWaterMark: 0 });
+}

@@ -1,0 +1,56 @@
+/** What became of one try that did not succeed, and whether another one may be made. */
+import { CairnError, ConnectionFailed, NotCairn } from "./errors.js";
+
+export interface Failure {
+  error: CairnError;
+  /** It may be otherwise the next time. */
+  mayPass: boolean;
+  /** The server may have carried the request out. */
+  isUnknown: boolean;
+  /** What the server asked for. */
+  retryAfterMs?: number;
+}
+
+export const hopeless = (error: CairnError): Failure =>
+  ({ error, mayPass: false, isUnknown: false });
+
+const NEVER_SENT = new Set([
+  "ECONNREFUSED", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENOENT",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+const TLS = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO)/;
+
+interface Cause { code?: string; message?: string; errors?: Cause[]; cause?: Cause }
+
+/** The innermost reason: fetch wraps it, and a name with several addresses wraps it again. */
+function reasonOf(error: Cause): Cause {
+  const inner = error.cause ?? error.errors?.[0];
+  return inner === undefined ? error : reasonOf(inner);
+}
+
+function connectionFailed(what: string, url: string, why: string, advice: string, cause: unknown) {
+  return new ConnectionFailed(`${what}: ${url} ${why}. ${advice}`, { cause });
+}
+
+/** Of a request that got no answer, or only a part of one. */
+export function failureOfFetch(what: string, url: string, cause: unknown): Failure {
+  const { code = "", message = "" } = reasonOf((cause ?? {}) as Cause);
+  const failed = (why: string, advice: string) => connectionFailed(what, url, why, advice, cause);
+  if (code === "ENOTFOUND")
+    return hopeless(failed("has a name that nobody knows", "Is `baseUrl` (CAIRN_URL) right?"));
+  if (TLS.test(code))
+    return hopeless(failed(`cannot be trusted or speaks no TLS (${code})`,
+      "Is it http:// or https://? Give a private authority with NODE_EXTRA_CA_CERTS."));
+  if (code.startsWith("HPE_"))
+    return hopeless(new NotCairn(
+      `${what}: ${url} does not speak HTTP. Is the port of \`baseUrl\` right?`, { cause }));
+  if (NEVER_SENT.has(code)) {
+    const why = code === "ECONNREFUSED" ? "refuses connections" : `cannot be reached (${code})`;
+    const error = failed(why, "Does the server run (`cairn serve`), and is `baseUrl` right?");
+    return { error, mayPass: true, isUnknown: false };
+  }
+  const why = `broke the connection or could not be reached (${code || message || "no reason"})`;
+  const advice = "Does the server run, and does it allow this page (--allow-origin)?";
+  return { error: failed(why, "window" in globalThis ? advice : "Does the server run?"),
+    mayPass: true, isUnknown: true };
+}

@@ -1,0 +1,26 @@
+/**
+ * A path with its parameters encoded. An empty one, `.` and `..` are refused: URLs resolve them, so
+ * the request would go to another resource.
+ */
+export function path(texts: TemplateStringsArray, ...values: Array<string | number>): string {
+  return texts.reduce((whole, text, i) => whole + segment(values[i - 1], texts) + text);
+}
+
+function segment(value: string | number | undefined, texts: TemplateStringsArray): string {
+  const isText = typeof value === "string" && value !== "" && value !== "." && value !== "..";
+  if (isText || Number.isSafeInteger(value)) return encodeURIComponent(String(value));
+  const shown = value === undefined ? "undefined" : JSON.stringify(value);
+  throw new TypeError(`${shown} cannot stand in ${texts.join("{}")}: give an id, a name or a number`);
+}
+
+/** `{limit: 5, metadata: {a: 1}}` as `?limit=5&metadata.a=1`; what is undefined or null is left out. */
+export function queryText(query: object | undefined): string {
+  const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
+    name === "metadata" && typeof value === "object" && value !== null
+      ? Object.entries(value).map(([key, v]) => [`metadata.${key}`, v])
+      : [[name, value]],
+  );
+  const told = pairs.filter(([, value]) => value !== undefined && value !== null);
+  const texts = told.map(([name, v]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(v))}`);
+  return texts.length === 0 ? "" : `?${texts.join("&")}`;
+}

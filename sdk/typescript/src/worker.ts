@@ -1,0 +1,147 @@
+/**
+ * A worker: claims runs and works on them. A lease is kept by heartbeats while the handler works;
+ * every write of `context.client` carries its token, so once another worker has the run, nothing
+ * that this one still does counts. What the handler leaves running is completed with what it
+ * returned.
+ */
+import type { Cairn } from "./client.js";
+import { Aborted, ApiError, LeaseLost, OutcomeUnknown, TransitionRefused } from "./errors.js";
+import type { Run, RunBody } from "./generated/types.js";
+import { backoffMs, Limit, pause } from "./timing.js";
+
+export interface WorkOptions {
+  /** Ends the work: no more runs are claimed, and those under way are asked to stop. */
+  signal?: AbortSignal;
+  /** Only runs of this agent, or of this thread. */
+  agent?: string;
+  thread_id?: string;
+  /** A name for people to read; made unless told. */
+  worker?: string;
+  /** How long a run is kept without a sign of life; 30,000 unless told. */
+  lease_ms?: number;
+  /** How many runs at once; 1 unless told. */
+  concurrency?: number;
+  /** Is told of what went wrong and will be tried again, and of runs that were lost. */
+  onError?: (error: unknown, run?: Run) => void;
+}
+
+export interface WorkContext {
+  /** Its writes carry the token of the run's lease. Use it for the run and its thread. */
+  client: Cairn;
+  /** Aborts when the lease is lost or the worker ends: stop working. */
+  signal: AbortSignal;
+}
+
+/** Returns what becomes the run's `final_output`, or moves the run itself. */
+export type Handler = (run: Run, context: WorkContext) => Promise<unknown> | unknown;
+
+const LEASE_MS = 30_000;
+const WAIT_S = 20;
+
+export async function workOnRuns(client: Cairn, options: WorkOptions, handler: Handler): Promise<void> {
+  const { concurrency = 1 } = options;
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw new TypeError("concurrency must be a number from 1 on");
+  const worker = options.worker ?? `worker-${Math.random().toString(36).slice(2, 10)}`;
+  // What one of them cannot go on after ends all.
+  const life = new Limit(options.signal);
+  const told = { ...options, worker, signal: life.signal };
+  const loops = Array.from({ length: concurrency }, () =>
+    loop(client, told, handler).catch((error) => {
+      life.abort();
+      throw error;
+    }));
+  const ends = await Promise.allSettled(loops);
+  life.release();
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+type Told = WorkOptions & { worker: string; signal: AbortSignal };
+
+async function loop(client: Cairn, options: Told, handler: Handler): Promise<void> {
+  for (let failures = 0; !options.signal.aborted; ) {
+    try {
+      const run = await claim(client, options);
+      failures = 0;
+      if (run !== null) await workOn(client, run, options, handler);
+    } catch (error) {
+      if (options.signal.aborted) return;
+      if (!canHeal(error)) throw error;
+      options.onError?.(error);
+      await pause(backoffMs(failures++), options.signal, "the worker").catch(() => {});
+    }
+  }
+}
+
+/** A key that is wrong, or input that breaks a rule, will be so the next time. */
+const canHeal = (error: unknown): boolean =>
+  !(error instanceof ApiError) || error.retryable || error.status === 0 || error.status >= 500;
+
+function claim(client: Cairn, { worker, lease_ms, agent, thread_id, signal }: Told): Promise<Run | null> {
+  return client.runs.claim({ worker, lease_ms, agent, thread_id }, { wait: WAIT_S }, { signal });
+}
+
+async function workOn(client: Cairn, run: Run, options: Told, handler: Handler): Promise<void> {
+  const lease = new Limit(options.signal);
+  const fenced = client.withOptions({ fencingToken: run.fence });
+  const beats = keepLease(fenced, run, options, lease);
+  try {
+    const output = await handler(run, { client: fenced, signal: lease.signal });
+    await finish(fenced, run, { status: "completed", final_output: output });
+  } catch (error) {
+    await giveBack(fenced, run, options, error, lease.signal.aborted);
+  } finally {
+    lease.abort();
+    await beats;
+  }
+}
+
+/** Until `lease` ends; ends it when the run was lost. */
+async function keepLease(client: Cairn, run: Run, options: Told, lease: Limit): Promise<void> {
+  const lease_ms = options.lease_ms ?? LEASE_MS;
+  const { signal } = lease;
+  try {
+    for (;;) {
+      await pause(lease_ms / 3, signal, "the heartbeat");
+      await client.runs.heartbeat(run.id, { lease_ms }, { signal, timeoutMs: lease_ms });
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    // Whatever the reason is: from now on another worker may have it.
+    options.onError?.(error, run);
+    lease.abort();
+  }
+}
+
+/** The run has ended, for this worker. It may have moved it already, or somebody cancelled it. */
+async function finish(client: Cairn, run: Run, body: RunBody): Promise<void> {
+  const isOurs = (now: Run) => now.status === "running" && now.fence === run.fence;
+  if (!isOurs(await client.runs.get(run.id))) return;
+  try {
+    await client.runs.update(run.id, body);
+  } catch (error) {
+    if (error instanceof TransitionRefused) return;
+    if (!(error instanceof OutcomeUnknown)) throw error;
+    if (isOurs(await client.runs.get(run.id))) await client.runs.update(run.id, body);
+  }
+}
+
+/** The handler did not come to its end. */
+async function giveBack(client: Cairn, run: Run, options: Told, error: unknown, wasStopped: boolean): Promise<void> {
+  const isLost = error instanceof LeaseLost || (wasStopped && !options.signal.aborted);
+  if (isLost) return options.onError?.(error, run);
+  try {
+    if (options.signal.aborted || error instanceof Aborted) await client.runs.release(run.id);
+    else await finish(client, run, { status: "failed", error: describe(error) });
+  } catch (again) {
+    // Its lease ends by itself, and the run goes to another worker.
+    options.onError?.(again, run);
+  }
+  if (!options.signal.aborted) options.onError?.(error, run);
+}
+
+function describe(error: unknown): { name: string; message: string } {
+  if (error instanceof Error) return { name: error.name, message: error.message.slice(0, 4096) };
+  return { name: "Error", message: String(error).slice(0, 4096) };
+}
