@@ -30,7 +30,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 
 const ENVIRONMENT = {
   ...process.env,
-  PYTHONPATH: join(SDK, 'python'),
+  PYTHONPATH: join(SDK, 'python/src'),
   PYTHONDONTWRITEBYTECODE: '1',
   LD_LIBRARY_PATH: dirname(SHARED_LIBRARY),
   NO_COLOR: '1',
