@@ -12,13 +12,14 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
+import python_client
 from operations import operations_of, tree_of
 from typescript import typescript
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 # Each: (document, operations, tree of resources) → {path in the project: text}.
-GENERATORS = (typescript,)
+GENERATORS = (typescript, python_client.generate)
 
 
 def document_of(binary):

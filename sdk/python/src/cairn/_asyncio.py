@@ -1,0 +1,63 @@
+"""Streams of asyncio."""
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Awaitable, Optional, TypeVar
+
+from ._network import READ_BYTES, Origin
+
+T = TypeVar("T")
+
+
+class AsyncStream:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._loop = asyncio.get_running_loop()
+
+    async def send(self, data: bytes, timeout: Optional[float]) -> None:
+        self._writer.write(data)
+        await within(self._writer.drain(), timeout)
+
+    async def receive(self, timeout: Optional[float]) -> bytes:
+        return await within(self._reader.read(READ_BYTES), timeout)
+
+    def is_stale(self) -> bool:
+        if self._loop is not asyncio.get_running_loop():
+            return True
+        return self._reader.at_eof() or self._writer.is_closing() \
+            or self._reader.exception() is not None
+
+    def close(self) -> None:
+        if not self._loop.is_closed():
+            self._writer.transport.abort()
+
+
+class AsyncNetwork:
+    async def connect(self, origin: Origin, context: Optional[ssl.SSLContext],
+                      timeout: Optional[float]) -> AsyncStream:
+        opening = asyncio.open_connection(
+            origin.host, origin.port, ssl=context,
+            server_hostname=origin.host if context is not None else None)
+        reader, writer = await within(opening, timeout)
+        return AsyncStream(reader, writer)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+async def within(work: Awaitable[T], timeout: Optional[float]) -> T:
+    """asyncio.wait_for can lose a cancellation before Python 3.12; this cannot."""
+    if timeout is None:
+        return await work
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=timeout)
+    except BaseException:
+        task.cancel()
+        raise
+    if not done:
+        task.cancel()
+        raise TimeoutError("timed out")
+    return task.result()

@@ -1,0 +1,301 @@
+"""A call from its arguments to its answer: headers, tries, refusals. The same for both clients and
+for all carriers."""
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from dataclasses import dataclass, replace
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ._carrier import Answer, Carrier, Interrupted, Request, read_all
+from ._content import BytesSource, Source, source_of
+from ._download import Incoming
+from ._generated.operations import API_VERSION
+from ._http1 import ConnectionLost, ProtocolError, Wait
+from ._operation import (
+    AsyncContent, Operation, Options, Unset, body_of, header_pairs, json_bytes, path_of, query_of)
+from ._retry import DEFAULT_RETRIES, is_repeatable, may_succeed_later, pause_before
+from .errors import (
+    ApiError, CairnError, ConnectionFailed, NotCairn, NotFound, NotModified, OutcomeUnknown,
+    TimedOut, VersionMismatch, api_error)
+
+DEFAULT_TIMEOUT_S = 60.0
+MAX_PROBLEM_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operation with its arguments."""
+
+    operation: Operation
+    path: Sequence[Union[str, int]]
+    query: Mapping[str, Any]
+    body: Optional[Mapping[str, Any]] = None
+    json_patch: Optional[Sequence[Mapping[str, Any]]] = None
+    content: Optional[AsyncContent] = None
+    content_type: Optional[str] = None
+    options: Options = Options()
+
+    def with_query(self, more: Mapping[str, Any]) -> "Call":
+        return replace(self, query={**self.query, **more})
+
+
+class Attempts:
+    """How often and until when one call may be tried."""
+
+    def __init__(self, call: Call, options: Options) -> None:
+        retries = options.max_retries
+        self.max_retries = DEFAULT_RETRIES if retries is None else retries
+        self.timeout = DEFAULT_TIMEOUT_S if options.timeout is None else options.timeout
+        held = call.query.get("wait")
+        held_s = float(held) if held and not isinstance(held, Unset) else 0.0
+        self.deadline = time.monotonic() + self.timeout + held_s
+        # A body of any size takes as long as it takes; only its standing still is a failure.
+        streams = call.operation.body == "bytes" or call.operation.answer == "bytes"
+        self.wait = Wait(None, self.timeout) if streams else Wait(self.deadline)
+        self.streams = streams
+        self.done = 0
+        self.was_sent = False
+
+    def has_time_for(self, pause: float) -> bool:
+        return self.streams or time.monotonic() + pause < self.deadline
+
+    def is_over(self) -> bool:
+        return not self.streams and time.monotonic() >= self.deadline
+
+
+class Core:
+    def __init__(self, carrier: Carrier, api_key: Optional[str], defaults: Options,
+                 may_await: bool) -> None:
+        self.carrier = carrier
+        self.defaults = defaults
+        self._may_await = may_await
+        self._api_key = api_key
+
+    def with_defaults(self, options: Options) -> "Core":
+        return Core(self.carrier, self._api_key, options.over(self.defaults), self._may_await)
+
+    # --- What is answered ---
+
+    async def call(self, call: Call) -> Any:
+        """What the body of the answer says; None when it has none."""
+        options = self._options_of(call)
+        attempts, request = Attempts(call, options), self._request(call, options)
+        while True:
+            answer = await self._answer(call, request, attempts)
+            if answer is None:
+                return None
+            try:
+                data = await read_all(answer, attempts.wait)
+            except (OSError, ConnectionLost, ProtocolError) as e:
+                await self._after_interruption(call, request, attempts, Interrupted(e, True))
+                continue
+            return self._decode(answer, data)
+
+    async def download(self, call: Call) -> Incoming:
+        """The answer's head has come; its bytes are still to be read."""
+        options = self._options_of(call)
+        attempts = Attempts(call, options)
+        answer = await self._answer(call, self._request(call, options), attempts)
+        assert answer is not None
+        return Incoming(answer, self.carrier.place, attempts.timeout)
+
+    def _decode(self, answer: Answer, data: bytes) -> Any:
+        kind = answer.headers.get("content-type", "")
+        if not data or answer.status == 204:
+            return None
+        if "json" not in kind:
+            return data.decode("utf-8")
+        try:
+            return json.loads(data)
+        except ValueError as e:
+            raise NotCairn(f"{self.carrier.place} answered with what is not JSON: "
+                           f"{first_line(data)!r}. Check the URL", answer.status) from e
+
+    def _options_of(self, call: Call) -> Options:
+        """With the key of a POST, which stays the same over all of its tries."""
+        options = call.options.over(self.defaults)
+        if options.idempotency_key is None and "Idempotency-Key" in call.operation.headers:
+            options = replace(options, idempotency_key=str(uuid.uuid4()))
+        return options
+
+    # --- Tries ---
+
+    async def _answer(self, call: Call, request: Request,
+                      attempts: Attempts) -> Optional[Answer]:
+        """The answer, its body still to come; None for a DELETE that had been done before."""
+        while True:
+            try:
+                answer = await self.carrier.exchange(request, attempts.wait)
+            except Interrupted as e:
+                await self._after_interruption(call, request, attempts, e)
+                continue
+            except TimeoutError as e:
+                raise self._timed_out(call, attempts) from e
+            if answer.status < 300 and "cairn-version" in answer.headers:
+                self._check_version(answer)
+                return answer
+            error = await self.refusal(answer)
+            gone = isinstance(error, NotFound) and error.code == "not_found"
+            if gone and attempts.was_sent and request.method == "DELETE" \
+                    and call.operation.answer == "none":
+                return None
+            await self._after_refusal(request, attempts, error)
+
+    def _request(self, call: Call, options: Options) -> Request:
+        o = call.operation
+        headers = [*self.own_headers(), *header_pairs(o, options)]
+        source = self._source(call)
+        if source is not None:
+            kind = _content_type(call, source)
+            headers = [*([("Content-Type", kind)] if kind else []), *headers]
+        target = path_of(o.path, call.path) + query_of(call.query)
+        writes = o.method != "POST" or "Idempotency-Key" in o.headers
+        return Request(o.method, target, headers, source,
+                       is_repeatable(o.method, headers, writes))
+
+    def own_headers(self) -> List[Tuple[str, str]]:
+        key = [("Authorization", f"Bearer {self._api_key}")] if self._api_key else []
+        return [*key, ("User-Agent", f"cairn-python/{API_VERSION}")]
+
+    def _source(self, call: Call) -> Optional[Source]:
+        if call.json_patch is not None:
+            if body_of(call.body or {}):
+                raise TypeError("give json_patch=, or the members themselves, not both")
+            return BytesSource(json_bytes(call.json_patch), "application/json-patch+json")
+        if call.operation.body == "bytes":
+            assert call.content is not None
+            return source_of(call.content, self._may_await)
+        if call.body is None:
+            return None
+        kind = "application/merge-patch+json" if call.operation.body == "patch" \
+            else "application/json"
+        return BytesSource(json_bytes(body_of(call.body)), kind)
+
+    async def _after_interruption(self, call: Call, request: Request, attempts: Attempts,
+                                  e: Interrupted) -> None:
+        """Waits for the next try, or raises."""
+        attempts.was_sent = attempts.was_sent or e.was_sent
+        if attempts.is_over() or (attempts.streams and e.timed_out and e.was_sent):
+            raise self._timed_out(call, attempts) from e.cause
+        error: CairnError = self._lost(call, e) if not e.was_sent else self._unknown(call, str(e))
+        if not e.may_heal or (e.was_sent and not request.is_repeatable):
+            raise error from e.cause
+        self._rewind(request, error)
+        await self._pause(attempts, pause_before(attempts.done), error, e.cause)
+
+    async def _after_refusal(self, request: Request, attempts: Attempts,
+                             error: CairnError) -> None:
+        if not may_succeed_later(error, request.is_repeatable):
+            raise error
+        if isinstance(error, OutcomeUnknown):
+            attempts.was_sent = True
+        self._rewind(request, error)
+        after = error.retry_after if isinstance(error, ApiError) else None
+        await self._pause(attempts, pause_before(attempts.done, after), error)
+
+    def _rewind(self, request: Request, error: CairnError) -> None:
+        source = request.source
+        if source is None:
+            return
+        if source.can_repeat:
+            source.rewind()
+        elif source.has_begun:
+            raise ConnectionFailed(
+                f"{error}. It was not tried again: what is uploaded can be read once only, and "
+                "some of it was. Give bytes or a file that can be rewound, or use "
+                "upload_resumable") from error
+
+    async def _pause(self, attempts: Attempts, pause: float, error: CairnError,
+                     cause: Optional[BaseException] = None) -> None:
+        if attempts.done >= attempts.max_retries or not attempts.has_time_for(pause):
+            raise error from cause
+        attempts.done += 1
+        await self.carrier.sleep(pause)
+
+    # --- Failures ---
+
+    def _lost(self, call: Call, e: Interrupted) -> ConnectionFailed:
+        return connection_failed(self.carrier.place, e)
+
+    def _unknown(self, call: Call, why: str) -> CairnError:
+        o = call.operation
+        if o.method == "GET":
+            return ConnectionFailed(f"the connection to {self.carrier.place} was lost ({why}). "
+                                    "Nothing was changed: try again")
+        return OutcomeUnknown({"detail": (
+            f"the connection to {self.carrier.place} was lost after {o.method} {o.path} was sent "
+            f"({why}); it was done whole or not at all: read what is there before you send it "
+            "again")})
+
+    def _timed_out(self, call: Call, attempts: Attempts) -> TimedOut:
+        o = call.operation
+        unknown = attempts.was_sent and o.method != "GET"
+        advice = "It may have been done: read what is there before you send it again" \
+            if unknown else "Give it more time with timeout="
+        return TimedOut(f"{o.method} {o.path} at {self.carrier.place} was not answered within "
+                        f"{attempts.timeout:g} s. {advice}", unknown)
+
+    def _check_version(self, answer: Answer) -> None:
+        theirs = answer.headers.get("cairn-version", "")
+        if major(theirs) != major(API_VERSION):
+            answer.close()
+            older = _numbers(theirs) < _numbers(API_VERSION)
+            raise VersionMismatch(
+                f"{self.carrier.place} is Cairn {theirs}, and this package is for "
+                f"{major(API_VERSION)}.x. Upgrade the {'server' if older else 'package cairn'}")
+
+    async def refusal(self, answer: Answer) -> CairnError:
+        """What this answer, which is no success, is for the caller."""
+        place, status = self.carrier.place, answer.status
+        try:
+            data = b"" if status == 304 else await read_all(answer, Wait(None, 10.0))
+        except (OSError, ConnectionLost, ProtocolError):
+            data = b""
+        answer.close()
+        if "cairn-version" not in answer.headers:
+            said = first_line(data)
+            return NotCairn(f"{place} answered {status} and is not Cairn"
+                            f"{f': {said!r}' if said else ''}. Check the URL, and what stands "
+                            "between", status)
+        self._check_version(answer)
+        if status == 304:
+            return NotModified("nothing has changed since the version that if_none_match names")
+        return self._problem(answer, data)
+
+    def _problem(self, answer: Answer, data: bytes) -> CairnError:
+        try:
+            problem = json.loads(data)
+            assert isinstance(problem, dict)
+        except (ValueError, AssertionError):
+            problem = {"detail": first_line(data) or "the answer has no problem document"}
+        problem.setdefault("status", answer.status)
+        theirs = answer.headers.get("cairn-version", "")
+        if problem.get("code") == "no_route" and _numbers(theirs) < _numbers(API_VERSION):
+            return VersionMismatch(
+                f"Cairn {theirs} at {self.carrier.place} does not know this route, which this "
+                f"package has from {API_VERSION}: {problem.get('detail')}. Upgrade the server")
+        return api_error(problem, answer.headers)
+
+
+def connection_failed(place: str, e: Interrupted) -> ConnectionFailed:
+    why = getattr(e.cause, "strerror", None) or str(e.cause) or type(e.cause).__name__
+    return ConnectionFailed(f"cannot reach Cairn at {place} ({why}). Is the server running, and is "
+                            "base_url= (CAIRN_URL) right?")
+
+
+def _content_type(call: Call, source: Source) -> Optional[str]:
+    return call.content_type or source.content_type
+
+
+def first_line(data: bytes) -> str:
+    return data.strip().split(b"\n", 1)[0][:120].decode("utf-8", "replace").strip()
+
+
+def _numbers(version: str) -> List[int]:
+    return [int(part) if part.isdigit() else 0 for part in version.split("-")[0].split(".")]
+
+
+def major(version: str) -> str:
+    return version.split(".", 1)[0]

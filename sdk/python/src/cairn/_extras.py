@@ -1,0 +1,237 @@
+"""What the resources offer beside the operations of the API, for callers that block."""
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from typing import (
+    TYPE_CHECKING, Any, Callable, Collection, Dict, Mapping, Optional, Union, cast)
+
+from ._calls import Caller
+from ._events import EventStream
+from ._follow import Follower, OnGap
+from ._generated import operations
+from ._generated.types import File, Run, RunWithMembers
+from ._network import run_now
+from ._operation import Options
+from ._retry import pause_before
+from ._uploading import PIECE_BYTES, Progress, ResumableUpload, Whole, WholeContent
+from ._waiting import FINISHED, beat, claim, give_back, heals, settle, wait_for_run
+from .errors import CairnError, LeaseLost
+
+if TYPE_CHECKING:
+    from ._client import Cairn
+
+log = logging.getLogger("cairn")
+
+ALL_EVENTS = {"sse": operations.EVENTS_SSE, "websocket": operations.EVENTS_WEBSOCKET}
+THREAD_EVENTS = {"sse": operations.THREADS_EVENTS_SSE,
+                 "websocket": operations.THREADS_EVENTS_WEBSOCKET}
+
+
+class FollowAll:
+    _caller: Caller
+
+    def follow(self, *, after: Optional[Union[str, int]] = None, kind: Optional[str] = None,
+               run_id: Optional[str] = None, transport: str = "sse",
+               on_gap: Optional[OnGap] = None, principal: Optional[str] = None,
+               max_retries: Optional[int] = None,
+               headers: Optional[Mapping[str, str]] = None) -> EventStream:
+        """The events of all threads after a cursor, and then those to come, without end.
+
+        It survives lost connections and restarts of the server: every event comes once, in order.
+        after: the cursor; without one, from the oldest event that is kept
+        transport: "sse", or "websocket"
+        on_gap: is told of events that were pruned before they were read; without it EventsPruned
+            is raised
+        max_retries: how often the first connection is tried; later ones are without limit
+        """
+        options = Options(principal=principal, max_retries=max_retries, headers=headers)
+        return EventStream(Follower(self._caller.core, ALL_EVENTS, (), after, kind, run_id,
+                                    transport, on_gap, options))
+
+
+class FollowThread:
+    _caller: Caller
+
+    def follow(self, thread_id: str, *, after: Optional[Union[str, int]] = None,
+               kind: Optional[str] = None, run_id: Optional[str] = None, transport: str = "sse",
+               on_gap: Optional[OnGap] = None, principal: Optional[str] = None,
+               max_retries: Optional[int] = None,
+               headers: Optional[Mapping[str, str]] = None) -> EventStream:
+        """The events of a thread after a cursor, and then those to come, without end.
+
+        It survives lost connections and restarts of the server: every event comes once, in order.
+        after: the cursor; without one, from the oldest event that is kept
+        transport: "sse", or "websocket"
+        on_gap: is told of events that were pruned before they were read; without it EventsPruned
+            is raised
+        max_retries: how often the first connection is tried; later ones are without limit
+        """
+        options = Options(principal=principal, max_retries=max_retries, headers=headers)
+        return EventStream(Follower(self._caller.core, THREAD_EVENTS, (thread_id,), after, kind,
+                                    run_id, transport, on_gap, options))
+
+
+class ResumableUploads:
+    _caller: Caller
+
+    def upload_resumable(
+            self, thread_id: str, name: str, content: Whole, *,
+            content_type: Optional[str] = None, expected_version: Optional[int] = None,
+            upload_id: Optional[str] = None, piece_bytes: int = PIECE_BYTES,
+            on_progress: Optional[Progress] = None, principal: Optional[str] = None,
+            timeout: Optional[float] = None, max_retries: Optional[int] = None) -> File:
+        """Upload a file in pieces; after an interruption it goes on where the server stands.
+
+        content: bytes, or a file that can seek
+        expected_version: what the file's version must be when it is complete; 0: no file is there
+        upload_id: an upload of the same content that was begun before
+        on_progress: is called with the bytes that are there, and with all
+        """
+        options = Options(principal=principal, timeout=timeout, max_retries=max_retries)
+        upload = ResumableUpload(
+            self._caller.core, thread_id, name, WholeContent(content), content_type,
+            expected_version, piece_bytes, on_progress, options)
+        return cast(File, run_now(upload.run(upload_id)))
+
+
+class Job:
+    """A run that was claimed. `client` sends its fencing token with every write that takes one."""
+
+    def __init__(self, client: "Cairn", run: Run) -> None:
+        self.client = client
+        self.run = run
+        self.id: str = run["id"]
+        self.thread_id: str = run["thread_id"]
+        self._lost = threading.Event()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the run is another's by now, or was moved: stop working on it."""
+        return self._lost.is_set()
+
+    def check(self) -> None:
+        """Raises LeaseLost when the run is lost."""
+        if self.is_lost:
+            raise LeaseLost({"status": 409, "code": "lease_lost",
+                             "detail": f"the lease of the run {self.id} is lost"})
+
+    def mark_lost(self) -> None:
+        self._lost.set()
+
+
+class Heart:
+    """Extends the lease of a job from a thread of its own, as long as the handler runs."""
+
+    def __init__(self, caller: Caller, job: Job, lease_ms: int) -> None:
+        self._caller, self._job, self._lease_ms = caller, job, lease_ms
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="cairn-heartbeat", daemon=True)
+
+    def _run(self) -> None:
+        lease_s = self._lease_ms / 1000
+        held_until = time.monotonic() + lease_s
+        while not self._stopped.wait(lease_s / 3):
+            begun = time.monotonic()
+            extended, lost = run_now(beat(self._caller.core, self._job.run, self._lease_ms))
+            if extended:
+                held_until = begun + lease_s
+            if lost or time.monotonic() > held_until:
+                self._job.mark_lost()
+                return
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+
+class WaitAndWork:
+    _caller: Caller
+
+    def wait(self, run_id: str, *, timeout: Optional[float] = None,
+             until: Collection[str] = (*FINISHED, "waiting_for_input"),
+             principal: Optional[str] = None) -> RunWithMembers:
+        """Wait until a run has one of these statuses; TimedOut when it does not in time.
+
+        timeout: seconds; without it, as long as it takes
+        """
+        return run_now(wait_for_run(self._caller.core, run_id, until, timeout,
+                                    Options(principal=principal)))
+
+    def work(self, handler: Callable[[Job], Any], *, worker: Optional[str] = None,
+             agent: Optional[str] = None, thread_id: Optional[str] = None, lease_ms: int = 30000,
+             wait: int = 20, stop: Optional[threading.Event] = None,
+             max_runs: Optional[int] = None) -> int:
+        """Claim runs and hand them to `handler`, one after the other; how many there were.
+
+        What the handler returns becomes the run's `final_output`, and the run is completed; what it
+        raises fails the run. A run that the handler has moved itself (to waiting_for_input …) is
+        left alone. The lease is extended while the handler runs.
+        stop: an Event that ends the work before the next claim, which takes up to `wait` seconds
+        max_runs: end after so many runs
+        """
+        body: Dict[str, Any] = {"worker": worker or f"{socket.gethostname()}:{os.getpid()}",
+                                "lease_ms": lease_ms}
+        body.update({n: v for n, v in (("agent", agent), ("thread_id", thread_id)) if v})
+        done, failures, reached = 0, 0, False
+        while not (stop and stop.is_set()) and (max_runs is None or done < max_runs):
+            try:
+                run = run_now(claim(self._caller.core, body, wait, Options()))
+                failures, reached = 0, True
+            except CairnError as e:
+                if not reached or not heals(e):
+                    raise
+                time.sleep(pause_before(min(failures, 6)))
+                failures += 1
+                continue
+            if run is not None:
+                self._work_on(handler, run, lease_ms)
+                done += 1
+        return done
+
+    def _work_on(self, handler: Callable[[Job], Any], run: Run, lease_ms: int) -> None:
+        from ._client import Cairn
+        core = self._caller.core
+        job = Job(Cairn.of(core.with_defaults(Options(fencing_token=run["fence"]))), run)
+        try:
+            with Heart(self._caller, job, lease_ms):
+                members = _outcome(handler, job)
+                if members is not None:
+                    run_now(settle(core, run, members))
+        except LeaseLost:
+            log.warning("the lease of the run %s was lost; another worker goes on", job.id)
+        except Exception:
+            log.exception("the run %s could not be settled; its lease ends by itself", job.id)
+        except BaseException:
+            run_now(give_back(core, run))
+            raise
+
+
+def _outcome(handler: Callable[[Job], Any], job: Job) -> Optional[Dict[str, Any]]:
+    """The members that end the run; None when it is not ours to end."""
+    try:
+        output = handler(job)
+    except LeaseLost:
+        raise
+    except Exception as e:
+        log.exception("the run %s failed", job.id)
+        return failure_of(e)
+    return completion_of(output)
+
+
+def completion_of(output: Any) -> Dict[str, Any]:
+    members: Dict[str, Any] = {"status": "completed"}
+    if output is not None:
+        members["final_output"] = output
+    return members
+
+
+def failure_of(error: BaseException) -> Dict[str, Any]:
+    return {"status": "failed",
+            "error": {"type": type(error).__name__, "message": str(error)[:2000]}}

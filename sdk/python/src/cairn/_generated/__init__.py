@@ -1,0 +1,1 @@
+# Written by tools/sdk from the server's OpenAPI document: make sdk. Do not edit.

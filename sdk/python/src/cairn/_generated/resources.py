@@ -1,0 +1,4475 @@
+# Written by tools/sdk from the server's OpenAPI document: make sdk. Do not edit.
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload
+
+from .._operation import (
+    UNSET, Content, ETag, Options, Scalar, Time, Unset, metadata_filter)
+from .._calls import Caller, Download, Page
+from .._extras import (
+    FollowAll, FollowThread, WaitAndWork, ResumableUploads)
+from . import operations, types
+
+
+class TenantsKeys:
+    """tenants.keys"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self, tenant_id: str, *, name: str, scopes: Sequence[Literal["threads:read",
+        "threads:write", "runs:read", "runs:write", "events:read", "events:write", "messages:read",
+        "messages:write", "files:read", "files:write", "participants:read", "participants:write",
+        "agents:read", "agents:write", "states:read", "states:write", "storage:read",
+        "storage:write", "checkpoints:read", "checkpoints:write", "notebooks:read",
+        "notebooks:write", "usage:read", "usage:write", "evals:read", "evals:write", "admin",
+        "operator"]], rate_limit_per_minute: Union[Optional[int], Unset] = UNSET,
+        expires_at: Union[Optional[Time], Unset] = UNSET, principal: Union[Optional[str],
+        Unset] = UNSET, idempotency_key: Optional[str] = None,
+        request_principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.KeyCreated:
+        """Create a key for a tenant, such as one that lost its own.
+
+        scopes: admin holds every scope of the tenant, operator also the tenants
+        rate_limit_per_minute: requests a minute; none when absent
+        principal: user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
+        """
+        answer: types.KeyCreated = self._caller.call(
+            operations.TENANTS_KEYS_CREATE, [tenant_id], body={"name": name, "scopes": scopes,
+            "rate_limit_per_minute": rate_limit_per_minute, "expires_at": expires_at,
+            "principal": principal}, options=Options(idempotency_key=idempotency_key,
+            principal=request_principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class Tenants:
+    """tenants"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.keys = TenantsKeys(caller)
+
+    def create(
+        self, *, name: str, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.TenantCreated:
+        """Create a tenant and its first key.
+
+        name: unique
+        """
+        answer: types.TenantCreated = self._caller.call(
+            operations.TENANTS_CREATE, [], body={"name": name},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Tenant]:
+        """List the tenants.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.TENANTS_LIST, [], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, tenant_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Tenant:
+        """Read a tenant."""
+        answer: types.Tenant = self._caller.call(
+            operations.TENANTS_GET, [tenant_id], options=Options(if_none_match=if_none_match,
+            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def update(
+        self, tenant_id: str, *, name: Union[str, Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Tenant:
+        """Rename a tenant.
+
+        name: unique
+        """
+        answer: types.Tenant = self._caller.call(
+            operations.TENANTS_UPDATE, [tenant_id], body={"name": name}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, tenant_id: str, *, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete a tenant and all that it owns."""
+        self._caller.call(
+            operations.TENANTS_DELETE, [tenant_id], options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class Keys:
+    """keys"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self, *, name: str, scopes: Sequence[Literal["threads:read", "threads:write", "runs:read",
+        "runs:write", "events:read", "events:write", "messages:read", "messages:write",
+        "files:read", "files:write", "participants:read", "participants:write", "agents:read",
+        "agents:write", "states:read", "states:write", "storage:read", "storage:write",
+        "checkpoints:read", "checkpoints:write", "notebooks:read", "notebooks:write", "usage:read",
+        "usage:write", "evals:read", "evals:write", "admin", "operator"]],
+        rate_limit_per_minute: Union[Optional[int], Unset] = UNSET,
+        expires_at: Union[Optional[Time], Unset] = UNSET, principal: Union[Optional[str],
+        Unset] = UNSET, idempotency_key: Optional[str] = None,
+        request_principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.KeyCreated:
+        """Create an API key; its secret is shown once.
+
+        scopes: admin holds every scope of the tenant, operator also the tenants
+        rate_limit_per_minute: requests a minute; none when absent
+        principal: user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
+        """
+        answer: types.KeyCreated = self._caller.call(
+            operations.KEYS_CREATE, [], body={"name": name, "scopes": scopes,
+            "rate_limit_per_minute": rate_limit_per_minute, "expires_at": expires_at,
+            "principal": principal}, options=Options(idempotency_key=idempotency_key,
+            principal=request_principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Key]:
+        """List the keys.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.KEYS_LIST, [], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+
+    def get(
+        self, key_id: str, *, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Key:
+        """Read a key."""
+        answer: types.Key = self._caller.call(
+            operations.KEYS_GET, [key_id], options=Options(principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def revoke(
+        self, key_id: str, *, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Key:
+        """Revoke a key; its streams end."""
+        answer: types.Key = self._caller.call(
+            operations.KEYS_REVOKE, [key_id], options=Options(principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class Audit:
+    """audit"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        action: Union[str, Unset] = UNSET, object_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.AuditRecord]:
+        """List the audit log, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.AUDIT_LIST, [], query={"cursor": cursor, "limit": limit, "action": action,
+            "object_id": object_id}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def verify(
+        self, *, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AuditVerdict:
+        """Check the audit log's hash chain."""
+        answer: types.AuditVerdict = self._caller.call(
+            operations.AUDIT_VERIFY, [], options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class AgentsVersions:
+    """agents.versions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self, agent_id: str, *, version: Union[str, Unset] = UNSET, bump: Union[Literal["major",
+        "minor", "patch"], Unset] = UNSET, description: Union[Optional[str], Unset] = UNSET,
+        activate: Union[bool, Unset] = UNSET, system_prompt: Any = UNSET,
+        workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
+        memory_config: Union[types.MemoryConfig, Unset] = UNSET,
+        guardrail_config: Union[types.GuardrailConfig, Unset] = UNSET,
+        llm_config: Union[types.LlmConfig, Unset] = UNSET,
+        execution_config: Union[types.ExecutionConfig, Unset] = UNSET,
+        tools: Union[Optional[Sequence[Any]], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AgentVersion:
+        """Make a version of an agent; what is left out is as in the newest.
+
+        version: a semantic version greater than all of the agent's; or else bump
+        bump: which number of the newest version to raise
+        description: what is new in it
+        activate: make it the active one at once; false unless told
+        system_prompt: {role, instructions, examples}, or the instructions as text
+        tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
+        """
+        answer: types.AgentVersion = self._caller.call(
+            operations.AGENTS_VERSIONS_CREATE, [agent_id], body={"version": version, "bump": bump,
+            "description": description, "activate": activate, "system_prompt": system_prompt,
+            "workflow_graph": workflow_graph, "memory_config": memory_config,
+            "guardrail_config": guardrail_config, "llm_config": llm_config,
+            "execution_config": execution_config, "tools": tools},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.AgentVersionHead]:
+        """List the versions of an agent, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.AGENTS_VERSIONS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, agent_id: str, semver: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AgentVersion:
+        """Read a version of an agent; also "active" and "latest"."""
+        answer: types.AgentVersion = self._caller.call(
+            operations.AGENTS_VERSIONS_GET, [agent_id, semver],
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, agent_id: str, semver: str, *, description: Union[Optional[str], Unset] = UNSET,
+        system_prompt: Any = UNSET, workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
+        memory_config: Union[types.MemoryConfig, Unset] = UNSET,
+        guardrail_config: Union[types.GuardrailConfig, Unset] = UNSET,
+        llm_config: Union[types.LlmConfig, Unset] = UNSET,
+        execution_config: Union[types.ExecutionConfig, Unset] = UNSET,
+        tools: Union[Optional[Sequence[Any]], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AgentVersion:
+        """Change a version of an agent that no run has used.
+
+        description: what is new in it
+        system_prompt: {role, instructions, examples}, or the instructions as text
+        tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
+        """
+        answer: types.AgentVersion = self._caller.call(
+            operations.AGENTS_VERSIONS_UPDATE, [agent_id, semver], body={"description": description,
+            "system_prompt": system_prompt, "workflow_graph": workflow_graph,
+            "memory_config": memory_config, "guardrail_config": guardrail_config,
+            "llm_config": llm_config, "execution_config": execution_config, "tools": tools},
+            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def activate(
+        self, agent_id: str, semver: str, *, idempotency_key: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Agent:
+        """Make a version of an agent the one that new runs get."""
+        answer: types.Agent = self._caller.call(
+            operations.AGENTS_VERSIONS_ACTIVATE, [agent_id, semver],
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def diff(
+        self, agent_id: str, semver: str, other: str, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AgentDiff:
+        """Tell what differs between two versions of an agent."""
+        answer: types.AgentDiff = self._caller.call(
+            operations.AGENTS_VERSIONS_DIFF, [agent_id, semver, other],
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class AgentsLinks:
+    """agents.links"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.AgentLink]:
+        """List whom a team or a workflow is made of, by position.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.AGENTS_LINKS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, agent_id: str, child_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AgentLink:
+        """Read the link to a child."""
+        answer: types.AgentLink = self._caller.call(
+            operations.AGENTS_LINKS_GET, [agent_id, child_id],
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def put(
+        self, agent_id: str, child_id: str, *, role: Union[str, Unset] = UNSET, position: Union[int,
+        Unset] = UNSET, child_version: Union[Optional[str], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AgentLink:
+        """Make an agent a child of a team or a workflow, or change its link.
+
+        role: what the child is there; member unless told
+        position: its place among the children; behind the others unless told
+        child_version: a version of the child; null: its active one
+        """
+        answer: types.AgentLink = self._caller.call(
+            operations.AGENTS_LINKS_PUT, [agent_id, child_id], body={"role": role,
+            "position": position, "child_version": child_version, "metadata": metadata},
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, agent_id: str, child_id: str, *, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Take a child out of a team or a workflow."""
+        self._caller.call(
+            operations.AGENTS_LINKS_DELETE, [agent_id, child_id], options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class AgentsConfigVersions:
+    """agents.config.versions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.StateVersion]:
+        """List the versions of an agent's configuration.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: documents: data, json_schema and ui_schema too
+        """
+        return self._caller.page(
+            operations.AGENTS_CONFIG_VERSIONS_LIST, [agent_id], query={"cursor": cursor,
+            "limit": limit, "include": include}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, agent_id: str, version: int, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StateVersion:
+        """Read one version of an agent's configuration."""
+        answer: types.StateVersion = self._caller.call(
+            operations.AGENTS_CONFIG_VERSIONS_GET, [agent_id, version],
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class AgentsConfig:
+    """agents.config"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.versions = AgentsConfigVersions(caller)
+
+    def get(
+        self, agent_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Read the configuration of an agent."""
+        answer: types.State = self._caller.call(
+            operations.AGENTS_CONFIG_GET, [agent_id], options=Options(if_none_match=if_none_match,
+            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def put(
+        self, agent_id: str, *, data: Any, description: Union[Optional[str], Unset] = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Write the configuration of an agent; what is left out stays.
+
+        data: an object or an array
+        json_schema: JSON Schema 2020-12, which every write of data satisfies
+        ui_schema: how to show it; Cairn only keeps it
+        """
+        answer: types.State = self._caller.call(
+            operations.AGENTS_CONFIG_PUT, [agent_id], body={"description": description,
+            "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, agent_id: str, *, description: Union[Optional[str], Unset] = UNSET, data: Any = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Change the configuration of an agent.
+
+        data: an object or an array
+        json_schema: JSON Schema 2020-12, which every write of data satisfies
+        ui_schema: how to show it; Cairn only keeps it
+        """
+        answer: types.State = self._caller.call(
+            operations.AGENTS_CONFIG_UPDATE, [agent_id], body={"description": description,
+            "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
+            json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class AgentsStorage:
+    """agents.storage"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        prefix: Union[str, Unset] = UNSET, include: Union[Literal["values"], Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.StorageItem]:
+        """List what an agent has stored, by key.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        prefix: only keys that begin with this
+        include: values: what is stored too
+        """
+        return self._caller.page(
+            operations.AGENTS_STORAGE_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
+            "prefix": prefix, "include": include}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, agent_id: str, key: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Download:
+        """Read what an agent has stored under a key, as it was written."""
+        return self._caller.download(
+            operations.AGENTS_STORAGE_GET, [agent_id, key],
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def put(
+        self, agent_id: str, key: str, content: Content, *, content_type: Optional[str] = None,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StorageItem:
+        """Store JSON, or bytes of any type, under a key of an agent."""
+        answer: types.StorageItem = self._caller.call(
+            operations.AGENTS_STORAGE_PUT, [agent_id, key], content=content,
+            content_type=content_type, options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, agent_id: str, key: str, *, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete what an agent has stored under a key."""
+        self._caller.call(
+            operations.AGENTS_STORAGE_DELETE, [agent_id, key], options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class AgentsStatesVersions:
+    """agents.states.versions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, agent_id: str, name: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.StateVersion]:
+        """List the versions of a state document of an agent.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: documents: data, json_schema and ui_schema too
+        """
+        return self._caller.page(
+            operations.AGENTS_STATES_VERSIONS_LIST, [agent_id, name], query={"cursor": cursor,
+            "limit": limit, "include": include}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, agent_id: str, name: str, version: int, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StateVersion:
+        """Read one version of a state document of an agent."""
+        answer: types.StateVersion = self._caller.call(
+            operations.AGENTS_STATES_VERSIONS_GET, [agent_id, name, version],
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class AgentsStates:
+    """agents.states"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.versions = AgentsStatesVersions(caller)
+
+    def list(
+        self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.State]:
+        """List the state documents of an agent by name.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: documents: data, json_schema and ui_schema too
+        """
+        return self._caller.page(
+            operations.AGENTS_STATES_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
+            "include": include}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, agent_id: str, name: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Read a state document of an agent."""
+        answer: types.State = self._caller.call(
+            operations.AGENTS_STATES_GET, [agent_id, name],
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def put(
+        self, agent_id: str, name: str, *, data: Any, description: Union[Optional[str],
+        Unset] = UNSET, json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Write a state document of an agent; what is left out stays.
+
+        data: an object or an array
+        json_schema: JSON Schema 2020-12, which every write of data satisfies
+        ui_schema: how to show it; Cairn only keeps it
+        """
+        answer: types.State = self._caller.call(
+            operations.AGENTS_STATES_PUT, [agent_id, name], body={"description": description,
+            "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, agent_id: str, name: str, *, description: Union[Optional[str], Unset] = UNSET,
+        data: Any = UNSET, json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Change a state document of an agent.
+
+        data: an object or an array
+        json_schema: JSON Schema 2020-12, which every write of data satisfies
+        ui_schema: how to show it; Cairn only keeps it
+        """
+        answer: types.State = self._caller.call(
+            operations.AGENTS_STATES_UPDATE, [agent_id, name], body={"description": description,
+            "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
+            json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, agent_id: str, name: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete a state document of an agent and its versions."""
+        self._caller.call(
+            operations.AGENTS_STATES_DELETE, [agent_id, name], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def focus(
+        self, agent_id: str, name: str, *, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Ask who watches to show a state document of an agent."""
+        self._caller.call(
+            operations.AGENTS_STATES_FOCUS, [agent_id, name],
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+
+class AgentsRuns:
+    """agents.runs"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self, agent_id: str, *, input: types.AgentRunInput, thread_id: Union[Optional[str],
+        Unset] = UNSET, config: Union[types.AgentRunConfig, Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET, parent_run_id: Union[Optional[str],
+        Unset] = UNSET, policy: Union[Optional[Literal["reject", "enqueue", "interrupt", "rollback",
+        "None"]], Unset] = UNSET, dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AgentRun:
+        """Start a run of an agent, on a thread or on a new one.
+
+        thread_id: a new thread is made when it is absent
+        agent_version: the active one when absent
+        policy: instead of the thread's run_policy
+        dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
+        """
+        answer: types.AgentRun = self._caller.call(
+            operations.AGENTS_RUNS_CREATE, [agent_id], body={"thread_id": thread_id, "input": input,
+            "config": config, "agent_version": agent_version, "parent_run_id": parent_run_id,
+            "policy": policy, "dispatch": dispatch, "metadata": metadata},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        status: Union[Literal["queued", "running", "waiting_for_input", "paused", "completed",
+        "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
+        parent_run_id: Union[str, Unset] = UNSET, include: Union[Literal["documents"],
+        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Run]:
+        """List the runs of an agent, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        parent_run_id: the children of this run
+        include: documents: user_input, request, state, input, content, final_output … too
+        """
+        return self._caller.page(
+            operations.AGENTS_RUNS_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
+            "status": status, "agent": agent, "parent_run_id": parent_run_id, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+
+class Agents:
+    """agents"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.versions = AgentsVersions(caller)
+        self.links = AgentsLinks(caller)
+        self.config = AgentsConfig(caller)
+        self.storage = AgentsStorage(caller)
+        self.states = AgentsStates(caller)
+        self.runs = AgentsRuns(caller)
+
+    def create(
+        self, *, name: str, kind: Union[Literal["agent", "team", "workflow"], Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET, metadata: Union[Mapping[str, Any],
+        Unset] = UNSET, is_active: Union[bool, Unset] = UNSET, system_prompt: Any = UNSET,
+        workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
+        memory_config: Union[types.MemoryConfig, Unset] = UNSET,
+        guardrail_config: Union[types.GuardrailConfig, Unset] = UNSET,
+        llm_config: Union[types.LlmConfig, Unset] = UNSET,
+        execution_config: Union[types.ExecutionConfig, Unset] = UNSET,
+        tools: Union[Optional[Sequence[Any]], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Agent:
+        """Create an agent.
+
+        name: no other agent of the tenant has it
+        kind: agent unless told
+        is_active: true unless told
+        system_prompt: {role, instructions, examples}, or the instructions as text
+        tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
+        """
+        answer: types.Agent = self._caller.call(
+            operations.AGENTS_CREATE, [], body={"name": name, "kind": kind,
+            "description": description, "metadata": metadata, "is_active": is_active,
+            "system_prompt": system_prompt, "workflow_graph": workflow_graph,
+            "memory_config": memory_config, "guardrail_config": guardrail_config,
+            "llm_config": llm_config, "execution_config": execution_config, "tools": tools},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        name: Union[str, Unset] = UNSET, kind: Union[Literal["agent", "team", "workflow"],
+        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Agent]:
+        """List agents, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        name: the agent of exactly this name
+        """
+        return self._caller.page(
+            operations.AGENTS_LIST, [], query={"cursor": cursor, "limit": limit, "name": name,
+            "kind": kind}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, agent_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Agent:
+        """Read an agent."""
+        answer: types.Agent = self._caller.call(
+            operations.AGENTS_GET, [agent_id], options=Options(if_none_match=if_none_match,
+            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def update(
+        self, agent_id: str, *, name: Union[str, Unset] = UNSET, description: Union[Optional[str],
+        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET, is_active: Union[bool,
+        Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str, Any]]] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Agent:
+        """Change an agent.
+
+        name: no other agent of the tenant has it
+        """
+        answer: types.Agent = self._caller.call(
+            operations.AGENTS_UPDATE, [agent_id], body={"name": name, "description": description,
+            "metadata": metadata, "is_active": is_active}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, agent_id: str, *, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete an agent, its versions, links, states, configuration and storage."""
+        self._caller.call(
+            operations.AGENTS_DELETE, [agent_id], options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def rollback(
+        self, agent_id: str, *, idempotency_key: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Agent:
+        """Make the version active again that was before the last activation."""
+        answer: types.Agent = self._caller.call(
+            operations.AGENTS_ROLLBACK, [agent_id], options=Options(idempotency_key=idempotency_key,
+            if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def tree(
+        self, agent_id: str, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AgentTree:
+        """Read an agent with its children, and theirs, as a tree."""
+        answer: types.AgentTree = self._caller.call(
+            operations.AGENTS_TREE, [agent_id], options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def export(
+        self, agent_id: str, *, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Download:
+        """Export an agent with its configuration, states and storage, as a tar file."""
+        return self._caller.download(
+            operations.AGENTS_EXPORT, [agent_id], options=Options(principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class ThreadsByKey:
+    """threads.by_key"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def ensure(
+        self, key: str, *, status: Union[Literal["active", "paused", "cancelled", "error"],
+        Unset] = UNSET, title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str],
+        Unset] = UNSET, context: Union[Mapping[str, Any], Unset] = UNSET,
+        preferences: Union[Mapping[str, Any], Unset] = UNSET, important_steps: Any = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, error: Union[Optional[Mapping[str, Any]],
+        Unset] = UNSET, run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"],
+        Unset] = UNSET, prune_on_completion: Union[bool, Unset] = UNSET,
+        event_max_age_s: Union[Optional[int], Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Thread:
+        """Create the thread with this key, or read it as it is.
+
+        agent: who works on it; new runs take it over
+        context: the conversation so far: summary, tail, meta
+        metadata: its scalar members can be filtered by
+        run_policy: what a start does while another run is active
+        prune_on_completion: drop a run's events when it is finished
+        event_max_age_s: drop events that are older
+        """
+        answer: types.Thread = self._caller.call(
+            operations.THREADS_BY_KEY_ENSURE, [key], body={"status": status, "title": title,
+            "agent": agent, "context": context, "preferences": preferences,
+            "important_steps": important_steps, "metadata": metadata, "error": error,
+            "run_policy": run_policy, "prune_on_completion": prune_on_completion,
+            "event_max_age_s": event_max_age_s}, options=Options(principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def get(
+        self, key: str, *, if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Thread:
+        """Read the thread with this key."""
+        answer: types.Thread = self._caller.call(
+            operations.THREADS_BY_KEY_GET, [key], options=Options(if_none_match=if_none_match,
+            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+
+class ThreadsStatesVersions:
+    """threads.states.versions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.StateVersion]:
+        """List the versions of a state document of a thread.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: documents: data, json_schema and ui_schema too
+        """
+        return self._caller.page(
+            operations.THREADS_STATES_VERSIONS_LIST, [thread_id, name], query={"cursor": cursor,
+            "limit": limit, "include": include}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, name: str, version: int, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StateVersion:
+        """Read one version of a state document of a thread."""
+        answer: types.StateVersion = self._caller.call(
+            operations.THREADS_STATES_VERSIONS_GET, [thread_id, name, version],
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsStates:
+    """threads.states"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.versions = ThreadsStatesVersions(caller)
+
+    def list(
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.State]:
+        """List the state documents of a thread by name.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: documents: data, json_schema and ui_schema too
+        """
+        return self._caller.page(
+            operations.THREADS_STATES_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
+            "include": include}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, name: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Read a state document of a thread."""
+        answer: types.State = self._caller.call(
+            operations.THREADS_STATES_GET, [thread_id, name],
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def put(
+        self, thread_id: str, name: str, *, data: Any, description: Union[Optional[str],
+        Unset] = UNSET, json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Write a state document of a thread; what is left out stays.
+
+        data: an object or an array
+        json_schema: JSON Schema 2020-12, which every write of data satisfies
+        ui_schema: how to show it; Cairn only keeps it
+        """
+        answer: types.State = self._caller.call(
+            operations.THREADS_STATES_PUT, [thread_id, name], body={"description": description,
+            "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, thread_id: str, name: str, *, description: Union[Optional[str], Unset] = UNSET,
+        data: Any = UNSET, json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Change a state document of a thread.
+
+        data: an object or an array
+        json_schema: JSON Schema 2020-12, which every write of data satisfies
+        ui_schema: how to show it; Cairn only keeps it
+        """
+        answer: types.State = self._caller.call(
+            operations.THREADS_STATES_UPDATE, [thread_id, name], body={"description": description,
+            "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
+            json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
+            principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, thread_id: str, name: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete a state document of a thread and its versions."""
+        self._caller.call(
+            operations.THREADS_STATES_DELETE, [thread_id, name], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, fencing_token=fencing_token,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def focus(
+        self, thread_id: str, name: str, *, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Ask who watches to show a state document of a thread."""
+        self._caller.call(
+            operations.THREADS_STATES_FOCUS, [thread_id, name],
+            options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class ThreadsAgentsStatesVersions:
+    """threads.agents.states.versions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, thread_id: str, agent_id: str, name: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.StateVersion]:
+        """List the versions of a state document of an agent in a thread.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: documents: data, json_schema and ui_schema too
+        """
+        return self._caller.page(
+            operations.THREADS_AGENTS_STATES_VERSIONS_LIST, [thread_id, agent_id, name],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, agent_id: str, name: str, version: int, *,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StateVersion:
+        """Read one version of a state document of an agent in a thread."""
+        answer: types.StateVersion = self._caller.call(
+            operations.THREADS_AGENTS_STATES_VERSIONS_GET, [thread_id, agent_id, name, version],
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsAgentsStates:
+    """threads.agents.states"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.versions = ThreadsAgentsStatesVersions(caller)
+
+    def list(
+        self, thread_id: str, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.State]:
+        """List the state documents of an agent in a thread by name.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: documents: data, json_schema and ui_schema too
+        """
+        return self._caller.page(
+            operations.THREADS_AGENTS_STATES_LIST, [thread_id, agent_id], query={"cursor": cursor,
+            "limit": limit, "include": include}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, agent_id: str, name: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Read a state document of an agent in a thread."""
+        answer: types.State = self._caller.call(
+            operations.THREADS_AGENTS_STATES_GET, [thread_id, agent_id, name],
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def put(
+        self, thread_id: str, agent_id: str, name: str, *, data: Any,
+        description: Union[Optional[str], Unset] = UNSET, json_schema: Union[Optional[Mapping[str,
+        Any]], Unset] = UNSET, ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Write a state document of an agent in a thread; what is left out stays.
+
+        data: an object or an array
+        json_schema: JSON Schema 2020-12, which every write of data satisfies
+        ui_schema: how to show it; Cairn only keeps it
+        """
+        answer: types.State = self._caller.call(
+            operations.THREADS_AGENTS_STATES_PUT, [thread_id, agent_id, name],
+            body={"description": description, "data": data, "json_schema": json_schema,
+            "ui_schema": ui_schema}, options=Options(if_match=if_match, if_none_match=if_none_match,
+            principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, thread_id: str, agent_id: str, name: str, *, description: Union[Optional[str],
+        Unset] = UNSET, data: Any = UNSET, json_schema: Union[Optional[Mapping[str, Any]],
+        Unset] = UNSET, ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.State:
+        """Change a state document of an agent in a thread.
+
+        data: an object or an array
+        json_schema: JSON Schema 2020-12, which every write of data satisfies
+        ui_schema: how to show it; Cairn only keeps it
+        """
+        answer: types.State = self._caller.call(
+            operations.THREADS_AGENTS_STATES_UPDATE, [thread_id, agent_id, name],
+            body={"description": description, "data": data, "json_schema": json_schema,
+            "ui_schema": ui_schema}, json_patch=json_patch, options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, fencing_token=fencing_token,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, thread_id: str, agent_id: str, name: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete a state document of an agent in a thread and its versions."""
+        self._caller.call(
+            operations.THREADS_AGENTS_STATES_DELETE, [thread_id, agent_id, name],
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def focus(
+        self, thread_id: str, agent_id: str, name: str, *, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Ask who watches to show a state document of an agent in a thread."""
+        self._caller.call(
+            operations.THREADS_AGENTS_STATES_FOCUS, [thread_id, agent_id, name],
+            options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class ThreadsAgents:
+    """threads.agents"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.states = ThreadsAgentsStates(caller)
+
+
+class ThreadsResumption:
+    """threads.resumption"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def get(
+        self, thread_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Resumption:
+        """Read everything that is needed to resume a thread."""
+        answer: types.Resumption = self._caller.call(
+            operations.THREADS_RESUMPTION_GET, [thread_id],
+            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def put(
+        self, thread_id: str, *, system_prompt: Union[Optional[str], Unset] = UNSET,
+        model: Union[Optional[str], Unset] = UNSET, max_steps: Union[int, Unset] = UNSET,
+        thinking_tokens: Union[int, Unset] = UNSET, max_tokens: Union[int, Unset] = UNSET,
+        container_id: Union[Optional[str], Unset] = UNSET, messages: Union[Sequence[Any],
+        Unset] = UNSET, tool_schemas: Union[Sequence[Any], Unset] = UNSET,
+        server_tools: Union[Sequence[Any], Unset] = UNSET, beta_headers: Union[Sequence[Any],
+        Unset] = UNSET, api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
+        formatter: Union[Optional[str], Unset] = UNSET,
+        stream_meta_history_and_tool_results: Union[bool, Unset] = UNSET,
+        compactor_type: Union[Optional[str], Unset] = UNSET, memory_store_type: Union[Optional[str],
+        Unset] = UNSET, file_registry: Union[Mapping[str, Any], Unset] = UNSET,
+        extras: Union[Mapping[str, Any], Unset] = UNSET, max_retries: Union[int, Unset] = UNSET,
+        base_delay: Union[float, Unset] = UNSET, last_known_input_tokens: Union[int, Unset] = UNSET,
+        last_known_output_tokens: Union[int, Unset] = UNSET, current_step: Union[int,
+        Unset] = UNSET, conversation_history: Union[Sequence[Any], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        request_max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Resumption:
+        """Write the resumption of a thread; what is left out gets its default.
+
+        system_prompt: left out: role and instructions of the newest run's agent version
+        model: left out: the default_model of the newest run's agent version
+        max_steps: 50 unless told
+        thinking_tokens: 0 unless told
+        max_tokens: 2048 unless told
+        container_id: where code is executed
+        messages: the compacted messages; what a write leaves out stays
+        tool_schemas: tools of the client: [{name, description, input_schema}]
+        server_tools: tools of the model's provider, objects
+        beta_headers: texts
+        api_kwargs: passed on to the provider: temperature …
+        formatter: how the stream is written: xml, json …
+        compactor_type: the name of the type alone
+        memory_store_type: the name of the type alone
+        file_registry: file id → {filename, storage_path …}
+        extras: anything else of the application
+        max_retries: 5 unless told
+        base_delay: seconds before the first retry, to the millisecond; 1 unless told
+        last_known_input_tokens: of the last run
+        last_known_output_tokens: of the last run
+        current_step: to go on from
+        conversation_history: all messages of the run under way; its history entry takes them over
+            when it ends
+        title: the thread's
+        """
+        answer: types.Resumption = self._caller.call(
+            operations.THREADS_RESUMPTION_PUT, [thread_id], body={"system_prompt": system_prompt,
+            "model": model, "max_steps": max_steps, "thinking_tokens": thinking_tokens,
+            "max_tokens": max_tokens, "container_id": container_id, "messages": messages,
+            "tool_schemas": tool_schemas, "server_tools": server_tools,
+            "beta_headers": beta_headers, "api_kwargs": api_kwargs, "formatter": formatter,
+            "stream_meta_history_and_tool_results": stream_meta_history_and_tool_results,
+            "compactor_type": compactor_type, "memory_store_type": memory_store_type,
+            "file_registry": file_registry, "extras": extras, "max_retries": max_retries,
+            "base_delay": base_delay, "last_known_input_tokens": last_known_input_tokens,
+            "last_known_output_tokens": last_known_output_tokens, "current_step": current_step,
+            "conversation_history": conversation_history, "title": title},
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=request_max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def update(
+        self, thread_id: str, *, system_prompt: Union[Optional[str], Unset] = UNSET,
+        model: Union[Optional[str], Unset] = UNSET, max_steps: Union[int, Unset] = UNSET,
+        thinking_tokens: Union[int, Unset] = UNSET, max_tokens: Union[int, Unset] = UNSET,
+        container_id: Union[Optional[str], Unset] = UNSET, messages: Union[Sequence[Any],
+        Unset] = UNSET, tool_schemas: Union[Sequence[Any], Unset] = UNSET,
+        server_tools: Union[Sequence[Any], Unset] = UNSET, beta_headers: Union[Sequence[Any],
+        Unset] = UNSET, api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
+        formatter: Union[Optional[str], Unset] = UNSET,
+        stream_meta_history_and_tool_results: Union[bool, Unset] = UNSET,
+        compactor_type: Union[Optional[str], Unset] = UNSET, memory_store_type: Union[Optional[str],
+        Unset] = UNSET, file_registry: Union[Mapping[str, Any], Unset] = UNSET,
+        extras: Union[Mapping[str, Any], Unset] = UNSET, max_retries: Union[int, Unset] = UNSET,
+        base_delay: Union[float, Unset] = UNSET, last_known_input_tokens: Union[int, Unset] = UNSET,
+        last_known_output_tokens: Union[int, Unset] = UNSET, current_step: Union[int,
+        Unset] = UNSET, conversation_history: Union[Sequence[Any], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
+        Any]]] = None, if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, request_max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Resumption:
+        """Change the resumption of a thread.
+
+        system_prompt: left out: role and instructions of the newest run's agent version
+        model: left out: the default_model of the newest run's agent version
+        max_steps: 50 unless told
+        thinking_tokens: 0 unless told
+        max_tokens: 2048 unless told
+        container_id: where code is executed
+        messages: the compacted messages; what a write leaves out stays
+        tool_schemas: tools of the client: [{name, description, input_schema}]
+        server_tools: tools of the model's provider, objects
+        beta_headers: texts
+        api_kwargs: passed on to the provider: temperature …
+        formatter: how the stream is written: xml, json …
+        compactor_type: the name of the type alone
+        memory_store_type: the name of the type alone
+        file_registry: file id → {filename, storage_path …}
+        extras: anything else of the application
+        max_retries: 5 unless told
+        base_delay: seconds before the first retry, to the millisecond; 1 unless told
+        last_known_input_tokens: of the last run
+        last_known_output_tokens: of the last run
+        current_step: to go on from
+        conversation_history: all messages of the run under way; its history entry takes them over
+            when it ends
+        title: the thread's
+        """
+        answer: types.Resumption = self._caller.call(
+            operations.THREADS_RESUMPTION_UPDATE, [thread_id], body={"system_prompt": system_prompt,
+            "model": model, "max_steps": max_steps, "thinking_tokens": thinking_tokens,
+            "max_tokens": max_tokens, "container_id": container_id, "messages": messages,
+            "tool_schemas": tool_schemas, "server_tools": server_tools,
+            "beta_headers": beta_headers, "api_kwargs": api_kwargs, "formatter": formatter,
+            "stream_meta_history_and_tool_results": stream_meta_history_and_tool_results,
+            "compactor_type": compactor_type, "memory_store_type": memory_store_type,
+            "file_registry": file_registry, "extras": extras, "max_retries": max_retries,
+            "base_delay": base_delay, "last_known_input_tokens": last_known_input_tokens,
+            "last_known_output_tokens": last_known_output_tokens, "current_step": current_step,
+            "conversation_history": conversation_history, "title": title}, json_patch=json_patch,
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=request_max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def append(
+        self, thread_id: str, *, append: Union[Sequence[Any], Unset] = UNSET,
+        append_history: Union[Sequence[Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Resumption:
+        """Append to the messages of a resumption.
+
+        append: to the end of messages
+        append_history: to the end of conversation_history
+        """
+        answer: types.Resumption = self._caller.call(
+            operations.THREADS_RESUMPTION_APPEND, [thread_id], body={"append": append,
+            "append_history": append_history}, options=Options(idempotency_key=idempotency_key,
+            if_match=if_match, principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsHistory:
+    """threads.history"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, include: Union[Literal["messages"], Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.HistoryEntry]:
+        """List the finished runs of a thread as a conversation, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: messages: the whole conversation of each run too
+        """
+        return self._caller.page(
+            operations.THREADS_HISTORY_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
+            "include": include}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, sequence: int, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.HistoryEntry:
+        """Read one entry of the history, whole."""
+        answer: types.HistoryEntry = self._caller.call(
+            operations.THREADS_HISTORY_GET, [thread_id, sequence],
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, thread_id: str, sequence: int, *, messages: Union[Sequence[Any], Unset] = UNSET,
+        final_response: Union[Optional[str], Unset] = UNSET, stop_reason: Union[Optional[str],
+        Unset] = UNSET, generated_files: Union[Sequence[Any], Unset] = UNSET,
+        extras: Union[Mapping[str, Any], Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
+        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.HistoryEntry:
+        """Give an entry of the history its messages, files and extras.
+
+        messages: the whole conversation of the run, not compacted
+        stop_reason: end_turn, max_steps, tool_use …; failed and cancelled where nobody said
+        generated_files: [{file_id, filename, …}]
+        """
+        answer: types.HistoryEntry = self._caller.call(
+            operations.THREADS_HISTORY_UPDATE, [thread_id, sequence], body={"messages": messages,
+            "final_response": final_response, "stop_reason": stop_reason,
+            "generated_files": generated_files, "extras": extras}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, fencing_token=fencing_token,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsRuns:
+    """threads.runs"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self, thread_id: str, *, user_input: Union[Optional[str], Unset] = UNSET,
+        ask_clarifications: Union[bool, Unset] = UNSET, policy: Union[Optional[Literal["reject",
+        "enqueue", "interrupt", "rollback", "None"]], Unset] = UNSET,
+        dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
+        parent_run_id: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str],
+        Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET, model: Union[Optional[str],
+        Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
+        request: Union[Optional[Mapping[str, Any]], Unset] = UNSET, state: Union[Mapping[str, Any],
+        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Start a run.
+
+        user_input: the message that triggers the run
+        policy: instead of the thread's run_policy
+        dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
+        agent: the name to claim it by; when absent the agent's or the thread's
+        agent_id: the agent that the run is of
+        agent_version: with agent_id: the active one when absent
+        request: what asks for the run, whole: a message with attachments …
+        """
+        answer: types.Run = self._caller.call(
+            operations.THREADS_RUNS_CREATE, [thread_id], body={"user_input": user_input,
+            "ask_clarifications": ask_clarifications, "policy": policy, "dispatch": dispatch,
+            "parent_run_id": parent_run_id, "agent": agent, "agent_id": agent_id,
+            "agent_version": agent_version, "model": model, "provider": provider,
+            "request": request, "state": state, "metadata": metadata},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, status: Union[Literal["queued", "running", "waiting_for_input", "paused",
+        "completed", "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
+        parent_run_id: Union[str, Unset] = UNSET, include: Union[Literal["documents"],
+        Unset] = UNSET, agent_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Run]:
+        """List the runs of a thread, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        parent_run_id: the children of this run
+        include: documents: user_input, request, state, input, content, final_output … too
+        """
+        return self._caller.page(
+            operations.THREADS_RUNS_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
+            "status": status, "agent": agent, "parent_run_id": parent_run_id, "include": include,
+            "agent_id": agent_id}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class ThreadsEvents(FollowThread):
+    """threads.events"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    @overload
+    def append(
+        self, thread_id: str, *, events: Sequence[types.EventInput],
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.EventsAppended: ...
+
+    @overload
+    def append(
+        self, thread_id: str, *, kind: Union[str, Unset] = UNSET, text: Union[Optional[str],
+        Unset] = UNSET, payload: Any = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Event: ...
+
+    def append(
+        self, thread_id: str, *, kind: Union[str, Unset] = UNSET, text: Union[Optional[str],
+        Unset] = UNSET, payload: Any = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        events: Union[Sequence[types.EventInput], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Union[types.EventsAppended, types.Event]:
+        """Append one event, or many at once.
+
+        kind: progress, status, warning, error, final, or an application kind with a dot
+        text: for people
+        payload: for programs
+        run_id: the run of this thread that it tells of
+        events: many events instead of one; all are appended or none
+        """
+        answer: Union[types.EventsAppended, types.Event] = self._caller.call(
+            operations.THREADS_EVENTS_APPEND, [thread_id], body={"kind": kind, "text": text,
+            "payload": payload, "run_id": run_id, "events": events},
+            options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, thread_id: str, *, after: Union[str, Unset] = UNSET, kind: Union[str, Unset] = UNSET,
+        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET, wait: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Event]:
+        """Read events after a cursor; ?wait= is a long poll.
+
+        after: the cursor: events after it. Absent: from the oldest that is kept
+        limit: events a page, 100 unless told
+        wait: seconds to wait for an event when there is none
+        """
+        return self._caller.page(
+            operations.THREADS_EVENTS_LIST, [thread_id], query={"after": after, "kind": kind,
+            "run_id": run_id, "limit": limit, "wait": wait}, options=Options(principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def prune(
+        self, thread_id: str, *, through_seq: Union[int, Unset] = UNSET, older_than: Union[Time,
+        Unset] = UNSET, finished: Union[bool, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.EventsPruned:
+        """Remove the oldest events of a thread.
+
+        through_seq: events up to this one
+        older_than: events before this time
+        finished: events before the first one of a run that still goes on
+        """
+        answer: types.EventsPruned = self._caller.call(
+            operations.THREADS_EVENTS_PRUNE, [thread_id], body={"through_seq": through_seq,
+            "older_than": older_than, "finished": finished},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsParticipantsMe:
+    """threads.participants.me"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def get(
+        self, thread_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Participant:
+        """Read your own participant."""
+        answer: types.Participant = self._caller.call(
+            operations.THREADS_PARTICIPANTS_ME_GET, [thread_id],
+            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, thread_id: str, *, role: Union[Literal["user", "assistant"], Unset] = UNSET,
+        name: Union[str, Unset] = UNSET, image: Union[Optional[str], Unset] = UNSET,
+        status: Union[Optional[str], Unset] = UNSET, permission: Union[Literal["read",
+        "read_write"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        active: Union[bool, Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
+        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Participant:
+        """Change your own participant.
+
+        role: user, and assistant for an agent, unless told
+        name: that of the principal unless told
+        image: where a picture of it is
+        status: what it is doing, in its own words
+        permission: read_write unless told
+        active: who has left is not, and has no access
+        """
+        answer: types.Participant = self._caller.call(
+            operations.THREADS_PARTICIPANTS_ME_UPDATE, [thread_id], body={"role": role,
+            "name": name, "image": image, "status": status, "permission": permission,
+            "metadata": metadata, "active": active}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def leave(
+        self, thread_id: str, *, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Participant:
+        """Leave a thread."""
+        answer: types.Participant = self._caller.call(
+            operations.THREADS_PARTICIPANTS_ME_LEAVE, [thread_id],
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def heartbeat(
+        self, thread_id: str, *, ttl_s: Union[int, Unset] = UNSET, status: Union[str,
+        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Participant:
+        """Say that you are online.
+
+        ttl_s: seconds that it counts as online, 60 unless told; 0: it is not any more
+        status: what it is doing, in its own words
+        """
+        answer: types.Participant = self._caller.call(
+            operations.THREADS_PARTICIPANTS_ME_HEARTBEAT, [thread_id], body={"ttl_s": ttl_s,
+            "status": status}, options=Options(idempotency_key=idempotency_key, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsParticipants:
+    """threads.participants"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.me = ThreadsParticipantsMe(caller)
+
+    def add(
+        self, thread_id: str, *, principal: str, role: Union[Literal["user", "assistant"],
+        Unset] = UNSET, name: Union[str, Unset] = UNSET, image: Union[Optional[str], Unset] = UNSET,
+        status: Union[Optional[str], Unset] = UNSET, permission: Union[Literal["read",
+        "read_write"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, request_principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Participant:
+        """Add a participant, or let one who has left take part again.
+
+        principal: user:NAME or agent:UUID; one participant each
+        role: user, and assistant for an agent, unless told
+        name: that of the principal unless told
+        image: where a picture of it is
+        status: what it is doing, in its own words
+        permission: read_write unless told
+        """
+        answer: types.Participant = self._caller.call(
+            operations.THREADS_PARTICIPANTS_ADD, [thread_id], body={"principal": principal,
+            "role": role, "name": name, "image": image, "status": status, "permission": permission,
+            "metadata": metadata}, options=Options(idempotency_key=idempotency_key,
+            principal=request_principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, active: Union[bool, Unset] = UNSET, role: Union[Literal["user",
+        "assistant"], Unset] = UNSET, principal: Union[str, Unset] = UNSET,
+        request_principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Participant]:
+        """List the participants of a thread, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        active: true: those who take part now; false: those who have left
+        """
+        return self._caller.page(
+            operations.THREADS_PARTICIPANTS_LIST, [thread_id], query={"cursor": cursor,
+            "limit": limit, "active": active, "role": role, "principal": principal},
+            options=Options(principal=request_principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, participant_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Participant:
+        """Read a participant."""
+        answer: types.Participant = self._caller.call(
+            operations.THREADS_PARTICIPANTS_GET, [thread_id, participant_id],
+            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, thread_id: str, participant_id: str, *, role: Union[Literal["user", "assistant"],
+        Unset] = UNSET, name: Union[str, Unset] = UNSET, image: Union[Optional[str], Unset] = UNSET,
+        status: Union[Optional[str], Unset] = UNSET, permission: Union[Literal["read",
+        "read_write"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        active: Union[bool, Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
+        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Participant:
+        """Change a participant.
+
+        role: user, and assistant for an agent, unless told
+        name: that of the principal unless told
+        image: where a picture of it is
+        status: what it is doing, in its own words
+        permission: read_write unless told
+        active: who has left is not, and has no access
+        """
+        answer: types.Participant = self._caller.call(
+            operations.THREADS_PARTICIPANTS_UPDATE, [thread_id, participant_id], body={"role": role,
+            "name": name, "image": image, "status": status, "permission": permission,
+            "metadata": metadata, "active": active}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def remove(
+        self, thread_id: str, participant_id: str, *, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Participant:
+        """End the access of a participant, who stays a sender of messages."""
+        answer: types.Participant = self._caller.call(
+            operations.THREADS_PARTICIPANTS_REMOVE, [thread_id, participant_id],
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def heartbeat(
+        self, thread_id: str, participant_id: str, *, ttl_s: Union[int, Unset] = UNSET,
+        status: Union[str, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Participant:
+        """Say that a participant is online.
+
+        ttl_s: seconds that it counts as online, 60 unless told; 0: it is not any more
+        status: what it is doing, in its own words
+        """
+        answer: types.Participant = self._caller.call(
+            operations.THREADS_PARTICIPANTS_HEARTBEAT, [thread_id, participant_id],
+            body={"ttl_s": ttl_s, "status": status},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsMessagesVersions:
+    """threads.messages.versions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, thread_id: str, message_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["debug"], Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.MessageVersion]:
+        """List what a message was before, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: debug: in the metadata, too
+        """
+        return self._caller.page(
+            operations.THREADS_MESSAGES_VERSIONS_LIST, [thread_id, message_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+
+class ThreadsMessages:
+    """threads.messages"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.versions = ThreadsMessagesVersions(caller)
+
+    @overload
+    def create(
+        self, thread_id: str, *, messages: Sequence[types.MessageInput],
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.MessagesCreated: ...
+
+    @overload
+    def create(
+        self, thread_id: str, *, content: Union[str, Unset] = UNSET, content_type: Union[str,
+        Unset] = UNSET, type: Union[Literal["chat", "command", "command-response", "log", "note",
+        "notice"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        filenames: Union[Sequence[Any], Unset] = UNSET, sender_id: Union[Optional[str],
+        Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        responds_to: Union[Optional[str], Unset] = UNSET, addressed_to: Union[Optional[str],
+        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Message: ...
+
+    def create(
+        self, thread_id: str, *, content: Union[str, Unset] = UNSET, content_type: Union[str,
+        Unset] = UNSET, type: Union[Literal["chat", "command", "command-response", "log", "note",
+        "notice"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        filenames: Union[Sequence[Any], Unset] = UNSET, sender_id: Union[Optional[str],
+        Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        responds_to: Union[Optional[str], Unset] = UNSET, addressed_to: Union[Optional[str],
+        Unset] = UNSET, messages: Union[Sequence[types.MessageInput], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Union[types.MessagesCreated, types.Message]:
+        """Send one message, or many at once.
+
+        content: must be given, and may be empty; of a command: /name argument key=value
+        type: chat unless told
+        metadata: at most 100 KiB besides debug, which may have a mebibyte
+        filenames: names of files of the thread
+        sender_id: a participant; a key that acts for a principal sends as that one
+        run_id: the run of this thread that it belongs to
+        responds_to: a message of this thread; of a command-response: the command
+        addressed_to: of a command: the participant that is to carry it out
+        messages: many messages instead of one; all are created or none
+        """
+        answer: Union[types.MessagesCreated, types.Message] = self._caller.call(
+            operations.THREADS_MESSAGES_CREATE, [thread_id], body={"content": content,
+            "content_type": content_type, "type": type, "metadata": metadata,
+            "filenames": filenames, "sender_id": sender_id, "run_id": run_id,
+            "responds_to": responds_to, "addressed_to": addressed_to, "messages": messages},
+            options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, thread_id: str, *, before: Union[str, Unset] = UNSET, after: Union[str,
+        Unset] = UNSET, limit: Union[int, Unset] = UNSET, type: Union[Literal["chat", "command",
+        "command-response", "log", "note", "notice"], Unset] = UNSET, sender_id: Union[str,
+        Unset] = UNSET, run_id: Union[str, Unset] = UNSET, include: Union[Literal["debug"],
+        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Message]:
+        """Read messages before or after a cursor.
+
+        before: a cursor: messages before it, newest first; so is a page without a cursor
+        after: a cursor: messages after it, oldest first; 0: from the first one
+        limit: items a page, 50 unless told
+        include: debug: in the metadata, too
+        """
+        return self._caller.page(
+            operations.THREADS_MESSAGES_LIST, [thread_id], query={"before": before, "after": after,
+            "limit": limit, "type": type, "sender_id": sender_id, "run_id": run_id,
+            "include": include}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def search(
+        self, thread_id: str, *, q: Union[str, Unset] = UNSET, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Message]:
+        """Find messages of a thread by their words, newest first.
+
+        q: words that must all be there: word "a phrase" begin* -not
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.THREADS_MESSAGES_SEARCH, [thread_id], query={"q": q, "cursor": cursor,
+            "limit": limit}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, message_id: str, *, include: Union[Literal["debug"], Unset] = UNSET,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Message:
+        """Read a message.
+
+        include: debug: in the metadata, too
+        """
+        answer: types.Message = self._caller.call(
+            operations.THREADS_MESSAGES_GET, [thread_id, message_id], query={"include": include},
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, thread_id: str, message_id: str, *, content: Union[str, Unset] = UNSET,
+        content_type: Union[str, Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        filenames: Union[Sequence[Any], Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
+        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Message:
+        """Edit a message; its version before is kept.
+
+        content_type: what the content is; text/plain unless told
+        metadata: your own, and attribution, href, footer_items, tool_calls, tool_result; debug is
+            kept apart, and in an answer only when asked for
+        filenames: names of files of the thread
+        """
+        answer: types.Message = self._caller.call(
+            operations.THREADS_MESSAGES_UPDATE, [thread_id, message_id], body={"content": content,
+            "content_type": content_type, "metadata": metadata, "filenames": filenames},
+            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, thread_id: str, message_id: str, *, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete a message: a tombstone stays, and its history."""
+        self._caller.call(
+            operations.THREADS_MESSAGES_DELETE, [thread_id, message_id],
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def debug(
+        self, thread_id: str, message_id: str, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.MessageDebug:
+        """Read the debug data of a message."""
+        answer: types.MessageDebug = self._caller.call(
+            operations.THREADS_MESSAGES_DEBUG, [thread_id, message_id],
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsCheckpointsWrites:
+    """threads.checkpoints.writes"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def put(
+        self, thread_id: str, checkpoint_id: str, *, task_id: str,
+        writes: Sequence[types.CheckpointWrite], task_path: Union[str, Unset] = UNSET,
+        ahead: Union[bool, Unset] = UNSET, namespace: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.CheckpointWritten:
+        """Write what a task has done towards the next checkpoint; the first one wins.
+
+        ahead: the checkpoint may be yet to come
+        namespace: unless given, the outermost one that has it
+        """
+        answer: types.CheckpointWritten = self._caller.call(
+            operations.THREADS_CHECKPOINTS_WRITES_PUT, [thread_id, checkpoint_id],
+            query={"namespace": namespace}, body={"task_id": task_id, "task_path": task_path,
+            "ahead": ahead, "writes": writes}, options=Options(principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def get(
+        self, thread_id: str, checkpoint_id: str, *, namespace: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.CheckpointWrites:
+        """Read the pending writes of a checkpoint.
+
+        namespace: unless given, the outermost one that has it
+        """
+        answer: types.CheckpointWrites = self._caller.call(
+            operations.THREADS_CHECKPOINTS_WRITES_GET, [thread_id, checkpoint_id],
+            query={"namespace": namespace}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsCheckpoints:
+    """threads.checkpoints"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.writes = ThreadsCheckpointsWrites(caller)
+
+    def put(
+        self, thread_id: str, *, id: Union[str, Unset] = UNSET, namespace: Union[str,
+        Unset] = UNSET, parent_id: Union[Optional[str], Unset] = UNSET,
+        expected_latest: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str],
+        Unset] = UNSET, channel_values: Union[Mapping[str, Any], Unset] = UNSET,
+        changes: Union[types.CheckpointChanges, Unset] = UNSET, channel_versions: Union[Mapping[str,
+        Any], Unset] = UNSET, versions_seen: Union[Mapping[str, Any], Unset] = UNSET,
+        pending_sends: Union[Sequence[Any], Unset] = UNSET, metadata: Union[Mapping[str, Any],
+        Unset] = UNSET, node: Union[Optional[str], Unset] = UNSET, replace: Union[bool,
+        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Checkpoint:
+        """Put a checkpoint, whole or as what changed.
+
+        id: any UUID; a new one of version 7 unless given
+        namespace: "", the outermost graph, unless given
+        parent_id: the latest of the namespace unless given; null: none
+        expected_latest: refuse with 409 when the latest is another one; null: when there is any
+        channel_values: whole; or else changes
+        changes: what differs from the values of the parent
+        channel_versions: a number or a string for each channel
+        versions_seen: for each node, the versions that it has seen
+        pending_sends: [{channel, value}]: tool calls and messages that are queued
+        metadata: its scalar members can be filtered by
+        node: where in the graph, for lists
+        replace: write over a checkpoint of this id, instead of 409
+        """
+        answer: types.Checkpoint = self._caller.call(
+            operations.THREADS_CHECKPOINTS_PUT, [thread_id], body={"id": id, "namespace": namespace,
+            "parent_id": parent_id, "expected_latest": expected_latest, "run_id": run_id,
+            "channel_values": channel_values, "changes": changes,
+            "channel_versions": channel_versions, "versions_seen": versions_seen,
+            "pending_sends": pending_sends, "metadata": metadata, "node": node, "replace": replace},
+            options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, namespace: Union[str, Unset] = UNSET, before: Union[str, Unset] = UNSET,
+        include: Union[Literal["values", "writes", "all"], Unset] = UNSET, run_id: Union[str,
+        Unset] = UNSET, metadata: Optional[Mapping[str, Scalar]] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Checkpoint]:
+        """List the checkpoints of a thread, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        namespace: only this one; empty: the outermost graph
+        before: those that were put before this checkpoint
+        include: values (with their versions), writes, or all of it
+        """
+        return self._caller.page(
+            operations.THREADS_CHECKPOINTS_LIST, [thread_id], query={"cursor": cursor,
+            "limit": limit, "namespace": namespace, "before": before, "include": include,
+            "run_id": run_id, **metadata_filter(metadata)}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def delete_all(
+        self, thread_id: str, *, namespace: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.CheckpointsPruned:
+        """Delete the checkpoints of a thread or of one namespace.
+
+        namespace: only this one; empty: the outermost graph
+        """
+        answer: types.CheckpointsPruned = self._caller.call(
+            operations.THREADS_CHECKPOINTS_DELETE_ALL, [thread_id], query={"namespace": namespace},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def latest(
+        self, thread_id: str, *, namespace: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Checkpoint:
+        """Read the latest checkpoint of a namespace, with values and pending writes.
+
+        namespace: unless given, the outermost one that has it
+        """
+        answer: types.Checkpoint = self._caller.call(
+            operations.THREADS_CHECKPOINTS_LATEST, [thread_id], query={"namespace": namespace},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def get(
+        self, thread_id: str, checkpoint_id: str, *, namespace: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Checkpoint:
+        """Read a checkpoint with its values and pending writes.
+
+        namespace: unless given, the outermost one that has it
+        """
+        answer: types.Checkpoint = self._caller.call(
+            operations.THREADS_CHECKPOINTS_GET, [thread_id, checkpoint_id],
+            query={"namespace": namespace}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def prune(
+        self, thread_id: str, *, keep_latest: Union[int, Unset] = UNSET, older_than: Union[Time,
+        Unset] = UNSET, older_than_s: Union[int, Unset] = UNSET, namespace: Union[str,
+        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.CheckpointsPruned:
+        """Remove the oldest checkpoints, by number or by age.
+
+        keep_latest: how many stay in each namespace; 1 unless given
+        older_than: only what was put before this time
+        older_than_s: the same as an age in seconds
+        namespace: only this one
+        """
+        answer: types.CheckpointsPruned = self._caller.call(
+            operations.THREADS_CHECKPOINTS_PRUNE, [thread_id], body={"keep_latest": keep_latest,
+            "older_than": older_than, "older_than_s": older_than_s, "namespace": namespace},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def copy(
+        self, thread_id: str, *, to_thread_id: str, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.CheckpointsCopied:
+        """Copy the checkpoints of a thread to another thread."""
+        answer: types.CheckpointsCopied = self._caller.call(
+            operations.THREADS_CHECKPOINTS_COPY, [thread_id], body={"to_thread_id": to_thread_id},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def diff(
+        self, thread_id: str, checkpoint_id: str, other_id: str, *, namespace: Union[str,
+        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.CheckpointDiff:
+        """Compare two checkpoints, channel by channel.
+
+        namespace: unless given, the outermost one that has it
+        """
+        answer: types.CheckpointDiff = self._caller.call(
+            operations.THREADS_CHECKPOINTS_DIFF, [thread_id, checkpoint_id, other_id],
+            query={"namespace": namespace}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsSharesRedemptions:
+    """threads.shares.redemptions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, thread_id: str, share_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Redemption]:
+        """List who redeemed a share, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.THREADS_SHARES_REDEMPTIONS_LIST, [thread_id, share_id],
+            query={"cursor": cursor, "limit": limit}, options=Options(principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class ThreadsShares:
+    """threads.shares"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.redemptions = ThreadsSharesRedemptions(caller)
+
+    def create(
+        self, thread_id: str, *, kind: Literal["participate", "copy"],
+        permission: Union[Literal["read", "read_write"], Unset] = UNSET, label: Union[Optional[str],
+        Unset] = UNSET, max_redemptions: Union[Optional[int], Unset] = UNSET,
+        expires_at: Union[Optional[Time], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.ShareCreated:
+        """Create a share of a thread; its token is shown once.
+
+        kind: participate: in this thread; copy: in a thread of one's own, made from it
+        permission: read unless told; of a copy read_write
+        label: for people to read
+        max_redemptions: how often it can be redeemed; any number of times when absent
+        expires_at: from then on it cannot be redeemed; access that it gave stays
+        """
+        answer: types.ShareCreated = self._caller.call(
+            operations.THREADS_SHARES_CREATE, [thread_id], body={"kind": kind,
+            "permission": permission, "label": label, "max_redemptions": max_redemptions,
+            "expires_at": expires_at}, options=Options(idempotency_key=idempotency_key,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Share]:
+        """List the shares of a thread, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.THREADS_SHARES_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, share_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Share:
+        """Read a share."""
+        answer: types.Share = self._caller.call(
+            operations.THREADS_SHARES_GET, [thread_id, share_id],
+            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def revoke(
+        self, thread_id: str, share_id: str, *, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Share:
+        """Revoke a share; the access that it gave ends, also of open streams."""
+        answer: types.Share = self._caller.call(
+            operations.THREADS_SHARES_REVOKE, [thread_id, share_id],
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsFilesVersions:
+    """threads.files.versions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.FileVersion]:
+        """List the versions of a file, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.THREADS_FILES_VERSIONS_LIST, [thread_id, name], query={"cursor": cursor,
+            "limit": limit}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def download(
+        self, thread_id: str, name: str, version: int, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Download:
+        """Read the bytes of a version."""
+        return self._caller.download(
+            operations.THREADS_FILES_VERSIONS_DOWNLOAD, [thread_id, name, version],
+            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def delete(
+        self, thread_id: str, name: str, version: int, *, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete a version; with the last one the file goes."""
+        self._caller.call(
+            operations.THREADS_FILES_VERSIONS_DELETE, [thread_id, name, version],
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+
+class ThreadsFiles(ResumableUploads):
+    """threads.files"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.versions = ThreadsFilesVersions(caller)
+
+    def list(
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, prefix: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.File]:
+        """List the files of a thread by their names.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        prefix: what the names begin with
+        """
+        return self._caller.page(
+            operations.THREADS_FILES_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
+            "prefix": prefix}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def upload(
+        self, thread_id: str, name: str, content: Content, *, content_type: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        if_none_match: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.File:
+        """Upload a file, or the next version of one."""
+        answer: types.File = self._caller.call(
+            operations.THREADS_FILES_UPLOAD, [thread_id, name], content=content,
+            content_type=content_type, options=Options(if_match=if_match, principal=principal,
+            if_none_match=if_none_match, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def download(
+        self, thread_id: str, name: str, *, version: Union[int, Unset] = UNSET,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Download:
+        """Read the bytes of a file, of the newest version unless told.
+
+        version: which one; the newest unless told
+        """
+        return self._caller.download(
+            operations.THREADS_FILES_DOWNLOAD, [thread_id, name], query={"version": version},
+            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def delete(
+        self, thread_id: str, name: str, *, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete a file with all of its versions."""
+        self._caller.call(
+            operations.THREADS_FILES_DELETE, [thread_id, name], options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, name: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.File:
+        """Read what is known of a file."""
+        answer: types.File = self._caller.call(
+            operations.THREADS_FILES_GET, [thread_id, name],
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, thread_id: str, name: str, *, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.File:
+        """Change a file's metadata.
+
+        metadata: an object of your own
+        """
+        answer: types.File = self._caller.call(
+            operations.THREADS_FILES_UPDATE, [thread_id, name], body={"metadata": metadata},
+            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    @overload
+    def diff(
+        self, thread_id: str, name: str, *, format: Literal["text"], from_: Union[int,
+        Unset] = UNSET, to: Union[int, Unset] = UNSET, context: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> str: ...
+
+    @overload
+    def diff(
+        self, thread_id: str, name: str, *, format: Union[Literal["json"], Unset] = UNSET,
+        from_: Union[int, Unset] = UNSET, to: Union[int, Unset] = UNSET, context: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.FileDiff: ...
+
+    def diff(
+        self, thread_id: str, name: str, *, from_: Union[int, Unset] = UNSET, to: Union[int,
+        Unset] = UNSET, format: Union[Literal["json", "text"], Unset] = UNSET, context: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Union[str, types.FileDiff]:
+        """Compare two versions of a text, line by line.
+
+        from_: the old version; the one before `to` unless told
+        to: the new version; the newest unless told
+        format: text: a unified diff, as Accept: text/x-diff asks for too
+        context: unchanged lines around each change; 3 unless told
+        """
+        answer: Union[str, types.FileDiff] = self._caller.call(
+            operations.THREADS_FILES_DIFF, [thread_id, name], query={"from": from_, "to": to,
+            "format": format, "context": context}, options=Options(principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def restore(
+        self, thread_id: str, name: str, *, version: int, idempotency_key: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.File:
+        """Bring an old version back as a new one.
+
+        version: the one to bring back
+        """
+        answer: types.File = self._caller.call(
+            operations.THREADS_FILES_RESTORE, [thread_id, name], body={"version": version},
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def copy(
+        self, thread_id: str, name: str, *, to_thread_id: str, to_name: Union[Optional[str],
+        Unset] = UNSET, version: Union[Optional[int], Unset] = UNSET, history: Union[bool,
+        Unset] = UNSET, if_exists: Union[Literal["refuse", "add_version"], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.File:
+        """Copy a file to another thread or name.
+
+        to_thread_id: where it goes
+        to_name: what it is called there; as here unless told
+        version: which one; the current one unless told
+        history: the versions before it too
+        if_exists: when there is a file of that name: refuse, unless told to add_version
+        """
+        answer: types.File = self._caller.call(
+            operations.THREADS_FILES_COPY, [thread_id, name], body={"thread_id": to_thread_id,
+            "name": to_name, "version": version, "history": history, "if_exists": if_exists},
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class ThreadsUploads:
+    """threads.uploads"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self, thread_id: str, *, name: str, size_bytes: int, content_type: Union[Optional[str],
+        Unset] = UNSET, expected_version: Union[Optional[int], Unset] = UNSET,
+        sha256: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Upload:
+        """Begin an upload that can be resumed.
+
+        name: of the file that it becomes a version of
+        size_bytes: of the whole
+        content_type: guessed by the name unless told
+        expected_version: what the file's version must be when it is completed; 0: no file is there
+        sha256: of the whole, in hexadecimal: what came is compared with it
+        """
+        answer: types.Upload = self._caller.call(
+            operations.THREADS_UPLOADS_CREATE, [thread_id], body={"name": name,
+            "size_bytes": size_bytes, "content_type": content_type,
+            "expected_version": expected_version, "sha256": sha256},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Upload]:
+        """List the uploads that are under way, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.THREADS_UPLOADS_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, upload_id: str, *, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Upload:
+        """Read how far an upload has come."""
+        answer: types.Upload = self._caller.call(
+            operations.THREADS_UPLOADS_GET, [thread_id, upload_id],
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def append(
+        self, thread_id: str, upload_id: str, content: Content, *,
+        content_type: Optional[str] = None, offset: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Upload:
+        """Append bytes to an upload, from Upload-Offset on.
+
+        offset: where the bytes belong, for who cannot send the header Upload-Offset
+        """
+        answer: types.Upload = self._caller.call(
+            operations.THREADS_UPLOADS_APPEND, [thread_id, upload_id], query={"offset": offset},
+            content=content, content_type=content_type, options=Options(principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, thread_id: str, upload_id: str, *, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Give an upload up."""
+        self._caller.call(
+            operations.THREADS_UPLOADS_DELETE, [thread_id, upload_id],
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+
+    def complete(
+        self, thread_id: str, upload_id: str, *, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.File:
+        """Make a version of an upload that has all of its bytes."""
+        answer: types.File = self._caller.call(
+            operations.THREADS_UPLOADS_COMPLETE, [thread_id, upload_id],
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class Threads:
+    """threads"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.by_key = ThreadsByKey(caller)
+        self.states = ThreadsStates(caller)
+        self.agents = ThreadsAgents(caller)
+        self.resumption = ThreadsResumption(caller)
+        self.history = ThreadsHistory(caller)
+        self.runs = ThreadsRuns(caller)
+        self.events = ThreadsEvents(caller)
+        self.participants = ThreadsParticipants(caller)
+        self.messages = ThreadsMessages(caller)
+        self.checkpoints = ThreadsCheckpoints(caller)
+        self.shares = ThreadsShares(caller)
+        self.files = ThreadsFiles(caller)
+        self.uploads = ThreadsUploads(caller)
+
+    def create(
+        self, *, key: Union[Optional[str], Unset] = UNSET, status: Union[Literal["active", "paused",
+        "cancelled", "error"], Unset] = UNSET, title: Union[Optional[str], Unset] = UNSET,
+        agent: Union[Optional[str], Unset] = UNSET, context: Union[Mapping[str, Any],
+        Unset] = UNSET, preferences: Union[Mapping[str, Any], Unset] = UNSET,
+        important_steps: Any = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"], Unset] = UNSET,
+        prune_on_completion: Union[bool, Unset] = UNSET, event_max_age_s: Union[Optional[int],
+        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Thread:
+        """Create a thread.
+
+        key: your own id of the conversation; no two threads of a tenant have the same
+        agent: who works on it; new runs take it over
+        context: the conversation so far: summary, tail, meta
+        metadata: its scalar members can be filtered by
+        run_policy: what a start does while another run is active
+        prune_on_completion: drop a run's events when it is finished
+        event_max_age_s: drop events that are older
+        """
+        answer: types.Thread = self._caller.call(
+            operations.THREADS_CREATE, [], body={"key": key, "status": status, "title": title,
+            "agent": agent, "context": context, "preferences": preferences,
+            "important_steps": important_steps, "metadata": metadata, "error": error,
+            "run_policy": run_policy, "prune_on_completion": prune_on_completion,
+            "event_max_age_s": event_max_age_s}, options=Options(idempotency_key=idempotency_key,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        key: Union[str, Unset] = UNSET, status: Union[Literal["active", "paused", "cancelled",
+        "error"], Unset] = UNSET, agent: Union[str, Unset] = UNSET, title: Union[str,
+        Unset] = UNSET, created_after: Union[Time, Unset] = UNSET, created_before: Union[Time,
+        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Thread]:
+        """List threads, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        key: the one thread with this key
+        title: a part of the title; ASCII letters of any case
+        created_after: at or after
+        include: documents: context, preferences and important_steps too
+        """
+        return self._caller.page(
+            operations.THREADS_LIST, [], query={"cursor": cursor, "limit": limit, "key": key,
+            "status": status, "agent": agent, "title": title, "created_after": created_after,
+            "created_before": created_before, "include": include, **metadata_filter(metadata)},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, thread_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Thread:
+        """Read a thread."""
+        answer: types.Thread = self._caller.call(
+            operations.THREADS_GET, [thread_id], options=Options(if_none_match=if_none_match,
+            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def update(
+        self, thread_id: str, *, key: Union[Optional[str], Unset] = UNSET,
+        status: Union[Literal["active", "paused", "cancelled", "error"], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str], Unset] = UNSET,
+        context: Union[Mapping[str, Any], Unset] = UNSET, preferences: Union[Mapping[str, Any],
+        Unset] = UNSET, important_steps: Any = UNSET, metadata: Union[Mapping[str, Any],
+        Unset] = UNSET, error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"], Unset] = UNSET,
+        prune_on_completion: Union[bool, Unset] = UNSET, event_max_age_s: Union[Optional[int],
+        Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str, Any]]] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Thread:
+        """Change a thread.
+
+        key: your own id of the conversation; no two threads of a tenant have the same
+        agent: who works on it; new runs take it over
+        context: the conversation so far: summary, tail, meta
+        metadata: its scalar members can be filtered by
+        run_policy: what a start does while another run is active
+        prune_on_completion: drop a run's events when it is finished
+        event_max_age_s: drop events that are older
+        """
+        answer: types.Thread = self._caller.call(
+            operations.THREADS_UPDATE, [thread_id], body={"key": key, "status": status,
+            "title": title, "agent": agent, "context": context, "preferences": preferences,
+            "important_steps": important_steps, "metadata": metadata, "error": error,
+            "run_policy": run_policy, "prune_on_completion": prune_on_completion,
+            "event_max_age_s": event_max_age_s}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, fencing_token=fencing_token,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, thread_id: str, *, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete a thread, its runs and its events."""
+        self._caller.call(
+            operations.THREADS_DELETE, [thread_id], options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def pause(
+        self, thread_id: str, *, idempotency_key: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Thread:
+        """Pause a thread and its active runs."""
+        answer: types.Thread = self._caller.call(
+            operations.THREADS_PAUSE, [thread_id], options=Options(idempotency_key=idempotency_key,
+            if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def resume(
+        self, thread_id: str, *, idempotency_key: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Thread:
+        """Make a thread active again and resume its paused runs."""
+        answer: types.Thread = self._caller.call(
+            operations.THREADS_RESUME, [thread_id], options=Options(idempotency_key=idempotency_key,
+            if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def cancel(
+        self, thread_id: str, *, reason: Union[Optional[str], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Thread:
+        """Cancel a thread and its active runs.
+
+        reason: told in the event
+        """
+        answer: types.Thread = self._caller.call(
+            operations.THREADS_CANCEL, [thread_id], body={"reason": reason},
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def export(
+        self, thread_id: str, *, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Download:
+        """Export a thread with all that is in it, as a tar file."""
+        return self._caller.download(
+            operations.THREADS_EXPORT, [thread_id], options=Options(principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def context(
+        self, thread_id: str, *, history_runs: Union[int, Unset] = UNSET, max_tokens: Union[int,
+        Unset] = UNSET, include_system: Union[bool, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.ThreadContext:
+        """Read the messages of the last runs, within a budget of tokens.
+
+        history_runs: the last completed runs to take, 5 unless told
+        max_tokens: the budget, 1000000 unless told; tokens are estimated
+        include_system: begin with the system prompt of the thread's resumption
+        """
+        answer: types.ThreadContext = self._caller.call(
+            operations.THREADS_CONTEXT, [thread_id], query={"history_runs": history_runs,
+            "max_tokens": max_tokens, "include_system": include_system},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def notebook(
+        self, thread_id: str, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Notebook:
+        """Read the notebook that a thread is in."""
+        answer: types.Notebook = self._caller.call(
+            operations.THREADS_NOTEBOOK, [thread_id], options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def recovery(
+        self, thread_id: str, *, checkpoint_id: Union[str, Unset] = UNSET, namespace: Union[str,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Recovery:
+        """Read the newest state of a thread that is intact, and what to do again.
+
+        checkpoint_id: this one, or an ancestor of it; the latest unless given
+        namespace: the outermost graph unless given
+        """
+        answer: types.Recovery = self._caller.call(
+            operations.THREADS_RECOVERY, [thread_id], query={"checkpoint_id": checkpoint_id,
+            "namespace": namespace}, options=Options(principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class Archives:
+    """archives"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def export(
+        self, *, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Download:
+        """Export all threads and agents of the tenant, as a tar file."""
+        return self._caller.download(
+            operations.ARCHIVES_EXPORT, [], options=Options(principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def import_archive(
+        self, content: Content, *, content_type: Optional[str] = None, ids: Union[Literal["keep",
+        "remap"], Unset] = UNSET, dry_run: Union[bool, Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Import:
+        """Import an archive: all of it or nothing.
+
+        ids: keep them, or remap to new ones; keep unless told
+        dry_run: verify it and look for conflicts, and change nothing
+        """
+        answer: types.Import = self._caller.call(
+            operations.ARCHIVES_IMPORT_ARCHIVE, [], query={"ids": ids, "dry_run": dry_run},
+            content=content, content_type=content_type,
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class RunsTools:
+    """runs.tools"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def ask(
+        self, run_id: str, *, tools: Sequence[types.ToolAsked],
+        backend_results: Union[Sequence[types.BackendResult], Unset] = UNSET,
+        current_step: Union[int, Unset] = UNSET, messages: Union[Sequence[Any], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.ToolsPause:
+        """Pause a run until the results of tools are in.
+
+        backend_results: that the engine has already, to go with the others
+        current_step: of the thread's resumption
+        messages: of the thread's resumption
+        """
+        answer: types.ToolsPause = self._caller.call(
+            operations.RUNS_TOOLS_ASK, [run_id], body={"tools": tools,
+            "backend_results": backend_results, "current_step": current_step, "messages": messages},
+            options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        open: Union[bool, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.AwaitedTool]:
+        """List the tools that a run has waited for.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        open: true: only those whose results are missing
+        """
+        return self._caller.page(
+            operations.RUNS_TOOLS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            "open": open}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def answer(
+        self, run_id: str, *, results: Sequence[types.ToolResult],
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.ToolsSettled:
+        """Give results of tools; with the last one a run goes on."""
+        answer: types.ToolsSettled = self._caller.call(
+            operations.RUNS_TOOLS_ANSWER, [run_id], body={"results": results},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class RunsPhases:
+    """runs.phases"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.RunPhase]:
+        """List the changes of phase of a run, oldest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.RUNS_PHASES_LIST, [run_id], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+
+class RunsTurns:
+    """runs.turns"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self, run_id: str, *, input: types.TurnInput, status: Union[Literal["running", "complete",
+        "awaiting_tool", "awaiting_human", "failed", "cancelled"], Unset] = UNSET,
+        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET, latency_ms: Union[Optional[int],
+        Unset] = UNSET, checkpoint_id: Union[Optional[str], Unset] = UNSET,
+        usage: Union[types.TurnUsageBody, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Turn:
+        """Begin a turn of a run, or record a whole one.
+
+        status: running, unless the output tells otherwise
+        output: a message, tool_calls …; its status, if it has one, is the turn's
+        checkpoint_id: of the run's thread
+        usage: of one call of a model; its cost is computed
+        """
+        answer: types.Turn = self._caller.call(
+            operations.RUNS_TURNS_CREATE, [run_id], body={"input": input, "status": status,
+            "output": output, "latency_ms": latency_ms, "checkpoint_id": checkpoint_id,
+            "usage": usage}, options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Turn]:
+        """List the turns of a run, oldest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: documents: input and output too
+        """
+        return self._caller.page(
+            operations.RUNS_TURNS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            "include": include}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, run_id: str, turn_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Turn:
+        """Read a turn of a run."""
+        answer: types.Turn = self._caller.call(
+            operations.RUNS_TURNS_GET, [run_id, turn_id],
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, run_id: str, turn_id: str, *, status: Union[Literal["running", "complete",
+        "awaiting_tool", "awaiting_human", "failed", "cancelled"], Unset] = UNSET,
+        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET, latency_ms: Union[Optional[int],
+        Unset] = UNSET, checkpoint_id: Union[Optional[str], Unset] = UNSET,
+        usage: Union[types.TurnUsageBody, Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
+        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Turn:
+        """Complete or change a turn of a run.
+
+        status: running, unless the output tells otherwise
+        output: a message, tool_calls …; its status, if it has one, is the turn's
+        checkpoint_id: of the run's thread
+        usage: of one call of a model; its cost is computed
+        """
+        answer: types.Turn = self._caller.call(
+            operations.RUNS_TURNS_UPDATE, [run_id, turn_id], body={"status": status,
+            "output": output, "latency_ms": latency_ms, "checkpoint_id": checkpoint_id,
+            "usage": usage}, json_patch=json_patch, options=Options(if_match=if_match,
+            principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class RunsUsage:
+    """runs.usage"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def add(
+        self, run_id: str, *, input_tokens: int, output_tokens: int, model: Union[Optional[str],
+        Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET, turn_id: Union[Optional[str],
+        Unset] = UNSET, cache_creation_input_tokens: Union[int, Unset] = UNSET,
+        cache_read_input_tokens: Union[int, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Cost:
+        """Tell of a call of a model by a run, and get its cost.
+
+        model: the run's unless told
+        provider: the run's unless told
+        turn_id: the turn of the run in which it happened
+        input_tokens: neither written to a cache nor read from one
+        cache_creation_input_tokens: written to a cache
+        cache_read_input_tokens: read from a cache
+        """
+        answer: types.Cost = self._caller.call(
+            operations.RUNS_USAGE_ADD, [run_id], body={"model": model, "provider": provider,
+            "turn_id": turn_id, "input_tokens": input_tokens, "output_tokens": output_tokens,
+            "cache_creation_input_tokens": cache_creation_input_tokens,
+            "cache_read_input_tokens": cache_read_input_tokens},
+            options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def get(
+        self, run_id: str, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.RunCost:
+        """Read what a run and its descendants used and cost."""
+        answer: types.RunCost = self._caller.call(
+            operations.RUNS_USAGE_GET, [run_id], options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class RunsSteps:
+    """runs.steps"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    @overload
+    def append(
+        self, run_id: str, *, steps: Sequence[types.StepInput],
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StepsAppended: ...
+
+    @overload
+    def append(
+        self, run_id: str, *, log_id: Union[Optional[int], Unset] = UNSET,
+        body_run_id: Union[Optional[str], Unset] = UNSET, agent_uuid: Union[Optional[str],
+        Unset] = UNSET, action_type: Union[str, Unset] = UNSET, timestamp: Union[Optional[Time],
+        Unset] = UNSET, step_number: Union[Optional[int], Unset] = UNSET,
+        action_data: Union[Mapping[str, Any], Unset] = UNSET,
+        messages_snapshot: Union[Optional[Sequence[Any]], Unset] = UNSET,
+        messages_count: Union[Optional[int], Unset] = UNSET, estimated_tokens: Union[Optional[int],
+        Unset] = UNSET, duration_ms: Union[Optional[int], Unset] = UNSET,
+        turn_id: Union[Optional[str], Unset] = UNSET, tool_name: Union[Optional[str],
+        Unset] = UNSET, tool_use_id: Union[Optional[str], Unset] = UNSET,
+        outcome: Union[Optional[Literal["success", "error", "None"]], Unset] = UNSET,
+        model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
+        usage: Union[types.StepUsage, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StepRef: ...
+
+    def append(
+        self, run_id: str, *, steps: Union[Sequence[types.StepInput], Unset] = UNSET,
+        log_id: Union[Optional[int], Unset] = UNSET, body_run_id: Union[Optional[str],
+        Unset] = UNSET, agent_uuid: Union[Optional[str], Unset] = UNSET, action_type: Union[str,
+        Unset] = UNSET, timestamp: Union[Optional[Time], Unset] = UNSET,
+        step_number: Union[Optional[int], Unset] = UNSET, action_data: Union[Mapping[str, Any],
+        Unset] = UNSET, messages_snapshot: Union[Optional[Sequence[Any]], Unset] = UNSET,
+        messages_count: Union[Optional[int], Unset] = UNSET, estimated_tokens: Union[Optional[int],
+        Unset] = UNSET, duration_ms: Union[Optional[int], Unset] = UNSET,
+        turn_id: Union[Optional[str], Unset] = UNSET, tool_name: Union[Optional[str],
+        Unset] = UNSET, tool_use_id: Union[Optional[str], Unset] = UNSET,
+        outcome: Union[Optional[Literal["success", "error", "None"]], Unset] = UNSET,
+        model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
+        usage: Union[types.StepUsage, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Union[types.StepsAppended, types.StepRef]:
+        """Append one step to a run's log, or many at once.
+
+        steps: many steps instead of one; all are appended or none
+        log_id: of a line of a log; not kept, the step gets its own
+        body_run_id: of a line of a log; must be this run
+        agent_uuid: of a line of a log; must be the run's thread or agent
+        action_type: run_started, tool_execution …, or an application's own with a dot
+        timestamp: when it happened; now unless told
+        step_number: 0 before the loop, then the iteration
+        messages_snapshot: the messages at this point; kept for what is new in them
+        messages_count: how many messages_snapshot has, unless told
+        turn_id: the turn of this run that it belongs to
+        tool_name: of tool_execution and tool_error also in action_data
+        outcome: of types that have one, what the type and action_data say unless told
+        model: that was called; of steps of a call also in action_data
+        usage: the tokens of the call, which count for the run; also in action_data
+        """
+        answer: Union[types.StepsAppended, types.StepRef] = self._caller.call(
+            operations.RUNS_STEPS_APPEND, [run_id], body={"steps": steps, "log_id": log_id,
+            "run_id": body_run_id, "agent_uuid": agent_uuid, "action_type": action_type,
+            "timestamp": timestamp, "step_number": step_number, "action_data": action_data,
+            "messages_snapshot": messages_snapshot, "messages_count": messages_count,
+            "estimated_tokens": estimated_tokens, "duration_ms": duration_ms, "turn_id": turn_id,
+            "tool_name": tool_name, "tool_use_id": tool_use_id, "outcome": outcome, "model": model,
+            "provider": provider, "usage": usage}, options=Options(idempotency_key=idempotency_key,
+            principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        include: Union[Literal["messages"], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
+        step_number: Union[int, Unset] = UNSET, from_: Union[Time, Unset] = UNSET, to: Union[Time,
+        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Step]:
+        """List the steps of a run, oldest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: messages: the lists of messages, too
+        step_number: of this iteration
+        from_: at this time or later
+        to: before this time
+        """
+        return self._caller.page(
+            operations.RUNS_STEPS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            "include": include, "action_type": action_type, "step_number": step_number,
+            "from": from_, "to": to}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, run_id: str, number: int, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Step:
+        """Read a step with its messages."""
+        answer: types.Step = self._caller.call(
+            operations.RUNS_STEPS_GET, [run_id, number], options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class RunsLlmCalls:
+    """runs.llm_calls"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        include: Union[Literal["messages"], Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.LlmCall]:
+        """List a run's calls of models, oldest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: messages: the lists of messages, too
+        """
+        return self._caller.page(
+            operations.RUNS_LLM_CALLS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            "include": include}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class RunsToolCalls:
+    """runs.tool_calls"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        include: Union[Literal["messages"], Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.ToolCall]:
+        """List a run's calls of tools, oldest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: messages: the lists of messages, too
+        """
+        return self._caller.page(
+            operations.RUNS_TOOL_CALLS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            "include": include}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class RunsCheckpoints:
+    """runs.checkpoints"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, before: Union[str, Unset] = UNSET,
+        include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
+        metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.RunCheckpoint]:
+        """List the checkpoints of a run, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        namespace: only this one; empty: the outermost graph
+        before: those that were put before this checkpoint
+        include: values (with their versions), writes, or all of it
+        """
+        return self._caller.page(
+            operations.RUNS_CHECKPOINTS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            "namespace": namespace, "before": before, "include": include,
+            **metadata_filter(metadata)}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, run_id: str, checkpoint_id: str, *, namespace: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.RunCheckpoint:
+        """Read a checkpoint of a run, with its state.
+
+        namespace: unless given, the outermost one that has it
+        """
+        answer: types.RunCheckpoint = self._caller.call(
+            operations.RUNS_CHECKPOINTS_GET, [run_id, checkpoint_id],
+            query={"namespace": namespace}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class Runs(WaitAndWork):
+    """runs"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.tools = RunsTools(caller)
+        self.phases = RunsPhases(caller)
+        self.turns = RunsTurns(caller)
+        self.usage = RunsUsage(caller)
+        self.steps = RunsSteps(caller)
+        self.llm_calls = RunsLlmCalls(caller)
+        self.tool_calls = RunsToolCalls(caller)
+        self.checkpoints = RunsCheckpoints(caller)
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        status: Union[Literal["queued", "running", "waiting_for_input", "paused", "completed",
+        "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
+        parent_run_id: Union[str, Unset] = UNSET, include: Union[Literal["documents"],
+        Unset] = UNSET, agent_id: Union[str, Unset] = UNSET, thread_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Run]:
+        """List runs of all threads, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        parent_run_id: the children of this run
+        include: documents: user_input, request, state, input, content, final_output … too
+        """
+        return self._caller.page(
+            operations.RUNS_LIST, [], query={"cursor": cursor, "limit": limit, "status": status,
+            "agent": agent, "parent_run_id": parent_run_id, "include": include,
+            "agent_id": agent_id, "thread_id": thread_id}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def claim(
+        self, *, worker: str, lease_ms: Union[int, Unset] = UNSET, agent: Union[Optional[str],
+        Unset] = UNSET, thread_id: Union[Optional[str], Unset] = UNSET, wait: Union[int,
+        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Optional[types.Run]:
+        """Claim the next queued run under a lease; 204 when there is none.
+
+        worker: a name for people to read
+        lease_ms: 30000 unless told
+        agent: only runs of this agent
+        thread_id: only runs of this thread
+        wait: seconds to wait for a run when there is none
+        """
+        answer: Optional[types.Run] = self._caller.call(
+            operations.RUNS_CLAIM, [], query={"wait": wait}, body={"worker": worker,
+            "lease_ms": lease_ms, "agent": agent, "thread_id": thread_id},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def get(
+        self, run_id: str, *, include: Union[Literal["member_responses"], Unset] = UNSET,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.RunWithMembers:
+        """Read a run.
+
+        include: member_responses: what its children answered too
+        """
+        answer: types.RunWithMembers = self._caller.call(
+            operations.RUNS_GET, [run_id], query={"include": include},
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def update(
+        self, run_id: str, *, status: Union[Literal["queued", "running", "waiting_for_input",
+        "paused", "completed", "failed", "cancelled"], Unset] = UNSET, state: Union[Mapping[str,
+        Any], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        final_output: Any = UNSET, error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
+        stop_reason: Union[Optional[str], Unset] = UNSET, content: Union[Optional[str],
+        Unset] = UNSET, content_type: Union[Optional[str], Unset] = UNSET, citations: Any = UNSET,
+        metrics: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Change a run's status, state, output, error or metadata.
+
+        state: the engine's checkpoint: phase, pending_input …
+        stop_reason: why the model stopped: end_turn, max_tokens …
+        content: what the run answered, for people
+        metrics: what the engine measured
+        """
+        answer: types.Run = self._caller.call(
+            operations.RUNS_UPDATE, [run_id], body={"status": status, "state": state,
+            "metadata": metadata, "final_output": final_output, "error": error, "model": model,
+            "provider": provider, "stop_reason": stop_reason, "content": content,
+            "content_type": content_type, "citations": citations, "metrics": metrics},
+            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def tree(
+        self, run_id: str, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.RunTree:
+        """Read a run with its descendants, nested."""
+        answer: types.RunTree = self._caller.call(
+            operations.RUNS_TREE, [run_id], options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def set_phase(
+        self, run_id: str, *, to: Literal["created", "initializing", "planning", "executing",
+        "awaiting_tool", "awaiting_human", "reflecting", "completed", "failed", "cancelled"],
+        trigger: Union[Optional[str], Unset] = UNSET, detail: Union[Optional[Mapping[str, Any]],
+        Unset] = UNSET, idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Move a run to another phase, and its status with it.
+
+        trigger: what leads there: plan_ready, tool_call …; what the table says when absent
+        detail: for the log
+        """
+        answer: types.Run = self._caller.call(
+            operations.RUNS_SET_PHASE, [run_id], body={"to": to, "trigger": trigger,
+            "detail": detail}, options=Options(idempotency_key=idempotency_key, if_match=if_match,
+            principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def input(
+        self, run_id: str, *, input: Any, idempotency_key: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Answer a run that waits for input.
+
+        input: any JSON value: the answer to the question
+        """
+        answer: types.Run = self._caller.call(
+            operations.RUNS_INPUT, [run_id], body={"input": input},
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def pause(
+        self, run_id: str, *, idempotency_key: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Pause a run."""
+        answer: types.Run = self._caller.call(
+            operations.RUNS_PAUSE, [run_id], options=Options(idempotency_key=idempotency_key,
+            if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def resume(
+        self, run_id: str, *, idempotency_key: Optional[str] = None,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Resume a paused run."""
+        answer: types.Run = self._caller.call(
+            operations.RUNS_RESUME, [run_id], options=Options(idempotency_key=idempotency_key,
+            if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def cancel(
+        self, run_id: str, *, reason: Union[Optional[str], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Cancel a run and its children.
+
+        reason: told in the event
+        """
+        answer: types.Run = self._caller.call(
+            operations.RUNS_CANCEL, [run_id], body={"reason": reason},
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def heartbeat(
+        self, run_id: str, *, lease_ms: Union[int, Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Keep a run's lease.
+
+        lease_ms: 30000 unless told
+        """
+        answer: types.Run = self._caller.call(
+            operations.RUNS_HEARTBEAT, [run_id], body={"lease_ms": lease_ms},
+            options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def release(
+        self, run_id: str, *, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Give a claimed run back to the queue."""
+        answer: types.Run = self._caller.call(
+            operations.RUNS_RELEASE, [run_id], options=Options(idempotency_key=idempotency_key,
+            principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def recovery(
+        self, run_id: str, *, checkpoint_id: Union[str, Unset] = UNSET, namespace: Union[str,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Recovery:
+        """Read the newest state of a run that is intact, and what to do again.
+
+        checkpoint_id: this one, or an ancestor of it; the latest unless given
+        namespace: the outermost graph unless given
+        """
+        answer: types.Recovery = self._caller.call(
+            operations.RUNS_RECOVERY, [run_id], query={"checkpoint_id": checkpoint_id,
+            "namespace": namespace}, options=Options(principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def replay(
+        self, run_id: str, *, checkpoint_id: str, namespace: Union[str, Unset] = UNSET,
+        modified_state: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        policy: Union[Optional[Literal["reject", "enqueue", "interrupt", "rollback", "None"]],
+        Unset] = UNSET, dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Replayed:
+        """Go on from a checkpoint of a run in a new run, with another state.
+
+        namespace: unless given, the outermost one that has it
+        modified_state: channels and the values that they begin with instead
+        policy: instead of the thread's run_policy
+        dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
+        """
+        answer: types.Replayed = self._caller.call(
+            operations.RUNS_REPLAY, [run_id], body={"checkpoint_id": checkpoint_id,
+            "namespace": namespace, "modified_state": modified_state, "policy": policy,
+            "dispatch": dispatch}, options=Options(idempotency_key=idempotency_key,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class PricesVersions:
+    """prices.versions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, model: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Price]:
+        """List the versions of a model's price, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.PRICES_VERSIONS_LIST, [model], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+
+class Prices:
+    """prices"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.versions = PricesVersions(caller)
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Price]:
+        """List the prices of models by name, the newest version of each.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.PRICES_LIST, [], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, model: str, *, if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Price:
+        """Read the price of a model."""
+        answer: types.Price = self._caller.call(
+            operations.PRICES_GET, [model], options=Options(if_none_match=if_none_match,
+            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def put(
+        self, model: str, *, input: float, output: float, cache_write: Union[float, Unset] = UNSET,
+        cache_read: Union[float, Unset] = UNSET, long_context: Union[types.LongContextPrice,
+        Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET, currency: Union[str,
+        Unset] = UNSET, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Price:
+        """Give a model a price: the next version of it.
+
+        input: for a million tokens of input that is in no cache
+        output: for a million tokens of output
+        cache_write: for a million tokens written to a cache; 1.25 times input
+        cache_read: for a million tokens read from a cache; 0.1 times input
+        long_context: other rates for calls with more input than this
+        currency: USD unless told; that of all prices of the tenant
+        """
+        answer: types.Price = self._caller.call(
+            operations.PRICES_PUT, [model], body={"input": input, "output": output,
+            "cache_write": cache_write, "cache_read": cache_read, "long_context": long_context,
+            "provider": provider, "currency": currency}, options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, model: str, *, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """From here on a model has no price; its versions stay."""
+        self._caller.call(
+            operations.PRICES_DELETE, [model], options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def cost(
+        self, *, model: str, usage: types.TokenUsage, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Cost:
+        """Compute what a call of a model costs; nothing is stored."""
+        answer: types.Cost = self._caller.call(
+            operations.PRICES_COST, [], body={"model": model, "usage": usage},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+
+class Usage:
+    """usage"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def get(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        from_: Union[str, Unset] = UNSET, to: Union[str, Unset] = UNSET, group_by: Union[str,
+        Unset] = UNSET, model: Union[str, Unset] = UNSET, provider: Union[str, Unset] = UNSET,
+        agent_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Usage:
+        """Runs, tokens and cost by day, model, provider and agent.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        from_: the first day, such as 2026-01-31; 29 days before the last unless told
+        to: the last day; today unless told
+        group_by: any of day, model, provider and agent, with commas between; day unless told
+        """
+        answer: types.Usage = self._caller.call(
+            operations.USAGE_GET, [], query={"cursor": cursor, "limit": limit, "from": from_,
+            "to": to, "group_by": group_by, "model": model, "provider": provider,
+            "agent_id": agent_id}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def averages(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        days: Union[int, Unset] = UNSET, group_by: Union[Literal["thread", "agent"], Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.UsageAverage]:
+        """Average tokens of the runs of the last days, by thread or agent.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        days: runs that started within the last so many days; 7 unless told
+        group_by: thread unless told
+        """
+        return self._caller.page(
+            operations.USAGE_AVERAGES, [], query={"cursor": cursor, "limit": limit, "days": days,
+            "group_by": group_by}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class Evals:
+    """evals"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def create(
+        self, *, name: str, eval_type: str, agent_id: Union[Optional[str], Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str],
+        Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str],
+        Unset] = UNSET, evaluated_name: Union[Optional[str], Unset] = UNSET,
+        eval_input: Union[Mapping[str, Any], Unset] = UNSET, eval_data: Union[Mapping[str, Any],
+        Unset] = UNSET, score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool],
+        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Eval:
+        """Record an eval run.
+
+        eval_type: accuracy, performance, reliability, agent_as_judge or your own
+        run_id: the run that was judged
+        model: that was evaluated
+        evaluated_name: what was evaluated, for people
+        eval_input: lists leave it and eval_data out
+        score: from 0 to 1, with up to 6 digits after the point
+        """
+        answer: types.Eval = self._caller.call(
+            operations.EVALS_CREATE, [], body={"name": name, "eval_type": eval_type,
+            "agent_id": agent_id, "agent_version": agent_version, "run_id": run_id, "model": model,
+            "provider": provider, "evaluated_name": evaluated_name, "eval_input": eval_input,
+            "eval_data": eval_data, "score": score, "passed": passed, "metadata": metadata},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        eval_type: Union[str, Unset] = UNSET, agent_id: Union[str, Unset] = UNSET,
+        run_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Eval]:
+        """List eval runs, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.EVALS_LIST, [], query={"cursor": cursor, "limit": limit,
+            "eval_type": eval_type, "agent_id": agent_id, "run_id": run_id},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, eval_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Eval:
+        """Read an eval run."""
+        answer: types.Eval = self._caller.call(
+            operations.EVALS_GET, [eval_id], options=Options(if_none_match=if_none_match,
+            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def update(
+        self, eval_id: str, *, name: Union[str, Unset] = UNSET, eval_type: Union[str,
+        Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str],
+        Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str],
+        Unset] = UNSET, evaluated_name: Union[Optional[str], Unset] = UNSET,
+        eval_input: Union[Mapping[str, Any], Unset] = UNSET, eval_data: Union[Mapping[str, Any],
+        Unset] = UNSET, score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool],
+        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Eval:
+        """Change an eval run.
+
+        eval_type: accuracy, performance, reliability, agent_as_judge or your own
+        run_id: the run that was judged
+        model: that was evaluated
+        evaluated_name: what was evaluated, for people
+        eval_input: lists leave it and eval_data out
+        score: from 0 to 1, with up to 6 digits after the point
+        """
+        answer: types.Eval = self._caller.call(
+            operations.EVALS_UPDATE, [eval_id], body={"name": name, "eval_type": eval_type,
+            "agent_id": agent_id, "agent_version": agent_version, "run_id": run_id, "model": model,
+            "provider": provider, "evaluated_name": evaluated_name, "eval_input": eval_input,
+            "eval_data": eval_data, "score": score, "passed": passed, "metadata": metadata},
+            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, eval_id: str, *, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete an eval run."""
+        self._caller.call(
+            operations.EVALS_DELETE, [eval_id], options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class NotebooksSessions:
+    """notebooks.sessions"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def add(
+        self, notebook_id: str, *, thread_id: Union[Optional[str], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.NotebookSession:
+        """Put a thread into a notebook, or a new one.
+
+        thread_id: a new thread when absent
+        """
+        answer: types.NotebookSession = self._caller.call(
+            operations.NOTEBOOKS_SESSIONS_ADD, [notebook_id], body={"thread_id": thread_id},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, notebook_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.NotebookSession]:
+        """List the threads of a notebook, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.NOTEBOOKS_SESSIONS_LIST, [notebook_id], query={"cursor": cursor,
+            "limit": limit}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def remove(
+        self, notebook_id: str, thread_id: str, *, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Take a thread out of a notebook; the thread stays."""
+        self._caller.call(
+            operations.NOTEBOOKS_SESSIONS_REMOVE, [notebook_id, thread_id],
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+
+
+class Notebooks:
+    """notebooks"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.sessions = NotebooksSessions(caller)
+
+    def create(
+        self, *, title: str, description: Union[Optional[str], Unset] = UNSET,
+        instructions: Union[Optional[str], Unset] = UNSET, metadata: Union[Mapping[str, Any],
+        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Notebook:
+        """Create a notebook.
+
+        instructions: for the agents that work in it; lists leave them out
+        """
+        answer: types.Notebook = self._caller.call(
+            operations.NOTEBOOKS_CREATE, [], body={"title": title, "description": description,
+            "instructions": instructions, "metadata": metadata},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Notebook]:
+        """List notebooks, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.NOTEBOOKS_LIST, [], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def get(
+        self, notebook_id: str, *, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Notebook:
+        """Read a notebook."""
+        answer: types.Notebook = self._caller.call(
+            operations.NOTEBOOKS_GET, [notebook_id], options=Options(if_none_match=if_none_match,
+            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def update(
+        self, notebook_id: str, *, title: Union[str, Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET, instructions: Union[Optional[str],
+        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Notebook:
+        """Change a notebook.
+
+        instructions: for the agents that work in it; lists leave them out
+        """
+        answer: types.Notebook = self._caller.call(
+            operations.NOTEBOOKS_UPDATE, [notebook_id], body={"title": title,
+            "description": description, "instructions": instructions, "metadata": metadata},
+            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, notebook_id: str, *, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete a notebook; the threads in it stay."""
+        self._caller.call(
+            operations.NOTEBOOKS_DELETE, [notebook_id], options=Options(if_match=if_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
+class Steps:
+    """steps"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        include: Union[Literal["messages"], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
+        outcome: Union[Literal["success", "error"], Unset] = UNSET, agent_id: Union[str,
+        Unset] = UNSET, thread_id: Union[str, Unset] = UNSET, model: Union[str, Unset] = UNSET,
+        tool_name: Union[str, Unset] = UNSET, from_: Union[Time, Unset] = UNSET, to: Union[Time,
+        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Step]:
+        """List steps of all runs, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        include: messages: the lists of messages, too
+        from_: at this time or later
+        to: before this time
+        """
+        return self._caller.page(
+            operations.STEPS_LIST, [], query={"cursor": cursor, "limit": limit, "include": include,
+            "action_type": action_type, "outcome": outcome, "agent_id": agent_id,
+            "thread_id": thread_id, "model": model, "tool_name": tool_name, "from": from_,
+            "to": to}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+    def summary(
+        self, *, run_id: Union[str, Unset] = UNSET, thread_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StepSummary:
+        """How often each type of action came in a run or a thread, and how long it took."""
+        answer: types.StepSummary = self._caller.call(
+            operations.STEPS_SUMMARY, [], query={"run_id": run_id, "thread_id": thread_id},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class Events(FollowAll):
+    """events"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self, *, after: Union[str, Unset] = UNSET, kind: Union[str, Unset] = UNSET,
+        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET, wait: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Event]:
+        """Read the events of all threads after a cursor.
+
+        after: the cursor: events after it. Absent: from the oldest that is kept
+        limit: events a page, 100 unless told
+        wait: seconds to wait for an event when there is none
+        """
+        return self._caller.page(
+            operations.EVENTS_LIST, [], query={"after": after, "kind": kind, "run_id": run_id,
+            "limit": limit, "wait": wait}, options=Options(principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+
+class Messages:
+    """messages"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def search(
+        self, *, q: Union[str, Unset] = UNSET, cursor: Union[str, Unset] = UNSET, limit: Union[int,
+        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Page[types.Message]:
+        """Find messages of all threads by their words, newest first.
+
+        q: words that must all be there: word "a phrase" begin* -not
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        """
+        return self._caller.page(
+            operations.MESSAGES_SEARCH, [], query={"q": q, "cursor": cursor, "limit": limit},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+
+class Shares:
+    """shares"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def redeem(
+        self, *, token: str, name: Union[str, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.ShareRedeemed:
+        """Redeem a share for the principal that the request acts for.
+
+        name: of a new participant; that of the principal unless told
+        """
+        answer: types.ShareRedeemed = self._caller.call(
+            operations.SHARES_REDEEM, [], body={"token": token, "name": name},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class Workflows:
+    """workflows"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def start(
+        self, *, user_input: str, workflow_id: Union[Optional[str], Unset] = UNSET,
+        ask_clarifications: Union[bool, Unset] = UNSET, preferences: Union[Optional[Mapping[str,
+        Any]], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Workflow:
+        """Start a run on a new or known workflow.
+
+        workflow_id: the conversation to go on with; absent starts a new one
+        preferences: replaces the conversation's preferences
+        """
+        answer: types.Workflow = self._caller.call(
+            operations.WORKFLOWS_START, [], body={"workflow_id": workflow_id,
+            "user_input": user_input, "ask_clarifications": ask_clarifications,
+            "preferences": preferences}, options=Options(idempotency_key=idempotency_key,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def input(
+        self, workflow_id: str, *, input: Any, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Workflow:
+        """Answer the workflow's pending question.
+
+        input: the answer to the pending question
+        """
+        answer: types.Workflow = self._caller.call(
+            operations.WORKFLOWS_INPUT, [workflow_id], body={"input": input},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def pause(
+        self, workflow_id: str, *, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Workflow:
+        """Pause a workflow and its run."""
+        answer: types.Workflow = self._caller.call(
+            operations.WORKFLOWS_PAUSE, [workflow_id],
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def resume(
+        self, workflow_id: str, *, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Workflow:
+        """Resume a workflow and its run."""
+        answer: types.Workflow = self._caller.call(
+            operations.WORKFLOWS_RESUME, [workflow_id],
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def cancel(
+        self, workflow_id: str, *, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Workflow:
+        """Cancel a workflow and its run."""
+        answer: types.Workflow = self._caller.call(
+            operations.WORKFLOWS_CANCEL, [workflow_id],
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class Root:
+    """The client itself"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.tenants = Tenants(caller)
+        self.keys = Keys(caller)
+        self.audit = Audit(caller)
+        self.agents = Agents(caller)
+        self.threads = Threads(caller)
+        self.archives = Archives(caller)
+        self.runs = Runs(caller)
+        self.prices = Prices(caller)
+        self.usage = Usage(caller)
+        self.evals = Evals(caller)
+        self.notebooks = Notebooks(caller)
+        self.steps = Steps(caller)
+        self.events = Events(caller)
+        self.messages = Messages(caller)
+        self.shares = Shares(caller)
+        self.workflows = Workflows(caller)
+
+    def health(
+        self, *, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Health:
+        """Whether the process answers."""
+        answer: types.Health = self._caller.call(
+            operations.HEALTH, [], options=Options(timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def ready(
+        self, *, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Health:
+        """Whether the store answers too."""
+        answer: types.Health = self._caller.call(
+            operations.READY, [], options=Options(timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def metrics(
+        self, *, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> str:
+        """Figures in Prometheus' text format."""
+        answer: str = self._caller.call(
+            operations.METRICS, [], options=Options(timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def openapi(
+        self, *, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Dict[str, Any]:
+        """This API as an OpenAPI 3.1 document."""
+        answer: Dict[str, Any] = self._caller.call(
+            operations.OPENAPI, [], options=Options(timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def whoami(
+        self, *, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Whoami:
+        """The tenant and the scopes of the key."""
+        answer: types.Whoami = self._caller.call(
+            operations.WHOAMI, [], options=Options(principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer

@@ -1,0 +1,149 @@
+"""What a call is made of: the operation, its arguments, and the options of the request."""
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime, timezone
+from typing import (
+    IO, Any, AsyncIterable, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple,
+    Union)
+from urllib.parse import quote
+
+
+class Unset:
+    """The type of UNSET, which is what an argument is that was not given; None is JSON's null."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNSET = Unset()
+
+Scalar = Union[str, int, float, bool]
+Time = Union[str, datetime]
+# The number of a version or revision, or the text of an ETag; of a fencing token, `fence`.
+ETag = Union[int, str]
+Content = Union[bytes, bytearray, memoryview, str, IO[bytes], Iterable[bytes]]
+AsyncContent = Union[Content, AsyncIterable[bytes]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One route of the API. `body`: none, json, patch or bytes. `answer`: none, json, page, bytes,
+    text, sse or websocket. `cursors`: the parameters by which a page may go on."""
+
+    name: str
+    method: str
+    path: str
+    body: str
+    answer: str
+    headers: FrozenSet[str] = frozenset()
+    cursors: Tuple[str, ...] = ()
+    etag_prefix: str = ""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a request is sent, beside what it says."""
+
+    timeout: Optional[float] = None
+    max_retries: Optional[int] = None
+    idempotency_key: Optional[str] = None
+    if_match: Optional[ETag] = None
+    if_none_match: Optional[ETag] = None
+    fencing_token: Optional[ETag] = None
+    principal: Optional[str] = None
+    consistency: Optional[str] = None
+    headers: Optional[Mapping[str, str]] = None
+
+    def over(self, defaults: "Options") -> "Options":
+        """These, and the defaults where there is none."""
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        chosen = {n: v if v is not None else getattr(defaults, n) for n, v in found.items()}
+        chosen["headers"] = {**(defaults.headers or {}), **(self.headers or {})}
+        return replace(self, **chosen)
+
+
+def metadata_filter(metadata: Optional[Mapping[str, Scalar]]) -> Dict[str, Scalar]:
+    return {f"metadata.{key}": value for key, value in (metadata or {}).items()}
+
+
+def path_of(template: str, values: Sequence[Union[str, int]]) -> str:
+    """The path, with every value as one segment of it."""
+    parts = template.split("/")
+    rest = iter(values)
+    for i, part in enumerate(parts):
+        if part.startswith("{"):
+            value = str(next(rest))
+            if not value:
+                raise ValueError(f"{part.strip('{}')} must not be empty")
+            parts[i] = {".": "%2E", "..": "%2E%2E"}.get(value, quote(value, safe=""))
+    return "/".join(parts)
+
+
+def _parameter(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return time_text(value) if isinstance(value, datetime) else str(value)
+
+
+def query_of(members: Mapping[str, Any]) -> str:
+    """None leaves a parameter out, as UNSET does: a query has no null."""
+    pairs = [f"{quote(name, safe='.')}={quote(_parameter(value), safe='')}"
+             for name, value in members.items() if value is not UNSET and value is not None]
+    return "?" + "&".join(pairs) if pairs else ""
+
+
+def time_text(value: datetime) -> str:
+    """RFC 3339 in UTC; a time without a zone is the machine's own."""
+    return value.astimezone(timezone.utc).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return time_text(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
+
+
+def json_bytes(value: Any) -> bytes:
+    return json.dumps(value, default=_plain, separators=(",", ":"), ensure_ascii=False,
+                      allow_nan=False).encode("utf-8")
+
+
+def body_of(members: Mapping[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not UNSET}
+
+
+def etag_text(value: ETag, prefix: str = "") -> str:
+    if isinstance(value, int):
+        return f'"{prefix}{value}"'
+    is_whole = value == "*" or value.endswith('"')
+    return value if is_whole else f'"{value}"'
+
+
+def header_pairs(operation: Operation, options: Options) -> List[Tuple[str, str]]:
+    """The headers that the options ask for and the operation takes."""
+    asked = {
+        "Idempotency-Key": options.idempotency_key,
+        "If-Match": _tag(options.if_match, operation),
+        "If-None-Match": _tag(options.if_none_match, operation),
+        "Cairn-Fencing-Token": options.fencing_token,
+        "Cairn-Principal": options.principal,
+        "Cairn-Consistency": options.consistency,
+    }
+    pairs = [(name, str(value)) for name, value in asked.items()
+             if value is not None and name in operation.headers]
+    return [*pairs, *(options.headers or {}).items()]
+
+
+def _tag(value: Optional[ETag], operation: Operation) -> Optional[str]:
+    return None if value is None else etag_text(value, operation.etag_prefix)

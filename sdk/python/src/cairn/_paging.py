@@ -1,0 +1,17 @@
+"""From a page to the next."""
+from __future__ import annotations
+
+from typing import Optional
+
+from ._core import Call
+from ._operation import UNSET
+
+
+def next_call(call: Call, has_more: bool, next_cursor: Optional[str]) -> Optional[Call]:
+    """What asks for the page behind one, in the direction that the caller went."""
+    if not has_more or next_cursor is None:
+        return None
+    cursors = call.operation.cursors
+    given = [c for c in cursors if call.query.get(c, UNSET) not in (UNSET, None)]
+    name = given[0] if given else cursors[-1]
+    return call.with_query({name: next_cursor})

@@ -1,0 +1,9 @@
+"""Tests against real servers: CAIRN_BIN names the binary, CAIRN_TEST_ENGINE the engine (sqlite or
+postgres, with CAIRN_TEST_POSTGRES its URL), CAIRN_LIBRARY libcairn."""
+import faulthandler
+import sys
+from pathlib import Path
+
+# A test that hangs says where.
+faulthandler.dump_traceback_later(180, exit=True)
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))

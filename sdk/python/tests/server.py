@@ -1,0 +1,155 @@
+"""A real cairn process on a real database, that can be killed and started again on its port."""
+import atexit
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import uuid
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+BINARY = os.environ.get("CAIRN_BIN") or str(ROOT / "build/src/cli/cairn")
+ENGINE = os.environ.get("CAIRN_TEST_ENGINE") or "sqlite"
+POSTGRES = os.environ.get("CAIRN_TEST_POSTGRES") or ""
+
+
+class Server:
+    def __init__(self, *args):
+        self._args = args
+        self._directory = tempfile.mkdtemp(prefix="cairn-python-")
+        self.schema = f"py_{uuid.uuid4().hex[:12]}"
+        self.port = 0
+        self._process = None
+        self._errors = None
+        self.start()
+        atexit.register(self.end)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def data(self):
+        return os.path.join(self._directory, "data")
+
+    def start(self):
+        assert self._process is None, "the server runs already"
+        store = ["--data", self.data] if ENGINE == "sqlite" \
+            else ["--db", POSTGRES, "--db-schema", self.schema]
+        self._errors = open(os.path.join(self._directory, "stderr"), "ab")
+        self._process = subprocess.Popen(
+            [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", *store, *self._args],
+            stdout=subprocess.PIPE, stderr=self._errors, text=True,
+            env={**os.environ, "CAIRN_DB": ""})
+        line = self._process.stdout.readline()
+        assert " listens on " in line, f"cairn did not start: {line}{self.errors()}"
+        self.port = int(line.rsplit(":", 1)[1])
+
+    def errors(self):
+        return Path(self._directory, "stderr").read_text()[-2000:]
+
+    def _finish(self, number):
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        process.send_signal(number)
+        code = process.wait(timeout=60)
+        process.stdout.close()
+        self._errors.close()
+        return code
+
+    def kill(self):
+        """SIGKILL: what was not durable is lost."""
+        self._finish(signal.SIGKILL)
+
+    def stop(self):
+        code = self._finish(signal.SIGTERM)
+        assert code in (0, None), f"cairn ended with {code}: {self.errors()}"
+
+    def end(self):
+        self.stop()
+        if ENGINE == "postgres":
+            subprocess.run(["psql", POSTGRES, "-qc", "SET client_min_messages = warning; "
+                            f"DROP SCHEMA IF EXISTS {self.schema} CASCADE"], check=False)
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+_shared = {}
+
+
+def shared(name="open"):
+    """A server that the tests of all files use, each for things of its own."""
+    if name not in _shared:
+        _shared[name] = Server()
+    return _shared[name]
+
+
+class Relay:
+    """A TCP proxy. `cut_answers` = n cuts the next n connections off as soon as the server answers;
+    what was sent has been received by then."""
+
+    def __init__(self, port):
+        self._target = port
+        self.cut_answers = 0
+        self.hold_answers = False
+        self.connections = 0
+        self._sockets = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def _accept(self):
+        while True:
+            try:
+                near, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            far = socket.create_connection(("127.0.0.1", self._target))
+            self._sockets += [near, far]
+            threading.Thread(target=self._pass, args=(near, far), daemon=True).start()
+            threading.Thread(target=self._pass_back, args=(far, near), daemon=True).start()
+
+    @staticmethod
+    def _pass(source, target):
+        try:
+            while True:
+                data = source.recv(65536)
+                if not data:
+                    break
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def _pass_back(self, source, target):
+        try:
+            while True:
+                data = source.recv(65536)
+                if self.hold_answers:
+                    continue
+                if self.cut_answers and data:
+                    self.cut_answers -= 1
+                    break
+                if not data:
+                    break
+                target.sendall(data)
+        except OSError:
+            pass
+        for sock in (source, target):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self._listener.close()
+        for sock in self._sockets:
+            sock.close()
