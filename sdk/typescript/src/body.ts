@@ -12,7 +12,7 @@ export type UploadSource =
 
 export interface Payload {
   /** What fetch is given, anew for each try. */
-  body(): BodyInit | undefined;
+  body(): RequestInit["body"] | undefined;
   type: string | undefined;
   /** A stream, of which something has been read. */
   isSpent(): boolean;
@@ -78,7 +78,7 @@ export function payloadOfSource(source: UploadSource, type: string | undefined):
   // Without a type fetch would make one up; of this one the server knows that it tells nothing.
   const told = type ?? own ?? "application/octet-stream";
   if (!isWhole) return { ...streamed(source), type: told };
-  return { ...NO_PAYLOAD, body: () => source as BodyInit, type: told };
+  return { ...NO_PAYLOAD, body: () => source as RequestInit["body"], type: told };
 }
 
 export function payloadOfJson(value: unknown, method: string): Payload {

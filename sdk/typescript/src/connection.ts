@@ -33,7 +33,7 @@ interface Request {
   what: string; // "GET /v1/threads": for people
   path: string;
   url: string;
-  headers: Record<string, string>;
+  headers: Headers;
   payload: Payload;
   options: RequestOptions;
   waitMs: number; // that the server may take on purpose
@@ -55,7 +55,7 @@ interface Tried<T> {
 }
 
 const isConditional = (r: Request): boolean =>
-  r.headers["If-Match"] !== undefined || r.headers["If-None-Match"] !== undefined;
+  r.headers.has("If-Match") || r.headers.has("If-None-Match");
 
 /** Whether it may be carried out twice without harm. */
 const isRepeatable = (r: Request): boolean =>
@@ -68,18 +68,31 @@ function newKey(): string {
 
 export class Connection {
   readonly baseUrl: string;
-  readonly defaults: RequestOptions;
-  /** The client that speaks over it. */
-  client!: Cairn;
+  // Private for good: what a program prints of its client shows no key.
   readonly #options: ClientOptions;
+  readonly #defaults: RequestOptions;
   readonly #key: () => Promise<string | undefined>;
+  #client: Cairn | undefined;
 
   constructor(options: ClientOptions = {}) {
     const { baseUrl: _url, apiKey: _key, fetch: _fetch, webSocket: _socket, ...defaults } = options;
     this.baseUrl = baseUrlOf(options);
-    this.defaults = defaults;
+    this.#defaults = defaults;
     this.#options = options;
     this.#key = keyOf(options);
+  }
+
+  get defaults(): RequestOptions {
+    return this.#defaults;
+  }
+
+  /** The client that speaks over it. */
+  get client(): Cairn {
+    return this.#client as Cairn;
+  }
+
+  set client(client: Cairn) {
+    this.#client = client;
   }
 
   /** The same server and key, with other defaults. */
@@ -178,10 +191,10 @@ export class Connection {
     options.headers = { ...this.defaults.headers, ...asked.options?.headers };
     if (method === "POST") options.idempotencyKey ??= newKey();
     const payload = payloadOf(method, asked, options);
-    const headers = headersOf(options);
+    const headers = new Headers(headersOf(options));
     const key = await this.#key();
-    if (key !== undefined) headers["Authorization"] ??= `Bearer ${key}`;
-    if (payload.type !== undefined) headers["Content-Type"] ??= payload.type;
+    if (key !== undefined && !headers.has("Authorization")) headers.set("Authorization", `Bearer ${key}`);
+    if (payload.type !== undefined && !headers.has("Content-Type")) headers.set("Content-Type", payload.type);
     const url = this.baseUrl + path + queryText(asked.query);
     const waitMs = 1000 * (Number((asked.query as { wait?: number } | undefined)?.wait) || 0);
     const isUpload = asked.source !== undefined;

@@ -1,6 +1,8 @@
 /** Bytes on their way here. */
 import type { Opened } from "./connection.js";
 import type { CairnError } from "./errors.js";
+import { errorOf, problemOf } from "./problems.js";
+import { sha256 } from "#platform";
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
@@ -9,7 +11,8 @@ export type Resume = (offset: number, etag: string) => Promise<Opened | undefine
 
 /**
  * An answer of bytes. Read `body` (or iterate) to take them as they come, or take all at once. When
- * the connection breaks, it goes on where it was, if what is there is still the same.
+ * the connection breaks, it goes on where it was, if what is there is still the same. The whole is
+ * compared with its digest at the end: other bytes end in `DataDamaged`.
  */
 export class Download implements AsyncIterable<Uint8Array> {
   readonly status: number;
@@ -68,6 +71,17 @@ export class Download implements AsyncIterable<Uint8Array> {
   }
 }
 
+/** The SHA-256 of the bytes that come, if they are the whole. */
+function expectedDigest(response: Response): string | undefined {
+  if (response.status !== 200) return undefined;
+  return /sha-256=:([^:]+):/.exec(response.headers.get("Repr-Digest") ?? "")?.[1];
+}
+
+function damaged(url: string): CairnError {
+  const { pathname } = new URL(url);
+  return errorOf(`GET ${pathname}`, problemOf(0, "data_damaged", "the bytes are not those that were stored"));
+}
+
 /** The body of the answer, which outlives its connection. */
 function lasting(
   opened: Opened, failed: (cause: unknown) => CairnError, resume: Resume | undefined,
@@ -76,6 +90,8 @@ function lasting(
   let { limit } = opened;
   let reader: Reader | undefined = opened.response.body?.getReader();
   let offset = 0;
+  const digest = expectedDigest(opened.response);
+  const hash = digest === undefined ? undefined : sha256();
 
   const goOn = async (cause: unknown): Promise<void> => {
     limit.release();
@@ -97,9 +113,11 @@ function lasting(
       const value = await next();
       if (value !== undefined) {
         offset += value.byteLength;
+        hash?.update(value);
         return out.enqueue(value);
       }
       limit.release();
+      if (hash !== undefined && hash.digest() !== digest) throw damaged(opened.response.url);
       return out.close();
     },
     async cancel(reason) {

@@ -18,6 +18,8 @@ const NEVER_SENT = new Set([
   "ECONNREFUSED", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENOENT",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
+/** A browser does not say that the server refused the page. */
+const IS_NODE = "process" in globalThis;
 const TLS = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO)/;
 
 interface Cause { code?: string; message?: string; errors?: Cause[]; cause?: Cause }
@@ -51,6 +53,5 @@ export function failureOfFetch(what: string, url: string, cause: unknown): Failu
   }
   const why = `broke the connection or could not be reached (${code || message || "no reason"})`;
   const advice = "Does the server run, and does it allow this page (--allow-origin)?";
-  return { error: failed(why, "window" in globalThis ? advice : "Does the server run?"),
-    mayPass: true, isUnknown: true };
+  return { error: failed(why, IS_NODE ? "Does the server run?" : advice), mayPass: true, isUnknown: true };
 }

@@ -4,9 +4,9 @@ import type { Attempt, Gap, Told } from "./follow.js";
 import type { Event } from "./generated/types.js";
 import { headersOf } from "./options.js";
 import { queryText } from "./path.js";
-import { platformSockets } from "./socket/platform.js";
+import { webSockets } from "./socket/webSocket.js";
 import type { OpenSocket, SocketOpener } from "./socket/types.js";
-import { ownSockets } from "#sockets";
+import { ownSockets } from "#platform";
 
 /** A WebSocket sends whether its reader reads or not. Beyond this it is closed, and the reader
  * comes back for the rest when it has read what is here. */
@@ -68,7 +68,7 @@ class Inbox {
 }
 
 function openerFor(attempt: Attempt): SocketOpener {
-  const opener = attempt.connection.webSocket === undefined ? ownSockets : platformSockets;
+  const opener = attempt.connection.webSocket === undefined ? ownSockets : webSockets;
   const { principal } = { ...attempt.connection.defaults, ...attempt.options };
   if (principal !== undefined && !opener.canSendHeaders)
     throw new CairnError("a WebSocket of the platform cannot send the principal: use a key that acts for it, or transport \"sse\"");

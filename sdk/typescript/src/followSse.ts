@@ -25,6 +25,9 @@ export async function* overSse(attempt: Attempt): AsyncGenerator<Told, void> {
       signal: life.signal, principal: options.principal, maxRetries: 0, tryTimeoutMs: silenceMs,
       headers: { Accept: "text/event-stream", ...options.headers },
     },
+  }).catch((error) => {
+    life.release();
+    throw error;
   });
   const parser = new SseParser();
   const decoder = new TextDecoder();

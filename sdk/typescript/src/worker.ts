@@ -5,7 +5,7 @@
  * returned.
  */
 import type { Cairn } from "./client.js";
-import { Aborted, ApiError, LeaseLost, OutcomeUnknown, TransitionRefused } from "./errors.js";
+import { ApiError, LeaseLost, OutcomeUnknown, TransitionRefused } from "./errors.js";
 import type { Run, RunBody } from "./generated/types.js";
 import { backoffMs, Limit, pause } from "./timing.js";
 
@@ -84,16 +84,35 @@ function claim(client: Cairn, { worker, lease_ms, agent, thread_id, signal }: To
 
 async function workOn(client: Cairn, run: Run, options: Told, handler: Handler): Promise<void> {
   const lease = new Limit(options.signal);
+  // A restart of the server takes a while, and gives every lease its whole time again.
+  const patience = { timeoutMs: options.lease_ms ?? LEASE_MS, maxRetries: 100 };
   const fenced = client.withOptions({ fencingToken: run.fence });
   const beats = keepLease(fenced, run, options, lease);
   try {
-    const output = await handler(run, { client: fenced, signal: lease.signal });
-    await finish(fenced, run, { status: "completed", final_output: output });
+    const body = await resultOf(run, handler, { client: fenced, signal: lease.signal }, options);
+    const patient = fenced.withOptions(patience);
+    if (body !== undefined) await settle(patient, run, body);
+    else if (options.signal.aborted) await patient.runs.release(run.id);
   } catch (error) {
-    await giveBack(fenced, run, options, error, lease.signal.aborted);
+    // Its lease ends by itself, and the run goes to another worker.
+    options.onError?.(error, run);
   } finally {
     lease.abort();
     await beats;
+  }
+}
+
+/** What the run becomes; undefined when the handler was stopped before it came to its end. */
+async function resultOf(
+  run: Run, handler: Handler, context: WorkContext, options: Told,
+): Promise<RunBody | undefined> {
+  try {
+    return { status: "completed", final_output: await handler(run, context) };
+  } catch (error) {
+    if (options.signal.aborted) return undefined;
+    options.onError?.(error, run);
+    const isLost = error instanceof LeaseLost || context.signal.aborted;
+    return isLost ? undefined : { status: "failed", error: describe(error) };
   }
 }
 
@@ -104,7 +123,8 @@ async function keepLease(client: Cairn, run: Run, options: Told, lease: Limit): 
   try {
     for (;;) {
       await pause(lease_ms / 3, signal, "the heartbeat");
-      await client.runs.heartbeat(run.id, { lease_ms }, { signal, timeoutMs: lease_ms });
+      const patience = { timeoutMs: (lease_ms * 2) / 3, maxRetries: 100 };
+      await client.runs.heartbeat(run.id, { lease_ms }, { signal, ...patience });
     }
   } catch (error) {
     if (signal.aborted) return;
@@ -114,31 +134,19 @@ async function keepLease(client: Cairn, run: Run, options: Told, lease: Limit): 
   }
 }
 
-/** The run has ended, for this worker. It may have moved it already, or somebody cancelled it. */
-async function finish(client: Cairn, run: Run, body: RunBody): Promise<void> {
-  const isOurs = (now: Run) => now.status === "running" && now.fence === run.fence;
-  if (!isOurs(await client.runs.get(run.id))) return;
-  try {
-    await client.runs.update(run.id, body);
-  } catch (error) {
-    if (error instanceof TransitionRefused) return;
-    if (!(error instanceof OutcomeUnknown)) throw error;
-    if (isOurs(await client.runs.get(run.id))) await client.runs.update(run.id, body);
+/** Unless the handler moved the run itself, or somebody cancelled it. */
+async function settle(client: Cairn, run: Run, body: RunBody): Promise<void> {
+  for (;;) {
+    const now = await client.runs.get(run.id);
+    if (now.status !== "running" || now.fence !== run.fence) return;
+    try {
+      await client.runs.update(run.id, body);
+      return;
+    } catch (error) {
+      if (error instanceof TransitionRefused) return;
+      if (!(error instanceof OutcomeUnknown)) throw error;
+    }
   }
-}
-
-/** The handler did not come to its end. */
-async function giveBack(client: Cairn, run: Run, options: Told, error: unknown, wasStopped: boolean): Promise<void> {
-  const isLost = error instanceof LeaseLost || (wasStopped && !options.signal.aborted);
-  if (isLost) return options.onError?.(error, run);
-  try {
-    if (options.signal.aborted || error instanceof Aborted) await client.runs.release(run.id);
-    else await finish(client, run, { status: "failed", error: describe(error) });
-  } catch (again) {
-    // Its lease ends by itself, and the run goes to another worker.
-    options.onError?.(again, run);
-  }
-  if (!options.signal.aborted) options.onError?.(error, run);
 }
 
 function describe(error: unknown): { name: string; message: string } {

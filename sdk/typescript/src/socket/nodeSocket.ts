@@ -114,6 +114,3 @@ export const nodeSockets: SocketOpener = {
   canSendHeaders: true,
   open: (asked, listener) => new NodeSocket(asked, listener),
 };
-
-/** What events are followed with when no constructor is given. */
-export const ownSockets = nodeSockets;

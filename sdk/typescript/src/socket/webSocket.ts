@@ -3,7 +3,7 @@ import { CairnError } from "../errors.js";
 import type { WebSocketConstructor } from "../options.js";
 import type { SocketOpener } from "./types.js";
 
-export const platformSockets: SocketOpener = {
+export const webSockets: SocketOpener = {
   seesPings: false,
   canSendHeaders: false,
   open(asked, listener) {
@@ -33,6 +33,3 @@ export const platformSockets: SocketOpener = {
     return { close: () => socket.close() };
   },
 };
-
-/** What events are followed with when no constructor is given. */
-export const ownSockets = platformSockets;

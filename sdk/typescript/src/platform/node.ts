@@ -1,0 +1,10 @@
+/** What Node has of its own. package.json chooses between this and web.ts. */
+import { createHash } from "node:crypto";
+import type { Hash } from "./types.js";
+
+export { nodeSockets as ownSockets } from "../socket/nodeSocket.js";
+
+export function sha256(): Hash {
+  const hash = createHash("sha256");
+  return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest("base64") };
+}
