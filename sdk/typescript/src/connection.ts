@@ -54,8 +54,9 @@ interface Tried<T> {
   failure?: Failure;
 }
 
+/** `If-Match: *` names no version: it holds the second time, too. */
 const isConditional = (r: Request): boolean =>
-  r.headers.has("If-Match") || r.headers.has("If-None-Match");
+  (r.headers.get("If-Match") ?? "*") !== "*" || r.headers.has("If-None-Match");
 
 /** Whether it may be carried out twice without harm. */
 const isRepeatable = (r: Request): boolean =>

@@ -51,6 +51,9 @@ test('answers that are lost', async (t) => {
 
   await t.test('a PUT and a DELETE without a condition may be sent again', async () => {
     const { id } = await direct.threads.create({});
+    await direct.threads.states.put(id, 'plan', { data: { step: 1 } }, { ifNoneMatch: '*' });
+    const state = await lossy(1, () => client.threads.states.put(id, 'plan', { data: { step: 2 } }, { ifMatch: '*' }));
+    assert.deepEqual(state.data, { step: 2 });
     const file = await lossy(1, () => client.threads.files.upload(id, 'a.txt', 'x'));
     assert.equal(file.size_bytes, 1);
     await lossy(2, () => client.threads.delete(id));
