@@ -263,6 +263,62 @@ enum error handle_run_recovery(struct call *call, struct context *c)
     return answer_recovery(call, c, &place);
 }
 
+/* --- The history of channels ---------------------------------------------------------------- */
+
+struct deltas_body {
+    struct str ns;
+    struct str_list channels;
+};
+static const struct field deltas_fields[] = {
+    {.name = "namespace",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL,
+        .offset = offsetof(struct deltas_body, ns),
+        .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
+        .summary = "unless given, the outermost one that has the checkpoint"},
+    {.name = "channels",
+        .kind = FIELD_STRINGS,
+        .offset = offsetof(struct deltas_body, channels),
+        .max = CHECKPOINT_DELTA_CHANNELS,
+        .summary = "their names"},
+};
+const struct schema schema_deltas_body = {
+    "CheckpointDeltasBody", deltas_fields, COUNT_OF(deltas_fields), sizeof(struct deltas_body)};
+
+#define DELTAS_FIELD(member) offsetof(struct checkpoint_deltas, member)
+static const struct field deltas_shown_fields[] = {
+    {.name = "checkpoint_id", .kind = FIELD_UUID, .offset = DELTAS_FIELD(checkpoint.id)},
+    {.name = "namespace", .kind = FIELD_STRING, .offset = DELTAS_FIELD(checkpoint.ns)},
+    {.name = "channels",
+        .kind = FIELD_OBJECT,
+        .offset = DELTAS_FIELD(channels),
+        .summary = "of each {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, "
+                   "oldest first; without a seed where no ancestor has a value"},
+    {.name = "looked_at",
+        .kind = FIELD_INT,
+        .offset = DELTAS_FIELD(looked_at),
+        .summary = "ancestors"},
+    {.name = "next_checkpoint_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_NULLABLE,
+        .offset = DELTAS_FIELD(next),
+        .has_offset = DELTAS_FIELD(has_next),
+        .summary = "for channels without a seed ask this one too: its writes are older"},
+};
+const struct schema schema_checkpoint_deltas = {"CheckpointDeltas", deltas_shown_fields,
+    COUNT_OF(deltas_shown_fields), sizeof(struct checkpoint_deltas)};
+
+enum error handle_checkpoint_deltas(struct call *call, struct context *c)
+{
+    const struct deltas_body *body = call->input;
+    struct checkpoint_deltas deltas;
+    enum error e = checkpoint_deltas(c, call->params[0], body->ns, call->params[1],
+        body->channels.items, body->channels.count, &deltas);
+    if (e == OK)
+        call_answer(call, &schema_checkpoint_deltas, &deltas, 0);
+    return e;
+}
+
 /* --- Of a run ------------------------------------------------------------------------------- */
 
 enum error handle_run_checkpoints(struct call *call, struct context *c)

@@ -16,6 +16,10 @@
 #define HEAD_FIELDS                                                                           \
     {.name = "id", .kind = FIELD_UUID, .offset = CHECKPOINT_FIELD(id)},                       \
         {.name = "thread_id", .kind = FIELD_UUID, .offset = CHECKPOINT_FIELD(thread_id)},     \
+        {.name = "thread_key",                                                                \
+            .kind = FIELD_STRING,                                                             \
+            .flags = FIELD_NULLABLE,                                                          \
+            .offset = CHECKPOINT_FIELD(thread_key)},                                          \
         {.name = "namespace",                                                                 \
             .kind = FIELD_STRING,                                                             \
             .offset = CHECKPOINT_FIELD(ns),                                                   \
@@ -72,10 +76,13 @@ const struct schema schema_run_checkpoint = {"RunCheckpoint", run_checkpoint_fie
 
 /* --- Put ------------------------------------------------------------------------------------ */
 
+static const char *const inherits[] = {"all", "versions", NULL};
+
 struct changes_body {
     struct str set;
     struct str append;
     struct str_list remove;
+    struct str inherit;
 };
 static const struct field changes_fields[] = {
     {.name = "set",
@@ -95,6 +102,13 @@ static const struct field changes_fields[] = {
         .flags = FIELD_OPTIONAL,
         .offset = offsetof(struct changes_body, remove),
         .summary = "channels that go"},
+    {.name = "inherit",
+        .kind = FIELD_ENUM,
+        .flags = FIELD_OPTIONAL,
+        .offset = offsetof(struct changes_body, inherit),
+        .choices = inherits,
+        .summary = "of the parent's channels: all, unless given, or those that have kept the "
+                   "version which channel_versions names"},
 };
 static const struct schema schema_changes = {
     "CheckpointChanges", changes_fields, COUNT_OF(changes_fields), sizeof(struct changes_body)};
@@ -221,8 +235,11 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
         .has_expected = body->has_expected_latest,
         .expected = body->expected_latest,
         .values = body->checkpoint.channel_values,
-        .change = {body->changes.set, body->changes.append, body->changes.remove.items,
-            body->changes.remove.count},
+        .change = {.set = body->changes.set,
+            .append = body->changes.append,
+            .remove = body->changes.remove.items,
+            .n_remove = body->changes.remove.count},
+        .by_versions = body->has_changes && str_eq(body->changes.inherit, STR("versions")),
         .may_replace = body->has_replace && body->replace};
     bool is_new = false;
     checkpoint.thread_id = call->params[0];
@@ -284,6 +301,8 @@ static const char *const includes[] = {"values", "writes", "all", NULL};
 struct list_query {
     struct page_query page;
     struct str ns;
+    bool has_id_before;
+    struct uuid id_before;
     bool has_before;
     struct uuid before;
     struct str include;
@@ -298,16 +317,21 @@ static const struct field list_query_fields[] = {
         .offset = QUERY_FIELD(ns),
         .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
         .summary = "only this one; empty: the outermost graph"},
-    {.name = "before",
+    {.name = "id_before",
         .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(before),
-        .has_offset = QUERY_FIELD(has_before),
-        .summary = "those that were put before this checkpoint"},
+        .offset = QUERY_FIELD(id_before),
+        .has_offset = QUERY_FIELD(has_id_before),
+        .summary = "those whose ids are smaller than this one, which nobody need have"},
     {.name = "include",
         .kind = FIELD_ENUM,
         .offset = QUERY_FIELD(include),
         .choices = includes,
         .summary = "values (with their versions), writes, or all of it"},
+    {.name = "before",
+        .kind = FIELD_UUID,
+        .offset = QUERY_FIELD(before),
+        .has_offset = QUERY_FIELD(has_before),
+        .summary = "those that were put before this checkpoint"},
     {.name = "run_id",
         .kind = FIELD_UUID,
         .offset = QUERY_FIELD(run_id),
@@ -319,6 +343,10 @@ const struct schema query_checkpoints = {
 const struct schema query_run_checkpoints = {"RunCheckpointsQuery", list_query_fields,
     COUNT_OF(list_query_fields) - 1, sizeof(struct list_query)};
 
+/* Of all threads: what was put before is told by the cursor, and runs have lists of their own. */
+const struct schema query_all_checkpoints = {"AllCheckpointsQuery", list_query_fields,
+    COUNT_OF(list_query_fields) - 2, sizeof(struct list_query)};
+
 static unsigned shown(struct str include)
 {
     if (str_is_none(include))
@@ -328,8 +356,31 @@ static unsigned shown(struct str include)
     return str_eq(include, STR("writes")) ? CHECKPOINT_WRITES : CHECKPOINT_WHOLE;
 }
 
-static void answer_page(
-    struct call *call, const struct schema *schema, const struct checkpoint_page *page)
+/* By number; of all threads a place in the order by time: "AT~THREAD~NUMBER". */
+static struct str write_cursor(
+    struct call *call, const struct checkpoint_filter *filter, const struct checkpoint_mark *next)
+{
+    char thread[UUID_TEXT_LEN];
+    if (!filter->of_all)
+        return arena_printf(call->arena, "%lld", (long long)next->sequence_num);
+    uuid_format(next->thread_id, thread);
+    return arena_printf(call->arena, "%lld~%.*s~%lld", (long long)next->created_at, UUID_TEXT_LEN,
+        thread, (long long)next->sequence_num);
+}
+
+static bool read_cursor(
+    struct str cursor, const struct checkpoint_filter *filter, struct checkpoint_mark *out)
+{
+    struct str rest = cursor, at, thread;
+    if (!filter->of_all)
+        return str_to_i64(cursor, &out->sequence_num) && out->sequence_num > 0;
+    return str_next_part(&rest, '~', &at) && str_to_i64(at, &out->created_at) &&
+           str_next_part(&rest, '~', &thread) && uuid_parse(thread, &out->thread_id) &&
+           str_to_i64(rest, &out->sequence_num) && out->sequence_num > 0;
+}
+
+static void answer_page(struct call *call, const struct schema *schema,
+    const struct checkpoint_filter *filter, const struct checkpoint_page *page)
 {
     struct json_writer w;
     json_writer_init(&w, &call->out);
@@ -342,8 +393,7 @@ static void answer_page(
     json_write_name(&w, "has_more");
     json_write_bool(&w, page->more);
     json_write_name(&w, "next_cursor");
-    json_write_string(&w,
-        page->more ? arena_printf(call->arena, "%lld", (long long)page->next_before) : STR_NONE);
+    json_write_string(&w, page->more ? write_cursor(call, filter, &page->next) : STR_NONE);
     json_write_end(&w);
 }
 
@@ -357,15 +407,16 @@ enum error checkpoints_answer_list(struct call *call, struct context *c,
     filter->ns = q->ns;
     filter->has_before_id = q->has_before;
     filter->before_id = q->before;
+    filter->has_id_before = q->has_id_before;
+    filter->id_before = q->id_before;
     filter->show = shown(q->include);
     memcpy(filter->metadata_keys, call->metadata_keys, sizeof filter->metadata_keys);
     memcpy(filter->metadata_values, call->metadata_values, sizeof filter->metadata_values);
-    if (!str_is_none(q->page.cursor) &&
-        (!str_to_i64(q->page.cursor, &filter->before) || filter->before < 1))
+    if (!str_is_none(q->page.cursor) && !read_cursor(q->page.cursor, filter, &filter->before))
         return cursor_refused(call);
     enum error e = checkpoint_list(c, filter, limit, &page);
     if (e == OK)
-        answer_page(call, schema, &page);
+        answer_page(call, schema, filter, &page);
     return e;
 }
 
@@ -374,6 +425,12 @@ enum error handle_checkpoint_list(struct call *call, struct context *c)
     const struct list_query *q = call->query;
     struct checkpoint_filter filter = {
         .thread_id = call->params[0], .has_run_id = q->has_run_id, .run_id = q->run_id};
+    return checkpoints_answer_list(call, c, &schema_checkpoint, &filter);
+}
+
+enum error handle_all_checkpoints(struct call *call, struct context *c)
+{
+    struct checkpoint_filter filter = {.of_all = true};
     return checkpoints_answer_list(call, c, &schema_checkpoint, &filter);
 }
 

@@ -113,6 +113,7 @@ static const struct {
         "{\"channel\":\"messages\",\"value\":{\"role\":\"tool\",\"content\":\"42\"}}"},
     {"CheckpointPrune", "{\"keep_latest\":20,\"older_than_s\":604800}"},
     {"CheckpointCopy", "{\"to_thread_id\":\"" ID_2 "\"}"},
+    {"CheckpointDeltasBody", "{\"channels\":[\"messages\"]}"},
     {"Replay", "{\"checkpoint_id\":\"" ID_1 "\",\"modified_state\":{\"iteration\":0}}"},
     {"ShareCreate", "{\"kind\":\"participate\",\"permission\":\"read\",\"label\":\"for reviewers\","
                     "\"max_redemptions\":10}"},

@@ -155,6 +155,11 @@ enum error handle_tool_call_list(struct call *call, struct context *c);
 enum error handle_step_summary(struct call *call, struct context *c);
 
 /* threads_api.c */
+/* What savers of checkpoints of other frameworks ask for. */
+extern const struct schema query_all_checkpoints, schema_deltas_body, schema_checkpoint_deltas;
+enum error handle_all_checkpoints(struct call *call, struct context *c);
+enum error handle_checkpoint_deltas(struct call *call, struct context *c);
+
 extern const struct schema schema_thread, schema_thread_body, query_threads, schema_reason;
 extern const struct schema schema_keyed_thread_body;
 enum error handle_thread_ensure(struct call *call, struct context *c);

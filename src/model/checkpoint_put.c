@@ -195,64 +195,129 @@ static enum error check_latest(
         STR_ARG(id));
 }
 
+/* What a checkpoint is put upon: the values of its parent. */
+struct base {
+    struct uuid snapshot_id; /* the nil id: there is no parent */
+    struct str versions;     /* of its channels, where the put asks for them */
+};
+
+static struct base base_of(const struct checkpoint *parent)
+{
+    return (struct base){parent->snapshot_id, parent->channel_versions};
+}
+
 /* Who says which one the latest is means that one. Where nothing is said: the run's own latest,
  * since others may write beside it (one that was replayed from it does), or else that of the
  * namespace. */
 static enum error take_usual_parent(struct context *c, const struct checkpoint_put *put,
-    struct checkpoint *k, const struct checkpoint *latest, struct uuid *out_snapshot)
+    struct checkpoint *k, const struct checkpoint *latest, struct base *out_base)
 {
     struct checkpoint own;
     bool found = false;
-    enum error e = k->has_run_id && latest != NULL && !put->expects_latest
-                       ? checkpoint_find_latest_of_run(c, k->run_id, k->ns, false, &found, &own)
-                       : OK;
+    enum error e =
+        k->has_run_id && latest != NULL && !put->expects_latest
+            ? checkpoint_find_latest_of_run(c, k->run_id, k->ns, put->by_versions, &found, &own)
+            : OK;
     const struct checkpoint *parent = found ? &own : latest;
     if (e != OK || parent == NULL)
         return e;
     k->has_parent_id = true;
     k->parent_id = parent->id;
-    *out_snapshot = parent->snapshot_id;
+    *out_base = base_of(parent);
     return OK;
 }
 
-/* The checkpoint that this one is put upon; the nil snapshot: none. */
+/* One that was put before: whatever goes from parent to parent comes to an end. A checkpoint that
+ * is there already has its number. */
+static bool is_before(const struct checkpoint *parent, const struct checkpoint *k)
+{
+    return k->sequence_num == 0 || parent->sequence_num < k->sequence_num;
+}
+
+/* The checkpoint that this one is put upon. */
 static enum error find_parent(struct context *c, const struct checkpoint_put *put,
-    struct checkpoint *k, const struct checkpoint *latest, struct uuid *out_snapshot)
+    struct checkpoint *k, const struct checkpoint *latest, struct base *out_base)
 {
     struct checkpoint parent;
     bool found = false;
-    *out_snapshot = UUID_NIL;
+    *out_base = (struct base){.snapshot_id = UUID_NIL};
     if (!put->knows_parent)
-        return take_usual_parent(c, put, k, latest, out_snapshot);
+        return take_usual_parent(c, put, k, latest, out_base);
     if (!k->has_parent_id)
         return OK;
-    enum error e = uuid_eq(k->parent_id, k->id) ? OK
-                                                : checkpoint_find(c, k->thread_id, k->ns,
-                                                      k->parent_id, false, &found, &parent);
-    if (e == OK && !found)
+    enum error e =
+        checkpoint_find(c, k->thread_id, k->ns, k->parent_id, put->by_versions, &found, &parent);
+    if (e == OK && (!found || uuid_eq(k->parent_id, k->id)))
         return problem_fault(c->problem, STR("/parent_id"),
             "must be another checkpoint of this thread and namespace");
+    if (e == OK && !is_before(&parent, k))
+        return problem_fault(c->problem, STR("/parent_id"),
+            "must be a checkpoint that was put before the one that is replaced");
     if (e == OK)
-        *out_snapshot = parent.snapshot_id;
+        *out_base = base_of(&parent);
     return e;
 }
 
 /* --- Put ------------------------------------------------------------------------------------ */
 
-static enum error put_values(struct context *c, const struct checkpoint_put *put,
-    struct uuid thread_id, struct uuid base_id, struct snapshot *out_snapshot)
+/* The channels that the parent has in the version that this one names, and those that are added
+ * to. */
+static enum error find_kept(struct context *c, const struct checkpoint *k, struct str base_versions,
+    struct snapshot_change *change)
 {
-    if (str_is_none(put->values) && uuid_is_nil(base_id))
-        return problem_fault(
-            c->problem, STR("/changes"), "need a parent: the first checkpoint has channel_values");
+    struct json_doc own, parents, added;
+    struct json key, version, other;
+    struct str append = str_is_none(change->append) ? STR("{}") : change->append;
+    enum error e = parse(c, k->channel_versions, &own);
+    if (e == OK)
+        e = parse(c, base_versions, &parents);
+    if (e == OK)
+        e = parse(c, append, &added);
+    if (e != OK)
+        return e;
+    size_t most = json_count(json_root(&own)) + json_count(json_root(&added)), n = 0;
+    struct str *keep = ARENA_ARRAY(c->arena, struct str, most + 1);
+    struct json_iter it = json_iter(json_root(&own));
+    while (json_next(&it, &key, &version)) {
+        struct str channel = json_string(c->arena, key);
+        if (json_get(json_root(&parents), channel, &other) && json_equal(version, other))
+            keep[n++] = channel;
+    }
+    it = json_iter(json_root(&added));
+    while (json_next(&it, &key, &other))
+        keep[n++] = json_string(c->arena, key);
+    change->keeps_some = true;
+    change->keep = keep;
+    change->n_keep = n;
+    return OK;
+}
+
+static enum error put_changes(struct context *c, const struct checkpoint_put *put,
+    const struct checkpoint *k, const struct base *base, struct snapshot *out_snapshot)
+{
+    struct snapshot_change change = put->change;
+    bool has_base = !uuid_is_nil(base->snapshot_id);
+    /* Who takes it for granted that there is something to change is told that there is not. */
+    if (!has_base && !put->by_versions && !put->knows_parent)
+        return problem_fault(c->problem, STR("/changes"),
+            "need a parent: the first checkpoint has channel_values, or says \"parent_id\": null");
+    enum error e = has_base && put->by_versions ? find_kept(c, k, base->versions, &change) : OK;
+    return e == OK ? snapshot_change(
+                         c, k->thread_id, base->snapshot_id, &change, STR("/changes"), out_snapshot)
+                   : e;
+}
+
+static enum error put_values(struct context *c, const struct checkpoint_put *put,
+    const struct checkpoint *k, const struct base *base, struct snapshot *out_snapshot)
+{
     if (str_is_none(put->values))
-        return snapshot_change(c, thread_id, base_id, &put->change, STR("/changes"), out_snapshot);
-    enum error e = snapshot_put(c, thread_id, base_id, put->values, out_snapshot);
+        return put_changes(c, put, k, base, out_snapshot);
+    enum error e = snapshot_put(c, k->thread_id, base->snapshot_id, put->values, out_snapshot);
     if (e != ERR_DAMAGED)
         return e;
     /* What is whole needs nothing of a parent that cannot be read any more. */
     problem_init(c->problem, c->arena);
-    return snapshot_put(c, thread_id, UUID_NIL, put->values, out_snapshot);
+    return snapshot_put(c, k->thread_id, UUID_NIL, put->values, out_snapshot);
 }
 
 static bool json_same(struct context *c, struct str a, struct str b)
@@ -302,12 +367,12 @@ static enum error replace(struct context *c, const struct checkpoint *old, struc
 
 /* What the changes lead to, without putting them where the whole is at hand. */
 static enum error values_of(struct context *c, const struct checkpoint_put *put,
-    struct checkpoint *k, struct uuid base_id, struct snapshot *out_snapshot)
+    struct checkpoint *k, const struct base *base, struct snapshot *out_snapshot)
 {
     k->channel_values = put->values;
     if (!str_is_none(put->values))
         return OK;
-    enum error e = put_values(c, put, k->thread_id, base_id, out_snapshot);
+    enum error e = put_values(c, put, k, base, out_snapshot);
     return e == OK ? snapshot_get(c, out_snapshot->id, &k->channel_values) : e;
 }
 
@@ -316,13 +381,13 @@ static enum error put_again(struct context *c, const struct checkpoint_put *put,
     struct checkpoint *old, struct checkpoint *k)
 {
     struct snapshot snapshot = {0};
-    struct uuid base_id;
+    struct base base;
     take_over(put, old, k);
     struct checkpoint_put known = *put;
     known.knows_parent = true;
-    enum error e = find_parent(c, &known, k, NULL, &base_id);
+    enum error e = find_parent(c, &known, k, NULL, &base);
     if (e == OK)
-        e = values_of(c, put, k, base_id, &snapshot);
+        e = values_of(c, put, k, &base, &snapshot);
     if (e == OK)
         e = snapshot_get(c, old->snapshot_id, &old->channel_values);
     if (e == ERR_DAMAGED && put->may_replace) {
@@ -341,7 +406,7 @@ static enum error put_again(struct context *c, const struct checkpoint_put *put,
             "the namespace has another checkpoint %.*s; \"replace\": true writes over it",
             STR_ARG(id_text(c, k->id)));
     if (uuid_is_nil(snapshot.id))
-        e = put_values(c, put, k->thread_id, base_id, &snapshot);
+        e = put_values(c, put, k, &base, &snapshot);
     if (e != OK)
         return e;
     k->snapshot_id = snapshot.id;
@@ -353,12 +418,12 @@ static enum error put_new(struct context *c, const struct checkpoint_put *put,
     const struct checkpoint *latest, struct checkpoint *k)
 {
     struct snapshot snapshot;
-    struct uuid base_id;
+    struct base base;
     enum error e = check_latest(c, put, latest);
     if (e == OK)
-        e = find_parent(c, put, k, latest, &base_id);
+        e = find_parent(c, put, k, latest, &base);
     if (e == OK)
-        e = put_values(c, put, k->thread_id, base_id, &snapshot);
+        e = put_values(c, put, k, &base, &snapshot);
     if (e != OK)
         return e;
     k->snapshot_id = snapshot.id;
@@ -377,6 +442,8 @@ enum error checkpoint_put(struct context *c, const struct checkpoint_put *put,
     enum error e = thread_get_head(c, checkpoint->thread_id, &thread);
     if (e == OK)
         e = checkpoint_check_shape(c, checkpoint);
+    checkpoint->thread_key = e == OK ? thread.key : STR_NONE;
+    checkpoint->sequence_num = 0;
     if (e == OK)
         e = check_run(c, put, checkpoint);
     if (e == OK && put->has_id && uuid_is_nil(checkpoint->id))
@@ -392,6 +459,6 @@ enum error checkpoint_put(struct context *c, const struct checkpoint_put *put,
     if (exists)
         return put_again(c, put, &old, checkpoint);
     e = checkpoint_find_latest(
-        c, checkpoint->thread_id, checkpoint->ns, false, &has_latest, &latest);
+        c, checkpoint->thread_id, checkpoint->ns, put->by_versions, &has_latest, &latest);
     return e == OK ? put_new(c, put, has_latest ? &latest : NULL, checkpoint) : e;
 }

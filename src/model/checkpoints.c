@@ -24,6 +24,7 @@ void checkpoint_read_row(struct query *q, struct checkpoint *out)
     out->channel_versions = row_text(q);
     out->versions_seen = row_text(q);
     out->pending_sends = row_text(q);
+    out->thread_key = row_text(q);
 }
 
 static enum error read_one(struct query *q, bool *out_found, struct checkpoint *out_checkpoint)
@@ -114,9 +115,11 @@ enum error checkpoint_latest(struct context *c, struct uuid thread_id, struct st
 
 /* --- Lists ---------------------------------------------------------------------------------- */
 
+/* What is left out is looked at. */
 static bool has_filter(const struct checkpoint_filter *filter)
 {
-    return !str_is_none(filter->metadata_keys[0]);
+    return !str_is_none(filter->metadata_keys[0]) || filter->has_id_before ||
+           (filter->of_all && !str_is_none(filter->ns));
 }
 
 static bool has_member(struct context *c, struct json metadata, struct str key, struct str value)
@@ -134,7 +137,11 @@ static bool is_wanted(
 {
     struct json_doc doc;
     struct json_error unused;
-    if (!has_filter(filter))
+    if (filter->has_id_before && uuid_cmp(k->id, filter->id_before) >= 0)
+        return false;
+    if (!str_is_none(filter->ns) && !str_eq(k->ns, filter->ns))
+        return false;
+    if (str_is_none(filter->metadata_keys[0]))
         return true;
     if (!json_parse(c->arena, k->metadata, &doc, &unused))
         return false;
@@ -153,26 +160,39 @@ static size_t size_of(const struct checkpoint *k)
 
 static const struct sql_statement *list_statement(const struct checkpoint_filter *filter)
 {
+    if (filter->of_all)
+        return &SQL_CHECKPOINT_LIST_OF_ALL;
     if (filter->has_run_id)
         return &SQL_CHECKPOINT_LIST_OF_RUN;
     return str_is_none(filter->ns) ? &SQL_CHECKPOINT_LIST : &SQL_CHECKPOINT_LIST_IN_NAMESPACE;
 }
 
-/* The next rows before this number. */
+static void bind_place(struct query *q, const struct checkpoint_filter *filter,
+    const struct checkpoint_mark *before, const struct sql_statement *statement)
+{
+    query_i64(q, "before", before->sequence_num);
+    if (filter->of_all) {
+        query_i64(q, "before_at", before->created_at);
+        query_uuid(q, "before_thread", before->thread_id);
+        return;
+    }
+    if (filter->has_run_id)
+        query_uuid(q, "run_id", filter->run_id);
+    else
+        query_uuid(q, "thread_id", filter->thread_id);
+    if (statement != &SQL_CHECKPOINT_LIST)
+        query_text(q, "namespace", filter->ns);
+}
+
+/* The next rows behind this one. */
 static enum error read_slice(struct context *c, const struct checkpoint_filter *filter,
-    int64_t before, struct checkpoint out_rows[SLICE_ROWS], size_t *out_count)
+    const struct checkpoint_mark *before, struct checkpoint out_rows[SLICE_ROWS], size_t *out_count)
 {
     const struct sql_statement *statement = list_statement(filter);
     struct query q;
     size_t count = 0;
     context_query(c, &q, statement);
-    if (filter->has_run_id)
-        query_uuid(&q, "run_id", filter->run_id);
-    else
-        query_uuid(&q, "thread_id", filter->thread_id);
-    if (statement != &SQL_CHECKPOINT_LIST)
-        query_text(&q, "namespace", filter->ns);
-    query_i64(&q, "before", before);
+    bind_place(&q, filter, before, statement);
     query_i64(&q, "limit", SLICE_ROWS);
     query_bool(&q, "whole", filter->show & CHECKPOINT_VALUES);
     while (count < SLICE_ROWS && query_next(&q))
@@ -194,11 +214,16 @@ static bool is_full(const struct checkpoint_filter *filter, const struct checkpo
            (has_filter(filter) && at->seen == CHECKPOINT_SCAN_MAX);
 }
 
+static struct checkpoint_mark mark_of(const struct checkpoint *row)
+{
+    return (struct checkpoint_mark){row->sequence_num, row->created_at, row->thread_id};
+}
+
 static enum error take_row(struct context *c, const struct checkpoint_filter *filter,
     struct checkpoint *row, struct checkpoint_page *page, struct progress *at)
 {
     struct arena_mark mark = arena_mark(c->arena);
-    page->next_before = row->sequence_num;
+    page->next = mark_of(row);
     at->seen++;
     if (!is_wanted(c, filter, row)) {
         arena_rewind(c->arena, mark);
@@ -217,8 +242,6 @@ static enum error find_before(
 {
     struct checkpoint k;
     bool found;
-    if (!filter->has_before_id)
-        return OK;
     enum error e =
         checkpoint_find(c, filter->thread_id, filter->ns, filter->before_id, false, &found, &k);
     if (e == OK && !found)
@@ -230,27 +253,43 @@ static enum error find_before(
     return e;
 }
 
+static enum error take_slice(struct context *c, const struct checkpoint_filter *filter,
+    size_t limit, struct checkpoint rows[SLICE_ROWS], size_t count, struct checkpoint_page *page,
+    struct progress *at)
+{
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < count && !page->more; i++) {
+        page->more = is_full(filter, page, limit, at);
+        if (!page->more)
+            e = take_row(c, filter, &rows[i], page, at);
+    }
+    return e;
+}
+
 enum error checkpoint_list(struct context *c, const struct checkpoint_filter *filter, size_t limit,
     struct checkpoint_page *page)
 {
     struct checkpoint rows[SLICE_ROWS];
     struct progress at = {0};
-    int64_t before = filter->before > 0 ? filter->before : INT64_MAX;
+    struct checkpoint_mark before = filter->before;
     size_t count = SLICE_ROWS;
+    if (before.sequence_num == 0)
+        before = (struct checkpoint_mark){INT64_MAX, INT64_MAX, UUID_NIL};
     page->count = 0;
     page->more = false;
-    enum error e = get_thread(c, filter->thread_id);
-    if (e == OK)
-        e = find_before(c, filter, &before);
+    enum error e = filter->of_all ? OK : get_thread(c, filter->thread_id);
+    if (e == OK && filter->has_before_id)
+        e = find_before(c, filter, &before.sequence_num);
     while (e == OK && !page->more && count == SLICE_ROWS) {
-        e = read_slice(c, filter, before, rows, &count);
-        for (size_t i = 0; e == OK && i < count && !page->more; i++) {
-            page->more = is_full(filter, page, limit, &at);
-            if (!page->more)
-                e = take_row(c, filter, &rows[i], page, &at);
-        }
+        struct arena_mark mark = arena_mark(c->arena);
+        size_t taken = page->count;
+        e = read_slice(c, filter, &before, rows, &count);
+        if (e == OK)
+            e = take_slice(c, filter, limit, rows, count, page, &at);
         if (count > 0)
-            before = rows[count - 1].sequence_num;
+            before = mark_of(&rows[count - 1]);
+        if (e == OK && page->count == taken)
+            arena_rewind(c->arena, mark);
     }
     return e;
 }

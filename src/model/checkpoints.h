@@ -36,12 +36,16 @@ enum {
     CHECKPOINT_COPY_MAX = 200,
     CHECKPOINT_COPY_MAX_BYTES = 32 * 1024 * 1024,
     CHECKPOINT_SKIP_MAX = 1000, /* damaged ones that a recovery goes past */
+    CHECKPOINT_DELTA_CHANNELS = 100,
+    CHECKPOINT_DELTA_MAX = 1000, /* ancestors that one request looks at */
+    CHECKPOINT_DELTA_MAX_BYTES = 16 * 1024 * 1024,
 };
 
 /* JSON is compact text; STR_NONE where the list left it out. */
 struct checkpoint {
     struct uuid id;
     struct uuid thread_id;
+    struct str thread_key; /* STR_NONE: the thread has none */
     struct str ns;
     bool has_parent_id;
     struct uuid parent_id;
@@ -77,14 +81,25 @@ MUST_CHECK enum error checkpoint_get(struct context *c, struct uuid thread_id, s
 MUST_CHECK enum error checkpoint_latest(struct context *c, struct uuid thread_id, struct str ns,
     unsigned show, struct checkpoint *out_checkpoint);
 
+/* A place in a list: behind this one. */
+struct checkpoint_mark {
+    int64_t sequence_num; /* 0: from the newest */
+    /* Of the list of all threads. */
+    int64_t created_at;
+    struct uuid thread_id;
+};
+
 struct checkpoint_filter {
+    bool of_all; /* threads of the tenant */
     struct uuid thread_id;
     struct str ns; /* STR_NONE: all */
     bool has_run_id;
     struct uuid run_id;
     bool has_before_id;
     struct uuid before_id;
-    int64_t before; /* a number; 0: from the newest */
+    bool has_id_before; /* those with smaller ids; nobody need have this one */
+    struct uuid id_before;
+    struct checkpoint_mark before;
     struct str metadata_keys[THREAD_METADATA_FILTERS];
     struct str metadata_values[THREAD_METADATA_FILTERS];
     unsigned show;
@@ -93,10 +108,11 @@ struct checkpoint_page {
     struct checkpoint *checkpoints; /* room for the limit */
     size_t count;
     bool more;
-    int64_t next_before; /* where the next page begins, when there is more */
+    struct checkpoint_mark next; /* where the next page begins, when there is more */
 };
-/* Newest first. A page ends at `limit`, PAGE_MAX_BYTES, or, with a filter by metadata, once
- * CHECKPOINT_SCAN_MAX were looked at. */
+/* Newest first: of a thread by number, of all by time. A page ends at `limit`, PAGE_MAX_BYTES, or,
+ * with a filter that no index answers (metadata, smaller ids, the namespace among all threads),
+ * once CHECKPOINT_SCAN_MAX were looked at. */
 MUST_CHECK enum error checkpoint_list(struct context *c, const struct checkpoint_filter *filter,
     size_t limit, struct checkpoint_page *page);
 
@@ -112,6 +128,8 @@ struct checkpoint_put {
     /* STR_NONE: `change` of the parent's values. */
     struct str values;
     struct snapshot_change change;
+    /* The change takes over from the parent only channels that have kept their version. */
+    bool by_versions;
     bool may_replace; /* another one of this id */
     bool is_unfenced; /* Cairn's own */
 };
@@ -141,6 +159,22 @@ MUST_CHECK enum error checkpoint_put_writes(struct context *c, const struct chec
 /* Of a checkpoint that is there, or is yet to come. */
 MUST_CHECK enum error checkpoint_list_writes(struct context *c, struct uuid thread_id,
     struct str ns, struct uuid id, struct str *out_writes);
+
+/* --- The history of channels ---------------------------------------------------------------- */
+
+struct checkpoint_deltas {
+    struct checkpoint checkpoint; /* a head: the one whose ancestors were looked at */
+    /* {channel: {writes: [{checkpoint_id, task_id, index, channel, value}], seed}}: of each channel
+     * what tasks wrote on the line of parents, oldest first, from the nearest ancestor that has a
+     * value of it, the seed; there is none where no ancestor has. */
+    struct str channels;
+    int64_t looked_at;
+    /* The bounds were met at this ancestor, and channels without a seed go on behind it. */
+    bool has_next;
+    struct uuid next;
+};
+MUST_CHECK enum error checkpoint_deltas(struct context *c, struct uuid thread_id, struct str ns,
+    struct uuid id, const struct str *channels, size_t n, struct checkpoint_deltas *out_deltas);
 
 /* --- What goes ------------------------------------------------------------------------------ */
 

@@ -2,15 +2,17 @@
 -- types: sequence_num int, snapshot_id uuid, channel_versions json, versions_seen json
 -- types: pending_sends json, metadata json, node text, now int, whole bool, before int
 -- types: limit int, task_id text, position int, task_path text, channel text, value json
--- types: size_bytes int, keep int, older_than int, to_thread_id uuid
+-- types: size_bytes int, keep int, older_than int, to_thread_id uuid, before_at int
+-- types: before_thread uuid
 
 -- What only a whole checkpoint shows is not read for a list.
 -- define checkpoint_columns: k.id, k.thread_id, k.namespace, k.parent_id, k.run_id,
 --   | k.sequence_num, k.snapshot_id, k.node, k.metadata, k.created_at, coalesce(s.size_bytes, 0),
 --   | CASE WHEN :whole THEN k.channel_versions END, CASE WHEN :whole THEN k.versions_seen END,
---   | CASE WHEN :whole THEN k.pending_sends END
+--   | CASE WHEN :whole THEN k.pending_sends END, h.key
 -- define from_checkpoints: FROM checkpoints AS k LEFT JOIN snapshots AS s
 --   | ON s.tenant_id = k.tenant_id AND s.id = k.snapshot_id
+--   | JOIN threads AS h ON h.tenant_id = k.tenant_id AND h.id = k.thread_id
 -- define in_thread: k.tenant_id = :tenant_id AND k.thread_id = :thread_id
 -- define in_namespace: {{in_thread}} AND k.namespace = :namespace
 -- define page: AND k.sequence_num < :before ORDER BY k.sequence_num DESC LIMIT :limit
@@ -42,6 +44,11 @@ SELECT {{checkpoint_columns}} {{from_checkpoints}} WHERE {{in_namespace}} {{page
 SELECT {{checkpoint_columns}} {{from_checkpoints}}
 WHERE k.tenant_id = :tenant_id AND k.run_id = :run_id
     AND coalesce(k.namespace = :namespace, :namespace IS NULL) {{page}};
+
+-- name: checkpoint_list_of_all
+SELECT {{checkpoint_columns}} {{from_checkpoints}} WHERE k.tenant_id = :tenant_id
+    AND (k.created_at, k.thread_id, k.sequence_num) < (:before_at, :before_thread, :before)
+ORDER BY k.created_at DESC, k.thread_id DESC, k.sequence_num DESC LIMIT :limit;
 
 -- name: checkpoint_last_number
 SELECT k.sequence_num FROM checkpoints AS k WHERE {{in_thread}}

@@ -172,12 +172,26 @@ static enum error carry_out(struct change *change, const struct snapshot_change 
     return e;
 }
 
+static bool *find_kept(
+    struct arena *arena, const struct manifest *base, const struct snapshot_change *wanted)
+{
+    bool *kept = ARENA_ARRAY(arena, bool, base->n_members + 1);
+    for (size_t i = 0; i < base->n_members; i++)
+        kept[i] = !wanted->keeps_some;
+    for (size_t i = 0; i < wanted->n_keep; i++)
+        kept[manifest_find(base, wanted->keep[i])] = true;
+    return kept;
+}
+
 /* The new one's list of members is its own, the pieces are the base's. */
-static struct manifest copy_members(struct arena *arena, const struct manifest *base)
+static struct manifest copy_members(
+    struct arena *arena, const struct manifest *base, const struct snapshot_change *wanted)
 {
     struct manifest m = {.is_object = true};
+    const bool *kept = find_kept(arena, base, wanted);
     for (size_t i = 0; i < base->n_members; i++)
-        manifest_append(arena, &m, base->members[i]);
+        if (kept[i])
+            manifest_append(arena, &m, base->members[i]);
     return m;
 }
 
@@ -185,17 +199,22 @@ enum error snapshot_change(struct context *c, struct uuid thread_id, struct uuid
     const struct snapshot_change *change, struct str pointer, struct snapshot *out_snapshot)
 {
     CLEANUP(arena_deinit) struct arena scratch;
-    struct snapshot_loaded base;
+    struct snapshot_loaded base = {.manifest = {.is_object = true}};
+    bool has_base = !uuid_is_nil(base_id);
     arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
-    enum error e = snapshot_load_base(c, &scratch, thread_id, base_id, &base);
+    enum error e = has_base ? snapshot_load_base(c, &scratch, thread_id, base_id, &base) : OK;
     if (e != OK)
         return e;
     if (!base.manifest.is_object)
         return problem_fault(c->problem, pointer,
             "the base is no object of at most %d members: only such a one is changed by its parts",
             MANIFEST_CUT_MAX);
-    struct change work = {
-        .c = c, .arena = &scratch, .pointer = pointer, .m = copy_members(&scratch, &base.manifest)};
+    struct change work = {.c = c,
+        .arena = &scratch,
+        .pointer = pointer,
+        .m = copy_members(&scratch, &base.manifest, change)};
     e = carry_out(&work, change);
-    return e == OK ? snapshot_store(c, &scratch, thread_id, &base, &work.m, out_snapshot) : e;
+    return e == OK ? snapshot_store(
+                         c, &scratch, thread_id, has_base ? &base : NULL, &work.m, out_snapshot)
+                   : e;
 }

@@ -178,20 +178,26 @@ enum error snapshot_get(struct context *c, struct uuid id, struct str *out_docum
     return e == OK ? snapshot_read_document(c, &scratch, &s.manifest, out_document) : e;
 }
 
-enum error snapshot_get_member(
-    struct context *c, struct uuid id, struct str name, struct str *out_value)
+enum error snapshot_get_members(
+    struct context *c, struct uuid id, const struct str *names, size_t n, struct str *out_values)
 {
     CLEANUP(arena_deinit) struct arena scratch;
     struct snapshot_loaded s;
     arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
     enum error e = load(c, &scratch, id, &s);
-    if (e != OK)
-        return e;
-    size_t at = manifest_find(&s.manifest, name);
-    if (at < s.manifest.n_members)
-        return snapshot_read_cut(c, &scratch, &s.manifest.members[at].value, out_value);
-    *out_value = STR_NONE;
-    return OK;
+    for (size_t i = 0; e == OK && i < n; i++) {
+        size_t at = manifest_find(&s.manifest, names[i]);
+        out_values[i] = STR_NONE;
+        if (at < s.manifest.n_members)
+            e = snapshot_read_cut(c, &scratch, &s.manifest.members[at].value, &out_values[i]);
+    }
+    return e;
+}
+
+enum error snapshot_get_member(
+    struct context *c, struct uuid id, struct str name, struct str *out_value)
+{
+    return snapshot_get_members(c, id, &name, 1, out_value);
 }
 
 /* --- Storing -------------------------------------------------------------------------------- */

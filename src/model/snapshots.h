@@ -46,14 +46,19 @@ MUST_CHECK enum error snapshot_put(struct context *c, struct uuid thread_id, str
  * The same for a change of the base, without the whole: `set` (compact JSON object; STR_NONE: none)
  * has members that replace those of the base, `append` members whose elements go to the end of the
  * base's arrays (an absent one counts as empty), `remove` the names of members that go, if they are
- * there; no member is in two of them. The base is an object. A fault names `pointer` and what is
- * below it: POINTER/append/NAME. Costs what changes: no item of the base is read.
+ * there; no member is in two of them. With `keeps_some` of the base's members only those named in
+ * `keep` are there at first. The base is an object; the nil id is one without members. A fault
+ * names `pointer` and what is below it: POINTER/append/NAME. Costs what changes: no item of the
+ * base is read.
  */
 struct snapshot_change {
     struct str set;
     struct str append;
     const struct str *remove;
     size_t n_remove;
+    bool keeps_some;
+    const struct str *keep;
+    size_t n_keep;
 };
 MUST_CHECK enum error snapshot_change(struct context *c, struct uuid thread_id, struct uuid base_id,
     const struct snapshot_change *change, struct str pointer, struct snapshot *out_snapshot);
@@ -63,6 +68,9 @@ MUST_CHECK enum error snapshot_get(struct context *c, struct uuid id, struct str
 /* One member of a document that is an object; STR_NONE when it has none of this name. */
 MUST_CHECK enum error snapshot_get_member(
     struct context *c, struct uuid id, struct str name, struct str *out_value);
+/* The same for several; out_values has room for each of the names. */
+MUST_CHECK enum error snapshot_get_members(
+    struct context *c, struct uuid id, const struct str *names, size_t n, struct str *out_values);
 MUST_CHECK enum error snapshot_get_head(
     struct context *c, struct uuid id, struct snapshot *out_snapshot);
 

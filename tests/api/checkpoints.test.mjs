@@ -41,7 +41,8 @@ test('checkpoints of a thread', async (t) => {
     });
     const { id, created_at: _, ...head } = expectStatus(answer, 201);
     assert.deepEqual(head, {
-      thread_id: thread, namespace: '', parent_id: null, run_id: run, sequence_num: 1,
+      thread_id: thread, thread_key: null, namespace: '', parent_id: null, run_id: run,
+      sequence_num: 1,
       node: 'agent', metadata: { trigger: 'turn_complete', step: 1 },
       size_bytes: Buffer.byteLength(JSON.stringify(channel_values)),
       channel_versions: { messages: 1, current_node: '1.5', iteration: 1, custom: 1 },

@@ -45,6 +45,9 @@ export async function answersOfCheckpoints(check, client) {
     await client.put(`/v1/threads/${thread}/checkpoints/${id}/writes`, writes), 200);
   check(`${one}/writes`, 'get',
     await client.get(`/v1/threads/${thread}/checkpoints/${id}/writes`), 200);
+  check(`${one}/deltas`, 'post',
+    await client.post(`/v1/threads/${thread}/checkpoints/${id}/deltas`, { channels: ['a'] }), 200);
+  check('/v1/checkpoints', 'get', await client.get('/v1/checkpoints?include=all'), 200);
   check(`${one}/diff/{other_id}`, 'get',
     await client.get(`/v1/threads/${thread}/checkpoints/${id}/diff/${id}`), 200);
   await answersOfRun(check, client, { thread, agent, run, checkpoint: id });

@@ -279,7 +279,7 @@ TEST(a_list_is_filtered_by_metadata_and_goes_on_where_it_ended)
     EXPECT_EQ(page.count, 1);
     EXPECT(page.more);
     EXPECT(uuid_eq(found[0].id, id_of(36)));
-    filter.before = page.next_before;
+    filter.before = page.next;
     EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, 4, &page), OK);
     commit(&f);
     EXPECT_EQ(page.count, 1);
@@ -544,5 +544,100 @@ TEST(a_comparison_names_each_channel_with_its_versions)
             "null},{\"channel\":\"c\",\"change\":\"added\",\"from_version\":null,\"to_version\":1}"
             "]"));
     EXPECT_PART(diff.patch, "{\"op\":\"remove\",\"path\":\"/b\"}");
+    fixture_end(&f);
+}
+
+/* --- What savers of other frameworks ask for ------------------------------------------------- */
+
+static struct uuid put_versioned(struct fixture *f, struct uuid thread, const struct uuid *parent,
+    const char *versions, const char *set)
+{
+    struct checkpoint_put how = {
+        .knows_parent = true, .by_versions = true, .change = {.set = str_of(set)}};
+    struct checkpoint k = {.thread_id = thread,
+        .ns = STR(""),
+        .has_parent_id = parent != NULL,
+        .parent_id = parent != NULL ? *parent : UUID_NIL,
+        .channel_versions = str_of(versions)};
+    EXPECT_EQ(put_with(f, &how, &k), OK);
+    return k.id;
+}
+
+TEST(channels_are_taken_over_by_their_versions)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid first = put_versioned(
+        &f, thread, NULL, "{\"a\":1,\"b\":\"x\",\"c\":1.5}", "{\"a\":1,\"b\":2,\"c\":3}");
+    EXPECT_STR(latest(&f, thread, "").channel_values, STR("{\"a\":1,\"b\":2,\"c\":3}"));
+    put_versioned(&f, thread, &first, "{\"a\":2,\"b\":\"x\",\"d\":1}", "{\"d\":4}");
+    EXPECT_STR(latest(&f, thread, "").channel_values, STR("{\"b\":2,\"d\":4}"));
+    put_versioned(&f, thread, &first, "{\"a\":\"1\",\"c\":1.50}", "{}");
+    EXPECT_STR(latest(&f, thread, "").channel_values, STR("{\"c\":3}"));
+    fixture_end(&f);
+}
+
+TEST(the_checkpoints_of_all_threads_go_by_time_and_none_is_left_out_between_pages)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid threads[] = {make_thread(&f), make_thread(&f)};
+    for (uint8_t i = 1; i <= 40; i++)
+        put(&f, threads[i % 2], i % 3 == 0 ? "in" : "", i, "{}");
+    /* Put at the same time. */
+    sql_exec(&f, "UPDATE checkpoints SET created_at = 7");
+    struct checkpoint found[40];
+    struct checkpoint_page page = {.checkpoints = found};
+    struct checkpoint_filter filter = {.of_all = true, .ns = STR("in")};
+    size_t seen = 0;
+    do {
+        EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, 4, &page), OK);
+        commit(&f);
+        seen += page.count;
+        filter.before = page.next;
+    } while (page.more);
+    EXPECT_EQ(seen, 13);
+    filter =
+        (struct checkpoint_filter){.of_all = true, .has_id_before = true, .id_before = id_of(11)};
+    EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, 40, &page), OK);
+    commit(&f);
+    EXPECT_EQ(page.count, 10);
+    fixture_end(&f);
+}
+
+static struct checkpoint_deltas deltas_of(struct fixture *f, struct uuid thread, uint8_t id)
+{
+    const struct str channels[] = {STR("messages"), STR("other")};
+    struct checkpoint_deltas deltas = {0};
+    EXPECT_EQ(
+        checkpoint_deltas(begin_reading(f), thread, STR(""), id_of(id), channels, 2, &deltas), OK);
+    commit(f);
+    return deltas;
+}
+
+TEST(the_history_of_a_channel_goes_back_to_its_nearest_value)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    put(&f, thread, "", 1, "{\"messages\":[0]}");
+    write_to(&f, thread, 1, "b", 0, "2");
+    write_to(&f, thread, 1, "a", 1, "1");
+    put(&f, thread, "", 2, "{}");
+    write_to(&f, thread, 2, "a", 0, "3");
+    put(&f, thread, "", 3, "{}");
+    write_to(&f, thread, 3, "a", 0, "4");
+    struct checkpoint_deltas deltas = deltas_of(&f, thread, 3);
+    EXPECT_EQ(deltas.looked_at, 2);
+    EXPECT(!deltas.has_next);
+#define WRITE(point, task, index, value)                                                      \
+    "{\"checkpoint_id\":\"00000000-0000-0000-0000-00000000000" point "\",\"task_id\":\"" task \
+    "\",\"index\":" index ",\"channel\":\"messages\""                                         \
+    ",\"value\":" value "}"
+    EXPECT_STR(deltas.channels,
+        STR("{\"messages\":{\"writes\":[" WRITE("1", "a", "1", "1") "," WRITE(
+            "1", "b", "0", "2") "," WRITE("2", "a", "0", "3") "],\"seed\":[0]},"
+                                                              "\"other\":{\"writes\":[]}}"));
     fixture_end(&f);
 }
