@@ -51,6 +51,15 @@ static const struct {
     {"TokenUsage", "{\"input_tokens\":1900,\"output_tokens\":1300}"},
     {"CostBody", "{\"model\":\"claude-sonnet-4-5\",\"usage\":{\"input_tokens\":1900,"
                  "\"output_tokens\":1300}}"},
+    {"StorePut", "{\"namespace\":[\"users\",\"42\"],\"key\":\"food\",\"value\":{\"text\":"
+                 "\"likes pizza\",\"sure\":0.9}}"},
+    {"StoreSearch", "{\"namespace_prefix\":[\"users\",\"42\"],\"query\":\"what food do they "
+                    "like?\",\"filter\":{\"sure\":{\"$gte\":0.5}},\"limit\":5}"},
+    {"StoreNamespaces", "{\"prefix\":[\"users\",\"*\"],\"max_depth\":2}"},
+    {"StoreBatch", "{\"operations\":[{\"op\":\"put\",\"namespace\":[\"users\",\"42\"],\"key\":"
+                   "\"food\",\"value\":{\"text\":\"likes pizza\"}},{\"op\":\"search\","
+                   "\"namespace_prefix\":[\"users\"],\"limit\":5}]}"},
+    {"StoreOperation", "{\"op\":\"get\",\"namespace\":[\"users\",\"42\"],\"key\":\"food\"}"},
     {"EvalBody", "{\"name\":\"capitals\",\"eval_type\":\"accuracy\",\"run_id\":\"" ID_2
                  "\",\"score\":0.875,\"passed\":true}"},
     {"EvalPatch", "{\"name\":\"capitals\",\"eval_type\":\"accuracy\",\"score\":0.9}"},

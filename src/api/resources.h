@@ -141,6 +141,17 @@ enum error handle_storage_get(struct call *call, struct context *c);
 enum error handle_storage_put(struct call *call, struct context *c);
 enum error handle_storage_delete(struct call *call, struct context *c);
 
+/* store_api.c, store_batch_api.c */
+extern const struct schema schema_store_item, schema_store_put, schema_store_search,
+    schema_store_found, schema_store_namespaces, schema_store_found_namespaces, schema_store_batch,
+    schema_store_batch_answer, query_store_item;
+enum error handle_store_put(struct call *call, struct context *c);
+enum error handle_store_get(struct call *call, struct context *c);
+enum error handle_store_delete(struct call *call, struct context *c);
+enum error handle_store_search(struct call *call, struct context *c);
+enum error handle_store_namespaces(struct call *call, struct context *c);
+enum error handle_store_batch(struct call *call, struct context *c);
+
 /* steps_api.c, step_calls_api.c */
 extern const struct schema schema_step, schema_step_append, schema_step_ref, schema_steps_appended,
     query_run_steps, query_run_calls, query_steps;

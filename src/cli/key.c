@@ -5,8 +5,8 @@ static const char *const scopes[] = {"threads:read", "threads:write", "runs:read
     "events:read", "events:write", "messages:read", "messages:write", "files:read", "files:write",
     "participants:read", "participants:write", "agents:read", "agents:write", "states:read",
     "states:write", "storage:read", "storage:write", "checkpoints:read", "checkpoints:write",
-    "notebooks:read", "notebooks:write", "usage:read", "usage:write", "evals:read", "evals:write",
-    "admin", "operator", NULL};
+    "store:read", "store:write", "notebooks:read", "notebooks:write", "usage:read", "usage:write",
+    "evals:read", "evals:write", "admin", "operator", NULL};
 
 static const struct cli_column list_columns[] = {
     {"ID", "/id", COLUMN_ID},

@@ -1,6 +1,6 @@
 /*
  * Fields that many members of an archive have, and the members whose fields are in a file of their
- * own. Private to archive_tables.c and archive_money.c.
+ * own. Private to archive_tables.c, archive_money.c and archive_store.c.
  */
 #ifndef MODEL_ARCHIVE_FIELDS_H
 #define MODEL_ARCHIVE_FIELDS_H
@@ -55,5 +55,8 @@ extern const struct archive_field archive_prices[15];
 extern const struct archive_field archive_evals[17];
 extern const struct archive_field archive_notebooks[9];
 extern const struct archive_field archive_notebook_threads[4];
+
+/* archive_store.c */
+extern const struct archive_field archive_store_items[8];
 
 #endif

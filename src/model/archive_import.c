@@ -186,6 +186,16 @@ static enum error other_price(struct archive_walk *w, const struct archive_value
         STR_ARG(model), w->member->name, (long long)w->line);
 }
 
+static enum error other_item(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    struct str ns = row[archive_field(w->member, "namespace")].text;
+    struct str key = row[archive_field(w->member, "key")].text;
+    return problem_set(im->c->problem, ERR_CONFLICT,
+        "the store here has the key \"%.*s\" in the namespace %.*s already (%s line %lld)",
+        STR_ARG(key), (int)ns.len - 1, ns.ptr, w->member->name, (long long)w->line);
+}
+
 static enum error conflict(
     struct archive_walk *w, const struct archive_value *row, struct uuid taken)
 {
@@ -193,6 +203,8 @@ static enum error conflict(
     char text[UUID_TEXT_LEN];
     if (w->member == &archive_members[MEMBER_PRICES])
         return other_price(w, row);
+    if (w->member == &archive_members[MEMBER_STORE_ITEMS])
+        return other_item(w, row);
     struct uuid own = row[archive_field(w->member, "id")].id;
     uuid_format(taken, text);
     if (uuid_eq(own, taken))

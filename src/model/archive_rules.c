@@ -10,6 +10,7 @@
 #include "model/state_told.h"
 #include "model/steps.h"
 #include "model/storage.h"
+#include "model/store_items.h"
 
 static const struct archive_value *field(
     const struct archive_walk *w, const struct archive_value *row, const char *name)
@@ -239,6 +240,16 @@ static enum error judge_price(struct context *c, struct archive_walk *w, struct 
     return OK;
 }
 
+static enum error judge_store_item(
+    struct context *c, struct archive_walk *w, struct archive_value *row)
+{
+    struct str ns = text(w, row, "namespace"), unused;
+    struct str_list labels = store_split_namespace(c->arena, ns);
+    if (!str_ends_with(ns, STR(".")))
+        return broken(w, "\"namespace\" must end in a \".\"");
+    return store_join_namespace(c, labels, STR("\"namespace\""), &unused);
+}
+
 typedef enum error rule(struct context *c, struct archive_walk *w, struct archive_value *row);
 static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_AGENT_STORAGE] = judge_storage,
@@ -251,6 +262,7 @@ static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_STEPS] = judge_step,
     [MEMBER_CHECKPOINTS] = judge_checkpoint,
     [MEMBER_PRICES] = judge_price,
+    [MEMBER_STORE_ITEMS] = judge_store_item,
     [MEMBER_RESUMPTIONS] = judge_resumption,
     [MEMBER_AWAITED_TOOLS] = judge_awaited_tool,
 };

@@ -684,10 +684,15 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
         {"notebook_threads"}, FIELDS(archive_notebook_threads), MANY,
         {NULL, NULL, &SQL_ARCHIVE_NOTEBOOK_THREADS_OF_TENANT}, {&SQL_ARCHIVE_ADD_NOTEBOOK_THREAD},
         .is_later = true},
+    [MEMBER_STORE_ITEMS] = {"store_items.jsonl", "item of the store", {"store_items"},
+        FIELDS(archive_store_items), VERY_FEW, {NULL, NULL, &SQL_ARCHIVE_STORE_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_STORE_ITEM}, &SQL_ARCHIVE_TAKEN_STORE_ITEM, .has_name = true,
+        .is_later = true},
 };
 
 #define OF_THE_PLACE "it belongs to the place that the archive was made in"
 #define WORDS "the index of words is made from the messages"
+#define OF_WORDS "the index of words is made from the values"
 #define LEASES "a lease is held with one database, by its clock"
 
 const struct archive_omission archive_omissions[] = {
@@ -735,6 +740,11 @@ const struct archive_omission archive_omissions[] = {
     {"runs", "phase_changes", "it is counted with the changes of phase"},
     {"runs", "turn_count", "it is counted with the turns"},
     {"runs", "step_count", "it is counted when steps come in"},
+    {"store_items", "number", "numbers are given anew"},
+    {"store_items", "size_bytes", "it is the length of the value"},
+    {"store_items", "is_searchable", OF_WORDS},
+    {"store_words", NULL, OF_WORDS},
+    {"store_words_", NULL, OF_WORDS},
 };
 const size_t archive_omission_count = COUNT_OF(archive_omissions);
 

@@ -108,6 +108,7 @@ enum archive_member_id {
     MEMBER_EVALS,
     MEMBER_NOTEBOOKS,
     MEMBER_NOTEBOOK_THREADS,
+    MEMBER_STORE_ITEMS,
     MEMBER_COUNT,
 };
 

@@ -65,6 +65,11 @@ SELECT agent_id, version FROM agent_storage WHERE (value IS NULL) = (bytes IS NU
 OR (bytes IS NOT NULL AND size_bytes <> {{sqlite: length(bytes)}}
     {{postgres: octet_length(bytes)}}) LIMIT :limit;
 
+-- name: check_store
+SELECT tenant_id, version FROM store_items WHERE version < 1 OR namespace NOT LIKE '_%.'
+OR size_bytes <> {{sqlite: length(CAST(value AS BLOB))}}
+    {{postgres: octet_length(CAST(value AS text))}} LIMIT :limit;
+
 -- PostgreSQL's type has looked at them.
 -- A number is there once: so many of them up to the greatest are all.
 -- name: check_step_numbers
@@ -94,6 +99,7 @@ UNION ALL SELECT state_id, 5 FROM state_versions WHERE NOT json_valid(data)
     OR (json_schema IS NOT NULL AND NOT json_valid(json_schema))
     OR (ui_schema IS NOT NULL AND NOT json_valid(ui_schema))
 UNION ALL SELECT run_id, 7 FROM steps WHERE NOT json_valid(action_data)
+UNION ALL SELECT tenant_id, 8 FROM store_items WHERE NOT json_valid(value)
 UNION ALL SELECT agent_id, 6 FROM agent_storage WHERE value IS NOT NULL AND NOT json_valid(value)
 LIMIT :limit
 }}{{postgres: SELECT id, 0 FROM tenants LIMIT 0 * :limit}};

@@ -35,6 +35,8 @@ enum { PAGE_MAX_BYTES = 4 * 1024 * 1024 };
     X(SCOPE_STORAGE_WRITE, "storage:write")           \
     X(SCOPE_CHECKPOINTS_READ, "checkpoints:read")     \
     X(SCOPE_CHECKPOINTS_WRITE, "checkpoints:write")   \
+    X(SCOPE_STORE_READ, "store:read")                 \
+    X(SCOPE_STORE_WRITE, "store:write")               \
     X(SCOPE_NOTEBOOKS_READ, "notebooks:read")         \
     X(SCOPE_NOTEBOOKS_WRITE, "notebooks:write")       \
     X(SCOPE_USAGE_READ, "usage:read")                 \

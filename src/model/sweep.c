@@ -9,6 +9,7 @@
 #include "model/runs.h"
 #include "model/snapshot_collect.h"
 #include "model/statements.h"
+#include "model/store_items.h"
 #include "model/tenants.h"
 
 enum {
@@ -20,7 +21,7 @@ enum {
     UPLOADS_A_PASS = 32,
     REBASES_A_PASS = 16,
     ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + SILENT_A_PASS +
-                   UPLOADS_A_PASS + SWEEP_CONTENT_A_PASS + REBASES_A_PASS + 5,
+                   UPLOADS_A_PASS + SWEEP_CONTENT_A_PASS + REBASES_A_PASS + 7,
 };
 
 /* Lists and queues are in the order of ids: new ones come after all that are there, also when the
@@ -200,6 +201,28 @@ static enum error list_words(struct context *c, struct sweep_list *list)
     return e;
 }
 
+/* Of one tenant at a time. */
+static enum error list_store_expired(struct context *c, struct sweep_list *list)
+{
+    struct uuid tenant_id;
+    bool found = false;
+    enum error e = store_find_expired(c, cautious_now_us(c), &found, &tenant_id);
+    if (e == OK && found)
+        add(list, SWEEP_EXPIRED, tenant_id, UUID_NIL);
+    list->more = list->more || found;
+    return e;
+}
+
+static enum error list_store_words(struct context *c, struct sweep_list *list)
+{
+    struct uuid tenant_id;
+    bool found = false;
+    enum error e = store_find_unsearchable(c, &found, &tenant_id);
+    if (e == OK && found)
+        add(list, SWEEP_STORED, tenant_id, UUID_NIL);
+    return e;
+}
+
 enum error sweep_list(
     struct context *c, const struct sweep_position *from, struct sweep_list *out_list)
 {
@@ -217,6 +240,10 @@ enum error sweep_list(
         e = list_silent(c, out_list);
     if (e == OK && !tx_is_full(c->tx))
         e = list_words(c, out_list);
+    if (e == OK && !tx_is_full(c->tx))
+        e = list_store_words(c, out_list);
+    if (e == OK)
+        e = list_store_expired(c, out_list);
     if (e == OK)
         e = list_aged(c, from, out_list);
     if (e == OK)
@@ -291,6 +318,10 @@ static enum error do_item(
         return item_pack_some(c, &report->more);
     case SWEEP_REBASE:
         return snapshot_rebase(c, item->id);
+    case SWEEP_EXPIRED:
+        return store_expire_some(c, cautious_now_us(c));
+    case SWEEP_STORED:
+        return store_make_searchable(c, &report->more);
     case SWEEP_ANSWERS:
         break;
     }

@@ -37,6 +37,8 @@ enum sweep_kind {
     SWEEP_DROPPED, /* a thread that is gone, with snapshots to delete */
     SWEEP_REBASE,  /* a snapshot that builds on one that was dropped */
     SWEEP_PACK,    /* a tenant with items that can be smaller */
+    SWEEP_EXPIRED, /* a tenant with items of the store past their time */
+    SWEEP_STORED,  /* a tenant with items of the store that search cannot find yet */
     SWEEP_ANSWERS, /* idempotency answers, of all tenants */
 };
 

@@ -7,6 +7,7 @@
 #include "model/messages.h"
 #include "model/snapshots.h"
 #include "model/statements.h"
+#include "model/store_items.h"
 
 static void read_row(struct query *q, struct tenant *out)
 {
@@ -180,6 +181,8 @@ static enum error delete_whole(struct context *c, struct uuid id)
         e = audit_record(c, "tenant.deleted", "tenant", id, describe(c->arena, tenant.name));
     if (e == OK)
         e = message_forget_tenant(c, id);
+    if (e == OK)
+        e = store_forget_tenant(c, id);
     if (e == OK)
         e = blob_doubt_tenant(c, id);
     if (e == OK)

@@ -3,7 +3,7 @@
 
 /* --- What differs between the engines ------------------------------------------------------- */
 
-#define MADE_ANEW "the words of messages are found by an index that the target makes anew"
+#define MADE_ANEW "words are found by an index that the target makes anew"
 
 static const struct {
     const char *table;
@@ -18,6 +18,11 @@ static const struct {
     {"message_words_content", MADE_ANEW},
     {"message_words_data", MADE_ANEW},
     {"message_words_idx", MADE_ANEW},
+    {"store_words", MADE_ANEW},
+    {"store_words_config", MADE_ANEW},
+    {"store_words_content", MADE_ANEW},
+    {"store_words_data", MADE_ANEW},
+    {"store_words_idx", MADE_ANEW},
     {"uploads", "what had arrived of an upload under way is not content yet: it is begun anew"},
     {"schema_versions", "each database tells which migrations it has seen itself"},
 };
@@ -32,6 +37,7 @@ static const struct {
     {"events", {"tenant_id", "id"}},
     {"messages", {"tenant_id", "id"}},
     {"steps", {"tenant_id", "log_id"}},
+    {"store_items", {"tenant_id", "number"}},
 };
 
 /* Values that one engine keeps elsewhere. In the target they are right for both. */
@@ -47,6 +53,7 @@ static const struct {
             NULL}},
     /* The server makes the index of words from the messages: see NOT_MOVED. */
     {"messages", "is_searchable", {"0", "false"}},
+    {"store_items", "is_searchable", {"0", "false"}},
     /* On PostgreSQL it is that of threads that are gone; see event_bounds_tenant. */
     {"tenants", "pruned_event_id",
         {NULL, "greatest(t.pruned_event_id, (SELECT max(p.pruned_event_id) FROM threads AS p"

@@ -36,6 +36,8 @@ const SCOPES = [
   'storage:write',
   'checkpoints:read',
   'checkpoints:write',
+  'store:read',
+  'store:write',
   'notebooks:read',
   'notebooks:write',
   'usage:read',

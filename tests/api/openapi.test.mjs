@@ -10,6 +10,7 @@ import { answersOfArchives } from './lib/answers-archives.mjs';
 import { answersOfAgents } from './lib/answers-states.mjs';
 import { answersOfSteps } from './lib/answers-steps.mjs';
 import { answersOfMoney } from './lib/answers-money.mjs';
+import { answersOfStore } from './lib/answers-store.mjs';
 import { expectStatus, startServer, token, twoTenants, uuid } from './lib/server.mjs';
 
 async function readDocument(server) {
@@ -362,6 +363,7 @@ test('real answers have the members that the document tells of, and no others', 
   await answersOfSteps(check, c);
   await answersOfCheckpoints(check, c);
   await answersOfMoney(check, c);
+  await answersOfStore(check, c);
   // Participants, by their id and as "me".
   const people = `/v1/threads/${thread.id}/participants`;
   const template = '/v1/threads/{thread_id}/participants';

@@ -65,10 +65,14 @@ static bool suits(enum scope scope, bool writes)
            str_ends_with(str_of(scope_name(scope)), writes ? STR(":write") : STR(":read"));
 }
 
-/* What is computed from a body, and stores nothing. */
+/* What is computed from a body, or asked for by one, and stores nothing. */
 static bool computes(const struct route *r)
 {
-    return strcmp(r->path, "/v1/costs") == 0 && r->mode == ROUTE_READ;
+    static const char *const paths[] = {"/v1/costs", "/v1/store/search", "/v1/store/namespaces"};
+    bool is = false;
+    for (size_t i = 0; i < COUNT_OF(paths); i++)
+        is = is || strcmp(r->path, paths[i]) == 0;
+    return is && r->mode == ROUTE_READ;
 }
 
 TEST(what_writes_needs_a_scope_to_write_and_what_reads_one_to_read)

@@ -6,8 +6,8 @@ TEST(every_scope_has_a_name_and_a_bit_of_its_own)
         "events:read", "events:write", "messages:read", "messages:write", "files:read",
         "files:write", "participants:read", "participants:write", "agents:read", "agents:write",
         "states:read", "states:write", "storage:read", "storage:write", "checkpoints:read",
-        "checkpoints:write", "notebooks:read", "notebooks:write", "usage:read", "usage:write",
-        "evals:read", "evals:write", "admin", "operator"};
+        "checkpoints:write", "store:read", "store:write", "notebooks:read", "notebooks:write",
+        "usage:read", "usage:write", "evals:read", "evals:write", "admin", "operator"};
     EXPECT_EQ(SCOPE_COUNT, COUNT_OF(names));
     for (unsigned bit = 0; bit < SCOPE_COUNT; bit++) {
         EXPECT_STR(str_of(scope_names[bit]), str_of(names[bit]));

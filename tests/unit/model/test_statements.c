@@ -14,13 +14,13 @@ static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotenc
     "run_phases", "turns", "item_dictionaries", "items", "snapshots", "snapshot_items",
     "snapshot_garbage", "item_doubts", "checkpoints", "checkpoint_writes", "steps", "resumptions",
     "awaited_tools", "history_entries", "prices", "run_usage", "usage_days", "eval_runs",
-    "notebook_records", "notebook_threads"};
+    "notebook_records", "notebook_threads", "store_items", "store_words"};
 
 /* Those of them that SQLite does not have, or has without the column. */
 static bool is_of_postgres(const char *table)
 {
     return strcmp(table, "blob_chunks") == 0 || strcmp(table, "blob_garbage") == 0 ||
-           strcmp(table, "message_words") == 0;
+           strcmp(table, "message_words") == 0 || strcmp(table, "store_words") == 0;
 }
 
 /* The only statements that may look across tenants, and why. None of them answers a client. */
@@ -50,6 +50,9 @@ static const struct {
     {"participant_list_silent", "the sweep; it then acts for each thread's own tenant"},
     {"participant_bound_online", "at the start, for everybody who is online"},
     {"message_first_unsearchable", "the sweep; it then acts for the thread's own tenant"},
+    {"store_first_expired", "the sweep; it then acts for that tenant"},
+    {"store_first_unsearchable", "the sweep; it then acts for that tenant"},
+    {"check_store", "cairn check"},
     {"check_threads", "cairn check, which looks at the whole database"},
     {"check_runs", "cairn check"},
     {"check_keys", "cairn check"},
@@ -216,12 +219,15 @@ SQLITE_ONLY(every_statement_prepares_on_sqlite_with_just_its_parameters)
     close_schema(&f, db);
 }
 
-/* What the index of words finds is the tenant's, by a word that stands for it; see messages. */
+/* What the index of words finds is the tenant's, by a word that stands for it; see messages and
+ * the store. */
 static bool goes_by_words(const struct sql_statement *s, const char *step)
 {
     return strstr(step, " VIRTUAL TABLE INDEX ") != NULL ||
            (strcmp(s->name, "message_search") == 0 &&
-               strcmp(step, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)") == 0);
+               strcmp(step, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)") == 0) ||
+           (strcmp(s->name, "store_word_find") == 0 &&
+               strcmp(step, "SEARCH i USING INTEGER PRIMARY KEY (rowid=?)") == 0);
 }
 
 /* Numbers that are counted, and rows that were found in the tenant's own before. */
@@ -435,7 +441,7 @@ SQLITE_ONLY(every_table_leads_its_key_with_the_tenant)
     EXPECT_EQ(sql_i64(&f, "SELECT count(DISTINCT t.name) FROM sqlite_schema AS t, "
                           "pragma_table_info(t.name) AS c "
                           "WHERE t.type = 'table' AND c.name = 'tenant_id'"),
-        COUNT_OF(TENANT_TABLES) - 3);
+        COUNT_OF(TENANT_TABLES) - 4);
     fixture_end(&f);
 }
 

@@ -401,14 +401,14 @@ TEST(a_target_with_data_is_refused_and_left_alone)
 
 /* As a database was before its eighth migration. */
 static const char OLDER[] =
-    "DROP VIEW agent_config; DROP VIEW conversation_history; DROP VIEW agent_runs; "
-    "DROP VIEW agno_sessions; DROP VIEW agno_components; DROP VIEW agno_component_configs; "
+    "DROP TABLE store_words; DROP TABLE store_items; DROP VIEW agent_config; "
+    "DROP VIEW conversation_history; DROP VIEW agent_runs; DROP VIEW agno_sessions; "
+    "DROP VIEW agno_components; DROP VIEW agno_component_configs; "
     "DROP VIEW agno_component_links; DROP VIEW agno_metrics; DROP VIEW agno_eval_runs; "
     "DROP VIEW agno_schema_versions; DROP VIEW notebooks; DROP VIEW notebook_sessions; "
     "DROP VIEW tenant; DROP VIEW api_key; DROP VIEW agent_definition; "
     "DROP VIEW tool_binding; DROP VIEW agent_instance; DROP VIEW checkpoint; DROP VIEW turn; "
-    "DROP VIEW tool_call; DROP VIEW llm_call; "
-    "DELETE FROM schema_versions WHERE version > 7";
+    "DROP VIEW tool_call; DROP VIEW llm_call; DELETE FROM schema_versions WHERE version > 7";
 
 TEST(an_older_target_with_data_is_refused_before_its_schema_is_touched)
 {

@@ -1612,6 +1612,50 @@ export class MessagesResource extends Resource {
   }
 }
 
+export class StoreResource extends Resource {
+  /**
+   * Put an item into the store; it replaces the one under the same key. Scope: store:write. `PUT
+   * /v1/store/items`
+   */
+  put(body: T.StorePut, options?: RequestOptions): Promise<T.StoreItem> {
+    return this.connection.json("PUT", "/v1/store/items", { body, options });
+  }
+
+  /** Read an item of the store. Scope: store:read. `GET /v1/store/items` */
+  get(query?: T.StoreGetQuery, options?: RequestOptions): Promise<T.StoreItem> {
+    return this.connection.json("GET", "/v1/store/items", { query, options });
+  }
+
+  /** Delete an item of the store. Scope: store:write. `DELETE /v1/store/items` */
+  delete(query?: T.StoreDeleteQuery, options?: RequestOptions): Promise<void> {
+    return this.connection.none("DELETE", "/v1/store/items", { query, options });
+  }
+
+  /**
+   * Search items under a prefix, newest first, or best first by words. Scope: store:read. `POST
+   * /v1/store/search`
+   */
+  search(body: T.StoreSearch, options?: RequestOptions): Promise<T.StoreFound> {
+    return this.connection.json("POST", "/v1/store/search", { body, options });
+  }
+
+  /**
+   * List the namespaces that have items, each once, sorted. Scope: store:read. `POST
+   * /v1/store/namespaces`
+   */
+  namespaces(body: T.StoreNamespaces, options?: RequestOptions): Promise<T.StoreFoundNamespaces> {
+    return this.connection.json("POST", "/v1/store/namespaces", { body, options });
+  }
+
+  /**
+   * Carry out up to 100 operations of the store, all or none, in their order. Scope: store:write.
+   * `POST /v1/store/batch`
+   */
+  batch(body: T.StoreBatch, options?: RequestOptions): Promise<T.StoreBatchAnswer> {
+    return this.connection.json("POST", "/v1/store/batch", { body, options });
+  }
+}
+
 export class SharesResource extends Resource {
   /**
    * Redeem a share for the principal that the request acts for. Scope: participants:write. `POST
@@ -1666,6 +1710,7 @@ export class ApiResource extends Resource {
   readonly steps = new StepsResource(this.connection);
   readonly events = new EventsResource(this.connection);
   readonly messages = new MessagesResource(this.connection);
+  readonly store = new StoreResource(this.connection);
   readonly shares = new SharesResource(this.connection);
   readonly workflows = new WorkflowsResource(this.connection);
 

@@ -56,7 +56,7 @@ export interface KeyCreated {
   id: string;
   name: string;
   /** admin holds every scope of the tenant, operator also the tenants */
-  scopes: Array<"threads:read" | "threads:write" | "runs:read" | "runs:write" | "events:read" | "events:write" | "messages:read" | "messages:write" | "files:read" | "files:write" | "participants:read" | "participants:write" | "agents:read" | "agents:write" | "states:read" | "states:write" | "storage:read" | "storage:write" | "checkpoints:read" | "checkpoints:write" | "notebooks:read" | "notebooks:write" | "usage:read" | "usage:write" | "evals:read" | "evals:write" | "admin" | "operator">;
+  scopes: Array<"threads:read" | "threads:write" | "runs:read" | "runs:write" | "events:read" | "events:write" | "messages:read" | "messages:write" | "files:read" | "files:write" | "participants:read" | "participants:write" | "agents:read" | "agents:write" | "states:read" | "states:write" | "storage:read" | "storage:write" | "checkpoints:read" | "checkpoints:write" | "store:read" | "store:write" | "notebooks:read" | "notebooks:write" | "usage:read" | "usage:write" | "evals:read" | "evals:write" | "admin" | "operator">;
   /** requests a minute; none when absent */
   rate_limit_per_minute: number | null;
   expires_at: string | null;
@@ -76,7 +76,7 @@ export interface TenantBody {
 export interface KeyCreate {
   name: string;
   /** admin holds every scope of the tenant, operator also the tenants */
-  scopes: Array<"threads:read" | "threads:write" | "runs:read" | "runs:write" | "events:read" | "events:write" | "messages:read" | "messages:write" | "files:read" | "files:write" | "participants:read" | "participants:write" | "agents:read" | "agents:write" | "states:read" | "states:write" | "storage:read" | "storage:write" | "checkpoints:read" | "checkpoints:write" | "notebooks:read" | "notebooks:write" | "usage:read" | "usage:write" | "evals:read" | "evals:write" | "admin" | "operator">;
+  scopes: Array<"threads:read" | "threads:write" | "runs:read" | "runs:write" | "events:read" | "events:write" | "messages:read" | "messages:write" | "files:read" | "files:write" | "participants:read" | "participants:write" | "agents:read" | "agents:write" | "states:read" | "states:write" | "storage:read" | "storage:write" | "checkpoints:read" | "checkpoints:write" | "store:read" | "store:write" | "notebooks:read" | "notebooks:write" | "usage:read" | "usage:write" | "evals:read" | "evals:write" | "admin" | "operator">;
   /** requests a minute; none when absent */
   rate_limit_per_minute?: number | null;
   expires_at?: string | null;
@@ -88,7 +88,7 @@ export interface Key {
   id: string;
   name: string;
   /** admin holds every scope of the tenant, operator also the tenants */
-  scopes: Array<"threads:read" | "threads:write" | "runs:read" | "runs:write" | "events:read" | "events:write" | "messages:read" | "messages:write" | "files:read" | "files:write" | "participants:read" | "participants:write" | "agents:read" | "agents:write" | "states:read" | "states:write" | "storage:read" | "storage:write" | "checkpoints:read" | "checkpoints:write" | "notebooks:read" | "notebooks:write" | "usage:read" | "usage:write" | "evals:read" | "evals:write" | "admin" | "operator">;
+  scopes: Array<"threads:read" | "threads:write" | "runs:read" | "runs:write" | "events:read" | "events:write" | "messages:read" | "messages:write" | "files:read" | "files:write" | "participants:read" | "participants:write" | "agents:read" | "agents:write" | "states:read" | "states:write" | "storage:read" | "storage:write" | "checkpoints:read" | "checkpoints:write" | "store:read" | "store:write" | "notebooks:read" | "notebooks:write" | "usage:read" | "usage:write" | "evals:read" | "evals:write" | "admin" | "operator">;
   /** requests a minute; none when absent */
   rate_limit_per_minute: number | null;
   expires_at: string | null;
@@ -2034,6 +2034,133 @@ export interface MessageVersion {
   created_at: string;
 }
 
+export interface StorePut {
+  /** labels of 1 to 128 bytes, none with a "." in it: ["users","42"] */
+  namespace: string[];
+  key: string;
+  /** a JSON object of up to 1 MiB */
+  value: JsonObject;
+  /** how many seconds it is there; for good unless told */
+  ttl_s?: number | null;
+}
+
+export interface StoreItem {
+  namespace: string[];
+  key: string;
+  value: JsonObject;
+  /** the ETag's number; 1, 2, 3 for as long as the item is there */
+  version: number;
+  created_at: string;
+  updated_at: string;
+  /** from then on it is gone */
+  expires_at: string | null;
+}
+
+export interface StoreSearch {
+  /** the first labels of their namespaces; everything unless told */
+  namespace_prefix?: string[] | null;
+  /**
+   * by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
+   */
+  filter?: JsonObject | null;
+  /** words: items that have some of them, the best first */
+  query?: string | null;
+  /** 10 unless told */
+  limit?: number | null;
+  /** how many to leave out at first; a cursor goes further */
+  offset?: number | null;
+  /** next_cursor of the page before */
+  cursor?: string | null;
+}
+
+export interface StoreFound {
+  data: StoreFoundItem[];
+  /** there is more to look at: go on with next_cursor */
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+export interface StoreFoundItem {
+  namespace: string[];
+  key: string;
+  value: JsonObject;
+  /** the ETag's number; 1, 2, 3 for as long as the item is there */
+  version: number;
+  created_at: string;
+  updated_at: string;
+  /** from then on it is gone */
+  expires_at: string | null;
+  /** how well it fits, 1 at most; null when nothing ranks */
+  score: number | null;
+}
+
+export interface StoreNamespaces {
+  /** their first labels; "*" is any label */
+  prefix?: string[] | null;
+  /** their last labels; "*" is any label */
+  suffix?: string[] | null;
+  /** longer ones are cut to so many labels, and told once */
+  max_depth?: number | null;
+  /** 100 unless told */
+  limit?: number | null;
+  /** how many to leave out at first; a cursor goes further */
+  offset?: number | null;
+  /** next_cursor of the page before */
+  cursor?: string | null;
+}
+
+export interface StoreFoundNamespaces {
+  /** namespaces, each a list of labels */
+  data: unknown[];
+  /** there is more to look at: go on with next_cursor */
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+export interface StoreBatch {
+  /** carried out in this order; each takes the members of its own route */
+  operations: StoreOperation[];
+}
+
+export interface StoreOperation {
+  op: "get" | "put" | "delete" | "search" | "namespaces";
+  /** labels of 1 to 128 bytes, none with a "." in it: ["users","42"] */
+  namespace?: string[];
+  key?: string;
+  /** a JSON object of up to 1 MiB */
+  value?: JsonObject;
+  /** how many seconds it is there; for good unless told */
+  ttl_s?: number | null;
+  /** the first labels of their namespaces; everything unless told */
+  namespace_prefix?: string[] | null;
+  /**
+   * by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
+   */
+  filter?: JsonObject | null;
+  /** words: items that have some of them, the best first */
+  query?: string | null;
+  /** their first labels; "*" is any label */
+  prefix?: string[] | null;
+  /** their last labels; "*" is any label */
+  suffix?: string[] | null;
+  /** longer ones are cut to so many labels, and told once */
+  max_depth?: number | null;
+  /** of a search 10 unless told and 200 at most */
+  limit?: number | null;
+  /** how many to leave out at first; a cursor goes further */
+  offset?: number | null;
+  /** next_cursor of the page before */
+  cursor?: string | null;
+}
+
+export interface StoreBatchAnswer {
+  /**
+   * of a get the item or null, of a put the item, of a delete null, of a search and of namespaces a
+   * page
+   */
+  results: unknown[];
+}
+
 export interface CheckpointPut {
   /** any UUID; a new one of version 7 unless given */
   id?: string;
@@ -2906,6 +3033,18 @@ export interface ThreadsMessagesVersionsListQuery {
   limit?: number;
   /** debug: in the metadata, too */
   include?: "debug";
+}
+
+export interface StoreGetQuery {
+  /** its labels with a "." between them: users.42 */
+  namespace?: string;
+  key?: string;
+}
+
+export interface StoreDeleteQuery {
+  /** its labels with a "." between them: users.42 */
+  namespace?: string;
+  key?: string;
 }
 
 export interface ThreadsCheckpointsListQuery {

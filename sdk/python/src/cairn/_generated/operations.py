@@ -683,6 +683,30 @@ THREADS_MESSAGES_VERSIONS_LIST = Operation(
     "/v1/threads/{thread_id}/messages/{message_id}/versions", "none", "page",
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
+STORE_PUT = Operation(
+    "store.put", "PUT", "/v1/store/items", "json", "json", headers=frozenset(["If-Match",
+    "If-None-Match", "Cairn-Principal"]),
+)
+STORE_GET = Operation(
+    "store.get", "GET", "/v1/store/items", "none", "json", headers=frozenset(["If-None-Match",
+    "Cairn-Principal", "Cairn-Consistency"]),
+)
+STORE_DELETE = Operation(
+    "store.delete", "DELETE", "/v1/store/items", "none", "none", headers=frozenset(["If-Match",
+    "Cairn-Principal"]),
+)
+STORE_SEARCH = Operation(
+    "store.search", "POST", "/v1/store/search", "json", "json",
+    headers=frozenset(["Cairn-Principal"]),
+)
+STORE_NAMESPACES = Operation(
+    "store.namespaces", "POST", "/v1/store/namespaces", "json", "json",
+    headers=frozenset(["Cairn-Principal"]),
+)
+STORE_BATCH = Operation(
+    "store.batch", "POST", "/v1/store/batch", "json", "json", headers=frozenset(["Idempotency-Key",
+    "Cairn-Principal"]),
+)
 THREADS_CHECKPOINTS_PUT = Operation(
     "threads.checkpoints.put", "POST", "/v1/threads/{thread_id}/checkpoints", "json", "json",
     headers=frozenset(["Idempotency-Key", "Cairn-Principal", "Cairn-Fencing-Token"]),
@@ -909,7 +933,8 @@ ALL = (
     THREADS_PARTICIPANTS_REMOVE, THREADS_PARTICIPANTS_HEARTBEAT, THREADS_MESSAGES_CREATE,
     THREADS_MESSAGES_LIST, MESSAGES_SEARCH, THREADS_MESSAGES_SEARCH, THREADS_MESSAGES_GET,
     THREADS_MESSAGES_UPDATE, THREADS_MESSAGES_DELETE, THREADS_MESSAGES_DEBUG,
-    THREADS_MESSAGES_VERSIONS_LIST, THREADS_CHECKPOINTS_PUT, THREADS_CHECKPOINTS_LIST,
+    THREADS_MESSAGES_VERSIONS_LIST, STORE_PUT, STORE_GET, STORE_DELETE, STORE_SEARCH,
+    STORE_NAMESPACES, STORE_BATCH, THREADS_CHECKPOINTS_PUT, THREADS_CHECKPOINTS_LIST,
     THREADS_CHECKPOINTS_DELETE_ALL, THREADS_CHECKPOINTS_LATEST, THREADS_CHECKPOINTS_GET,
     THREADS_CHECKPOINTS_WRITES_PUT, THREADS_CHECKPOINTS_WRITES_GET, THREADS_CHECKPOINTS_PRUNE,
     THREADS_CHECKPOINTS_COPY, THREADS_CHECKPOINTS_DIFF, THREADS_RECOVERY, RUNS_CHECKPOINTS_LIST,

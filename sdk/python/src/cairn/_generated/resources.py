@@ -22,11 +22,11 @@ class TenantsKeys:
         "threads:write", "runs:read", "runs:write", "events:read", "events:write", "messages:read",
         "messages:write", "files:read", "files:write", "participants:read", "participants:write",
         "agents:read", "agents:write", "states:read", "states:write", "storage:read",
-        "storage:write", "checkpoints:read", "checkpoints:write", "notebooks:read",
-        "notebooks:write", "usage:read", "usage:write", "evals:read", "evals:write", "admin",
-        "operator"]], rate_limit_per_minute: Union[Optional[int], Unset] = UNSET,
-        expires_at: Union[Optional[Time], Unset] = UNSET, principal: Union[Optional[str],
-        Unset] = UNSET, idempotency_key: Optional[str] = None,
+        "storage:write", "checkpoints:read", "checkpoints:write", "store:read", "store:write",
+        "notebooks:read", "notebooks:write", "usage:read", "usage:write", "evals:read",
+        "evals:write", "admin", "operator"]], rate_limit_per_minute: Union[Optional[int],
+        Unset] = UNSET, expires_at: Union[Optional[Time], Unset] = UNSET,
+        principal: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
         request_principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.KeyCreated:
@@ -139,9 +139,9 @@ class Keys:
         "runs:write", "events:read", "events:write", "messages:read", "messages:write",
         "files:read", "files:write", "participants:read", "participants:write", "agents:read",
         "agents:write", "states:read", "states:write", "storage:read", "storage:write",
-        "checkpoints:read", "checkpoints:write", "notebooks:read", "notebooks:write", "usage:read",
-        "usage:write", "evals:read", "evals:write", "admin", "operator"]],
-        rate_limit_per_minute: Union[Optional[int], Unset] = UNSET,
+        "checkpoints:read", "checkpoints:write", "store:read", "store:write", "notebooks:read",
+        "notebooks:write", "usage:read", "usage:write", "evals:read", "evals:write", "admin",
+        "operator"]], rate_limit_per_minute: Union[Optional[int], Unset] = UNSET,
         expires_at: Union[Optional[Time], Unset] = UNSET, principal: Union[Optional[str],
         Unset] = UNSET, idempotency_key: Optional[str] = None,
         request_principal: Optional[str] = None, timeout: Optional[float] = None,
@@ -4292,6 +4292,134 @@ class Messages:
         )
 
 
+class Store:
+    """store"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def put(
+        self, *, namespace: Sequence[str], key: str, value: Mapping[str, Any],
+        ttl_s: Union[Optional[int], Unset] = UNSET, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StoreItem:
+        """Put an item into the store; it replaces the one under the same key.
+
+        namespace: labels of 1 to 128 bytes, none with a "." in it: ["users","42"]
+        value: a JSON object of up to 1 MiB
+        ttl_s: how many seconds it is there; for good unless told
+        """
+        answer: types.StoreItem = self._caller.call(
+            operations.STORE_PUT, [], body={"namespace": namespace, "key": key, "value": value,
+            "ttl_s": ttl_s}, options=Options(if_match=if_match, if_none_match=if_none_match,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def get(
+        self, *, namespace: Union[str, Unset] = UNSET, key: Union[str, Unset] = UNSET,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StoreItem:
+        """Read an item of the store.
+
+        namespace: its labels with a "." between them: users.42
+        """
+        answer: types.StoreItem = self._caller.call(
+            operations.STORE_GET, [], query={"namespace": namespace, "key": key},
+            options=Options(if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    def delete(
+        self, *, namespace: Union[str, Unset] = UNSET, key: Union[str, Unset] = UNSET,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        """Delete an item of the store.
+
+        namespace: its labels with a "." between them: users.42
+        """
+        self._caller.call(
+            operations.STORE_DELETE, [], query={"namespace": namespace, "key": key},
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+    def search(
+        self, *, namespace_prefix: Union[Optional[Sequence[str]], Unset] = UNSET,
+        filter: Union[Optional[Mapping[str, Any]], Unset] = UNSET, query: Union[Optional[str],
+        Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET, offset: Union[Optional[int],
+        Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StoreFound:
+        """Search items under a prefix, newest first, or best first by words.
+
+        namespace_prefix: the first labels of their namespaces; everything unless told
+        filter: by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in
+            $nin of it
+        query: words: items that have some of them, the best first
+        limit: 10 unless told
+        offset: how many to leave out at first; a cursor goes further
+        cursor: next_cursor of the page before
+        """
+        answer: types.StoreFound = self._caller.call(
+            operations.STORE_SEARCH, [], body={"namespace_prefix": namespace_prefix,
+            "filter": filter, "query": query, "limit": limit, "offset": offset, "cursor": cursor},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def namespaces(
+        self, *, prefix: Union[Optional[Sequence[str]], Unset] = UNSET,
+        suffix: Union[Optional[Sequence[str]], Unset] = UNSET, max_depth: Union[Optional[int],
+        Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET, offset: Union[Optional[int],
+        Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StoreFoundNamespaces:
+        """List the namespaces that have items, each once, sorted.
+
+        prefix: their first labels; "*" is any label
+        suffix: their last labels; "*" is any label
+        max_depth: longer ones are cut to so many labels, and told once
+        limit: 100 unless told
+        offset: how many to leave out at first; a cursor goes further
+        cursor: next_cursor of the page before
+        """
+        answer: types.StoreFoundNamespaces = self._caller.call(
+            operations.STORE_NAMESPACES, [], body={"prefix": prefix, "suffix": suffix,
+            "max_depth": max_depth, "limit": limit, "offset": offset, "cursor": cursor},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
+        )
+        return answer
+
+    def batch(
+        self, *, operations: Sequence[types.StoreOperation], idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.StoreBatchAnswer:
+        """Carry out up to 100 operations of the store, all or none, in their order.
+
+        operations: carried out in this order; each takes the members of its own route
+        """
+        answer: types.StoreBatchAnswer = self._caller.call(
+            operations.STORE_BATCH, [], body={"operations": operations},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
 class Shares:
     """shares"""
 
@@ -4416,6 +4544,7 @@ class Root:
         self.steps = Steps(caller)
         self.events = Events(caller)
         self.messages = Messages(caller)
+        self.store = Store(caller)
         self.shares = Shares(caller)
         self.workflows = Workflows(caller)
 

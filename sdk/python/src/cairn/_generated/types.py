@@ -50,8 +50,8 @@ class KeyCreated(TypedDict):
         "events:write", "messages:read", "messages:write", "files:read", "files:write",
         "participants:read", "participants:write", "agents:read", "agents:write", "states:read",
         "states:write", "storage:read", "storage:write", "checkpoints:read", "checkpoints:write",
-        "notebooks:read", "notebooks:write", "usage:read", "usage:write", "evals:read",
-        "evals:write", "admin", "operator"]]
+        "store:read", "store:write", "notebooks:read", "notebooks:write", "usage:read",
+        "usage:write", "evals:read", "evals:write", "admin", "operator"]]
     # requests a minute; none when absent
     rate_limit_per_minute: Optional[int]
     expires_at: Optional[str]
@@ -75,8 +75,8 @@ class _KeyCreateRequired(TypedDict):
         "events:write", "messages:read", "messages:write", "files:read", "files:write",
         "participants:read", "participants:write", "agents:read", "agents:write", "states:read",
         "states:write", "storage:read", "storage:write", "checkpoints:read", "checkpoints:write",
-        "notebooks:read", "notebooks:write", "usage:read", "usage:write", "evals:read",
-        "evals:write", "admin", "operator"]]
+        "store:read", "store:write", "notebooks:read", "notebooks:write", "usage:read",
+        "usage:write", "evals:read", "evals:write", "admin", "operator"]]
 
 
 class KeyCreate(_KeyCreateRequired, total=False):
@@ -95,8 +95,8 @@ class Key(TypedDict):
         "events:write", "messages:read", "messages:write", "files:read", "files:write",
         "participants:read", "participants:write", "agents:read", "agents:write", "states:read",
         "states:write", "storage:read", "storage:write", "checkpoints:read", "checkpoints:write",
-        "notebooks:read", "notebooks:write", "usage:read", "usage:write", "evals:read",
-        "evals:write", "admin", "operator"]]
+        "store:read", "store:write", "notebooks:read", "notebooks:write", "usage:read",
+        "usage:write", "evals:read", "evals:write", "admin", "operator"]]
     # requests a minute; none when absent
     rate_limit_per_minute: Optional[int]
     expires_at: Optional[str]
@@ -2195,6 +2195,133 @@ class MessageVersion(TypedDict):
     filenames: List[Any]
     # when this version was written
     created_at: str
+
+
+class _StorePutRequired(TypedDict):
+    # labels of 1 to 128 bytes, none with a "." in it: ["users","42"]
+    namespace: List[str]
+    key: str
+    # a JSON object of up to 1 MiB
+    value: Dict[str, Any]
+
+
+class StorePut(_StorePutRequired, total=False):
+    # how many seconds it is there; for good unless told
+    ttl_s: Optional[int]
+
+
+class StoreItem(TypedDict):
+    namespace: List[str]
+    key: str
+    value: Dict[str, Any]
+    # the ETag's number; 1, 2, 3 for as long as the item is there
+    version: int
+    created_at: str
+    updated_at: str
+    # from then on it is gone
+    expires_at: Optional[str]
+
+
+class StoreSearch(TypedDict, total=False):
+    # the first labels of their namespaces; everything unless told
+    namespace_prefix: Optional[List[str]]
+    # by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
+    filter: Optional[Dict[str, Any]]
+    # words: items that have some of them, the best first
+    query: Optional[str]
+    # 10 unless told
+    limit: Optional[int]
+    # how many to leave out at first; a cursor goes further
+    offset: Optional[int]
+    # next_cursor of the page before
+    cursor: Optional[str]
+
+
+class StoreFound(TypedDict):
+    data: List[StoreFoundItem]
+    # there is more to look at: go on with next_cursor
+    has_more: bool
+    next_cursor: Optional[str]
+
+
+class StoreFoundItem(TypedDict):
+    namespace: List[str]
+    key: str
+    value: Dict[str, Any]
+    # the ETag's number; 1, 2, 3 for as long as the item is there
+    version: int
+    created_at: str
+    updated_at: str
+    # from then on it is gone
+    expires_at: Optional[str]
+    # how well it fits, 1 at most; null when nothing ranks
+    score: Optional[float]
+
+
+class StoreNamespaces(TypedDict, total=False):
+    # their first labels; "*" is any label
+    prefix: Optional[List[str]]
+    # their last labels; "*" is any label
+    suffix: Optional[List[str]]
+    # longer ones are cut to so many labels, and told once
+    max_depth: Optional[int]
+    # 100 unless told
+    limit: Optional[int]
+    # how many to leave out at first; a cursor goes further
+    offset: Optional[int]
+    # next_cursor of the page before
+    cursor: Optional[str]
+
+
+class StoreFoundNamespaces(TypedDict):
+    # namespaces, each a list of labels
+    data: List[Any]
+    # there is more to look at: go on with next_cursor
+    has_more: bool
+    next_cursor: Optional[str]
+
+
+class StoreBatch(TypedDict):
+    # carried out in this order; each takes the members of its own route
+    operations: List[StoreOperation]
+
+
+class _StoreOperationRequired(TypedDict):
+    op: Literal["get", "put", "delete", "search", "namespaces"]
+
+
+class StoreOperation(_StoreOperationRequired, total=False):
+    # labels of 1 to 128 bytes, none with a "." in it: ["users","42"]
+    namespace: List[str]
+    key: str
+    # a JSON object of up to 1 MiB
+    value: Dict[str, Any]
+    # how many seconds it is there; for good unless told
+    ttl_s: Optional[int]
+    # the first labels of their namespaces; everything unless told
+    namespace_prefix: Optional[List[str]]
+    # by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
+    filter: Optional[Dict[str, Any]]
+    # words: items that have some of them, the best first
+    query: Optional[str]
+    # their first labels; "*" is any label
+    prefix: Optional[List[str]]
+    # their last labels; "*" is any label
+    suffix: Optional[List[str]]
+    # longer ones are cut to so many labels, and told once
+    max_depth: Optional[int]
+    # of a search 10 unless told and 200 at most
+    limit: Optional[int]
+    # how many to leave out at first; a cursor goes further
+    offset: Optional[int]
+    # next_cursor of the page before
+    cursor: Optional[str]
+
+
+class StoreBatchAnswer(TypedDict):
+    # of a get the item or null, of a put the item, of a delete null, of a search and of namespaces
+    # a page
+    results: List[Any]
 
 
 class CheckpointPut(TypedDict, total=False):

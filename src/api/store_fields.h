@@ -1,0 +1,138 @@
+/*
+ * What can be asked of the store: the members of its bodies, of which each route, and each
+ * operation of a batch, takes its own; and what is done with them. `at` is where they stand: empty
+ * for a body, "/operations/3" inside of a batch.
+ */
+#ifndef API_STORE_FIELDS_H
+#define API_STORE_FIELDS_H
+
+#include "api/call.h"
+#include "model/store_search.h"
+
+enum { STORE_CURSOR_MAX_BYTES = 2 * STORE_NAMESPACE_MAX_BYTES };
+
+struct store_ask {
+    struct str op; /* of an operation */
+    struct str_list labels;
+    struct str key;
+    struct str value;
+    bool has_ttl_s;
+    int64_t ttl_s;
+    struct str_list prefix;
+    struct str_list suffix;
+    bool has_max_depth;
+    int64_t max_depth;
+    struct str filter;
+    struct str query;
+    bool has_limit;
+    int64_t limit;
+    bool has_offset;
+    int64_t offset;
+    struct str cursor;
+};
+
+#define STORE_ASKED(member) offsetof(struct store_ask, member)
+#define STORE_NAMESPACE_FIELD(more)                                                        \
+    {                                                                                      \
+        .name = "namespace", .kind = FIELD_STRINGS, .flags = (more),                       \
+        .offset = STORE_ASKED(labels), .min = 1, .max = STORE_LABELS_MAX,                  \
+        .summary = "labels of 1 to 128 bytes, none with a \".\" in it: [\"users\",\"42\"]" \
+    }
+#define STORE_KEY_FIELD(more)                                                             \
+    {                                                                                     \
+        .name = "key", .kind = FIELD_STRING, .flags = (more), .offset = STORE_ASKED(key), \
+        .min = 1, .max = STORE_KEY_MAX_BYTES                                              \
+    }
+#define STORE_VALUE_FIELDS(more)                                                                \
+    {.name = "value",                                                                           \
+        .kind = FIELD_OBJECT,                                                                   \
+        .flags = (more),                                                                        \
+        .offset = STORE_ASKED(value),                                                           \
+        .max = STORE_VALUE_MAX_BYTES,                                                           \
+        .summary = "a JSON object of up to 1 MiB"},                                             \
+    {                                                                                           \
+        .name = "ttl_s", .kind = FIELD_INT, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,           \
+        .offset = STORE_ASKED(ttl_s), .has_offset = STORE_ASKED(has_ttl_s), .min = 1,           \
+        .max = STORE_TTL_MAX_S, .summary = "how many seconds it is there; for good unless told" \
+    }
+#define STORE_SEARCH_FIELDS                                                                     \
+    {.name = "namespace_prefix",                                                                \
+        .kind = FIELD_STRINGS,                                                                  \
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                               \
+        .offset = STORE_ASKED(prefix),                                                          \
+        .max = STORE_LABELS_MAX,                                                                \
+        .summary = "the first labels of their namespaces; everything unless told"},             \
+        {.name = "filter",                                                                      \
+            .kind = FIELD_OBJECT,                                                               \
+            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                           \
+            .offset = STORE_ASKED(filter),                                                      \
+            .max = STORE_FILTER_MAX_BYTES,                                                      \
+            .summary = "by member of the value: what it must be equal to, or $eq $ne $gt $gte " \
+                       "$lt $lte $in $nin of it"},                                              \
+    {                                                                                           \
+        .name = "query", .kind = FIELD_STRING, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,        \
+        .offset = STORE_ASKED(query), .max = STORE_QUERY_MAX_BYTES,                             \
+        .summary = "words: items that have some of them, the best first"                        \
+    }
+#define STORE_PAGE_FIELDS(most, summary_of_limit)                                         \
+    {.name = "limit",                                                                     \
+        .kind = FIELD_INT,                                                                \
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                         \
+        .offset = STORE_ASKED(limit),                                                     \
+        .has_offset = STORE_ASKED(has_limit),                                             \
+        .min = 1,                                                                         \
+        .max = (most),                                                                    \
+        .summary = (summary_of_limit)},                                                   \
+        {.name = "offset",                                                                \
+            .kind = FIELD_INT,                                                            \
+            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                     \
+            .offset = STORE_ASKED(offset),                                                \
+            .has_offset = STORE_ASKED(has_offset),                                        \
+            .max = STORE_OFFSET_MAX,                                                      \
+            .summary = "how many to leave out at first; a cursor goes further"},          \
+    {                                                                                     \
+        .name = "cursor", .kind = FIELD_STRING, .flags = FIELD_OPTIONAL | FIELD_NULLABLE, \
+        .offset = STORE_ASKED(cursor), .min = 1, .max = STORE_CURSOR_MAX_BYTES,           \
+        .summary = "next_cursor of the page before"                                       \
+    }
+#define STORE_NAMES_FIELDS                                                                         \
+    {.name = "prefix",                                                                             \
+        .kind = FIELD_STRINGS,                                                                     \
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                                  \
+        .offset = STORE_ASKED(prefix),                                                             \
+        .max = STORE_LABELS_MAX,                                                                   \
+        .summary = "their first labels; \"*\" is any label"},                                      \
+        {.name = "suffix",                                                                         \
+            .kind = FIELD_STRINGS,                                                                 \
+            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                              \
+            .offset = STORE_ASKED(suffix),                                                         \
+            .max = STORE_LABELS_MAX,                                                               \
+            .summary = "their last labels; \"*\" is any label"},                                   \
+    {                                                                                              \
+        .name = "max_depth", .kind = FIELD_INT, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,          \
+        .offset = STORE_ASKED(max_depth), .has_offset = STORE_ASKED(has_max_depth), .min = 1,      \
+        .max = STORE_LABELS_MAX, .summary = "longer ones are cut to so many labels, and told once" \
+    }
+
+/* --- What is done ----------------------------------------------------------------------------- */
+
+MUST_CHECK enum error store_do_put(struct context *c, const struct store_ask *ask, struct str at,
+    struct store_item *out_item, bool *out_is_new);
+MUST_CHECK enum error store_do_get(
+    struct context *c, const struct store_ask *ask, struct str at, struct store_item *out_item);
+MUST_CHECK enum error store_do_delete(
+    struct context *c, const struct store_ask *ask, struct str at);
+
+/* {data, has_more, next_cursor} */
+struct store_page {
+    struct nested_list items;
+    struct str names; /* of namespaces: [[label…]…] */
+    bool more;
+    struct str next_cursor;
+};
+MUST_CHECK enum error store_do_search(
+    struct context *c, const struct store_ask *ask, struct str at, struct store_page *out_page);
+MUST_CHECK enum error store_do_names(
+    struct context *c, const struct store_ask *ask, struct str at, struct store_page *out_page);
+
+#endif

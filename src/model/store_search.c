@@ -1,0 +1,330 @@
+#include "model/store_search.h"
+
+#include <stdlib.h>
+
+#include "model/statements.h"
+#include "model/store_filter.h"
+#include "model/store_words.h"
+
+enum { HEADS_A_PAGE = 500, READ_AT_ONCE = 64, READ_MAX_BYTES = 4 * 1024 * 1024 };
+
+/* An item that may be in the answer, before it is read. */
+struct candidate {
+    int64_t number;
+    int64_t updated_at;
+    int64_t size_bytes;
+    double score;
+};
+
+/* A search under way. */
+struct walk {
+    struct context *c;
+    const struct store_search *search;
+    const struct store_filter *filter;
+    struct store_found *found;
+    struct str above;
+    struct arena scratch; /* of the items that are being looked at */
+    bool is_ranked;
+    int64_t place; /* of ranked candidates, those that are done */
+    size_t skip;
+    size_t looked;
+    int64_t looked_bytes;
+    size_t answer_bytes;
+    bool is_over;
+};
+
+/* --- Looking at candidates -------------------------------------------------------------------- */
+
+static void pass(struct walk *w, const struct candidate *candidate)
+{
+    w->found->next.updated_at = candidate->updated_at;
+    w->found->next.number = w->is_ranked ? ++w->place : candidate->number;
+    w->found->next.skip = (int64_t)w->skip;
+    w->found->next.is_ranked = w->is_ranked;
+    w->found->next.is_given = true;
+}
+
+static bool is_enough(const struct walk *w)
+{
+    return w->found->count == w->search->limit || w->answer_bytes > PAGE_MAX_BYTES ||
+           w->looked >= STORE_LOOKS_MAX || w->looked_bytes > STORE_LOOKED_MAX_BYTES;
+}
+
+static struct store_item *find_item(struct store_item *items, size_t n, int64_t number)
+{
+    for (size_t i = 0; i < n; i++)
+        if (items[i].number == number)
+            return &items[i];
+    return NULL;
+}
+
+static bool is_wanted(struct walk *w, const struct store_item *item)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    return w->filter == NULL || (json_parse(&w->scratch, item->value, &doc, &unused) &&
+                                    store_filter_holds(w->filter, json_root(&doc)));
+}
+
+/* Out of the scratch, into the answer. */
+static void keep(struct walk *w, const struct store_item *item, const struct candidate *candidate)
+{
+    struct store_item *kept = &w->found->items[w->found->count++];
+    *kept = *item;
+    kept->ns = arena_str(w->c->arena, item->ns);
+    kept->labels = store_split_namespace(w->c->arena, kept->ns);
+    kept->key = arena_str(w->c->arena, item->key);
+    kept->value = arena_str(w->c->arena, item->value);
+    kept->has_score = w->is_ranked;
+    kept->score = (int64_t)(candidate->score * STORE_SCORE_UNIT + 0.5);
+    w->answer_bytes += kept->value.len;
+}
+
+static struct str list_numbers(struct arena *arena, const struct candidate *candidates, size_t n)
+{
+    struct json_text text;
+    json_text_init(&text, SIZE_MAX);
+    json_write_array(&text.w);
+    for (size_t i = 0; i < n; i++)
+        json_write_i64(&text.w, candidates[i].number);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+static enum error read_items(struct walk *w, const struct candidate *candidates, size_t n,
+    struct store_item *out_items, size_t *out_count)
+{
+    struct query q;
+    size_t count = 0;
+    query_begin(&q, w->c->tx, &SQL_STORE_ITEM_READ, &w->scratch);
+    query_uuid(&q, "tenant_id", w->c->tenant_id);
+    query_text(&q, "numbers", list_numbers(&w->scratch, candidates, n));
+    query_i64(&q, "now", w->c->now_us);
+    while (count < n && query_next(&q))
+        store_item_read_row(&q, &out_items[count++]);
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* So many of them as can be read at once: not more bytes than a page, or a single one. */
+static size_t read_ahead(const struct walk *w, const struct candidate *candidates, size_t n)
+{
+    size_t most = w->filter != NULL ? READ_AT_ONCE : w->search->limit - w->found->count;
+    int64_t bytes = 0;
+    size_t i = 0;
+    for (; i < n && i < most && i < READ_AT_ONCE; i++) {
+        bytes += candidates[i].size_bytes;
+        if (i > 0 && bytes > READ_MAX_BYTES)
+            break;
+    }
+    return i;
+}
+
+/* Reads these and takes those that are wanted, until there is enough. */
+static enum error look_at(
+    struct walk *w, const struct candidate *candidates, size_t n, size_t *out_passed)
+{
+    struct store_item items[READ_AT_ONCE];
+    size_t count = 0, i = 0;
+    enum error e = read_items(w, candidates, n, items, &count);
+    for (; e == OK && i < n && !is_enough(w); i++) {
+        const struct store_item *item = find_item(items, count, candidates[i].number);
+        bool wanted = item != NULL && is_wanted(w, item);
+        if (wanted && w->skip > 0)
+            w->skip--;
+        else if (wanted)
+            keep(w, item, &candidates[i]);
+        w->looked += w->filter != NULL;
+        w->looked_bytes += w->filter != NULL ? candidates[i].size_bytes : 0;
+        pass(w, &candidates[i]);
+    }
+    arena_clear(&w->scratch);
+    *out_passed = i;
+    return e;
+}
+
+/* Afterwards w->is_over tells that there are others and no room for them. */
+static enum error walk_over(struct walk *w, const struct candidate *candidates, size_t n)
+{
+    enum error e = OK;
+    size_t i = 0, passed;
+    for (; w->filter == NULL && w->skip > 0 && i < n; i++) {
+        w->skip--;
+        pass(w, &candidates[i]);
+    }
+    while (e == OK && i < n && !w->is_over) {
+        w->is_over = is_enough(w);
+        if (w->is_over)
+            break;
+        e = look_at(w, candidates + i, read_ahead(w, candidates + i, n - i), &passed);
+        i += passed;
+    }
+    return e;
+}
+
+/* --- By time ---------------------------------------------------------------------------------- */
+
+static void bind_place(struct walk *w, struct query *q)
+{
+    query_text(q, "from", w->search->prefix);
+    query_text(q, "above", w->above);
+    query_i64(q, "now", w->c->now_us);
+}
+
+static enum error read_heads(struct query *q, size_t max, struct candidate *out, size_t *out_count)
+{
+    size_t n = 0;
+    for (; n < max && query_next(q); n++) {
+        out[n].number = row_i64(q);
+        out[n].updated_at = row_i64(q);
+        out[n].size_bytes = row_i64(q);
+        out[n].score = 0;
+    }
+    *out_count = n;
+    return query_end(q);
+}
+
+static enum error walk_by_time(struct walk *w)
+{
+    const struct store_position *from = &w->search->from;
+    size_t page = w->filter != NULL ? HEADS_A_PAGE : w->skip + w->search->limit + 1, n = page;
+    struct candidate *heads = ARENA_ARRAY(w->c->arena, struct candidate, page);
+    struct candidate last = {.number = from->is_given ? from->number : INT64_MAX,
+        .updated_at = from->is_given ? from->updated_at : INT64_MAX};
+    enum error e = OK;
+    while (e == OK && n == page && !w->is_over) {
+        struct query q;
+        context_query(w->c, &q, &SQL_STORE_ITEM_PAGE);
+        bind_place(w, &q);
+        query_i64(&q, "before_at", last.updated_at);
+        query_i64(&q, "before_number", last.number);
+        query_i64(&q, "limit", (int64_t)page);
+        e = read_heads(&q, page, heads, &n);
+        if (e == OK && n > 0) {
+            last = heads[n - 1];
+            e = walk_over(w, heads, n);
+        }
+    }
+    return e;
+}
+
+/* --- By rank ---------------------------------------------------------------------------------- */
+
+/* One word in the engine's language; words.h leaves nothing in it that means something there. */
+static struct str match_of(struct walk *w, struct str word)
+{
+    struct str place = store_place_word(w->c, w->search->prefix);
+    return arena_printf(w->c->arena,
+        tx_engine(w->c->tx) == ENGINE_POSTGRES ? "'%.*s' & '%.*s'" : "\"%.*s\" AND \"%.*s\"",
+        STR_ARG(place), STR_ARG(word));
+}
+
+/* The fewer items have a word, the more it counts: one more each time they are half as many. */
+static int64_t weight_of(size_t items)
+{
+    int64_t weight = 1;
+    for (size_t i = items > 0 ? items : 1; i < STORE_WORD_ITEMS_MAX; i *= 2)
+        weight++;
+    return weight;
+}
+
+/* The items with this word. */
+static enum error find_word(struct walk *w, struct str word, struct candidate *out,
+    size_t *out_count, int64_t *total_weight)
+{
+    struct query q;
+    context_query(w->c, &q, &SQL_STORE_WORD_FIND);
+    query_text(&q, "match", match_of(w, word));
+    bind_place(w, &q);
+    query_i64(&q, "limit", STORE_WORD_ITEMS_MAX);
+    enum error e = read_heads(&q, STORE_WORD_ITEMS_MAX, out, out_count);
+    size_t n = e == OK ? *out_count : 0;
+    int64_t weight = weight_of(n);
+    for (size_t i = 0; i < n; i++)
+        out[i].score = (double)weight; /* whole, so that sums are exact */
+    *total_weight += weight;
+    return e;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    if (x->updated_at != y->updated_at)
+        return x->updated_at > y->updated_at ? -1 : 1;
+    return by_number(b, a);
+}
+
+/* One of each number, with the sum of their weights as a share of all. */
+static size_t merge(struct candidate *all, size_t n, int64_t total_weight)
+{
+    size_t count = 0;
+    if (n > 0)
+        qsort(all, n, sizeof *all, by_number);
+    for (size_t i = 0; i < n; i++) {
+        if (count > 0 && all[count - 1].number == all[i].number)
+            all[count - 1].score += all[i].score;
+        else
+            all[count++] = all[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        all[i].score /= (double)total_weight;
+    if (count > 0)
+        qsort(all, count, sizeof *all, by_rank);
+    return count;
+}
+
+static enum error walk_by_words(struct walk *w)
+{
+    struct arena ranks;
+    struct word_set words;
+    size_t n = 0, found = 0;
+    int64_t total_weight = 0;
+    enum error e = OK;
+    arena_init(&ranks, SIZE_MAX);
+    word_set_init(&words, &ranks, STORE_QUERY_WORDS_MAX, SIZE_MAX);
+    word_set_add_text(&words, w->search->query);
+    struct candidate *all =
+        arena_alloc(&ranks, (words.count * STORE_WORD_ITEMS_MAX + 1) * sizeof *all);
+    for (size_t i = 0; e == OK && i < words.count; i++) {
+        e = find_word(w, words.words[i], all + n, &found, &total_weight);
+        n += found;
+    }
+    if (e == OK)
+        n = merge(all, n, total_weight);
+    if (e == OK && (size_t)w->place < n)
+        e = walk_over(w, all + w->place, n - (size_t)w->place);
+    arena_deinit(&ranks);
+    return e;
+}
+
+enum error store_search(
+    struct context *c, const struct store_search *search, struct store_found *out_found)
+{
+    struct walk w = {.c = c, .search = search, .found = out_found};
+    w.is_ranked = search->query.len > 0;
+    w.above = store_above_namespace(c->arena, search->prefix);
+    w.skip = search->from.is_given ? (size_t)search->from.skip : search->offset;
+    w.place = search->from.is_given && w.is_ranked ? search->from.number : 0;
+    *out_found =
+        (struct store_found){.items = ARENA_ARRAY(c->arena, struct store_item, search->limit)};
+    struct str at = arena_printf(c->arena, "%.*s/filter", STR_ARG(search->at));
+    enum error e = store_filter_parse(c, search->filter, at, &w.filter);
+    if (e != OK)
+        return e;
+    if (search->from.is_given && search->from.is_ranked != w.is_ranked)
+        return problem_fault(c->problem, arena_printf(c->arena, "%.*s/cursor", STR_ARG(search->at)),
+            "must be a next_cursor of the same search");
+    arena_init(&w.scratch, SIZE_MAX);
+    e = w.is_ranked ? walk_by_words(&w) : walk_by_time(&w);
+    arena_deinit(&w.scratch);
+    out_found->more = w.is_over;
+    return e;
+}

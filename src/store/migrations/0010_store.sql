@@ -1,0 +1,55 @@
+-- The store: items of agents under hierarchical namespaces.
+
+CREATE TABLE store_items (
+    -- By this the words of an item are found. It means nothing: on PostgreSQL it is random, so that
+    -- nobody waits for a counter and nothing has to be said about it when items are moved.
+    {{sqlite: number INTEGER PRIMARY KEY NOT NULL,}}
+    {{postgres: number bigint NOT NULL DEFAULT
+        ('x' || substr(md5(gen_random_uuid()::text), 1, 15))::bit(60)::bigint,}}
+    tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    -- Each label with a '.' behind it, which no label has: "users.42.". So what is under a prefix
+    -- is one range.
+    namespace TEXT {{postgres: COLLATE "C"}} NOT NULL,
+    key TEXT {{postgres: COLLATE "C"}} NOT NULL,
+    size_bytes {{int}} NOT NULL,
+    created_at {{int}} NOT NULL,
+    updated_at {{int}} NOT NULL,
+    -- From then on nobody sees it; the sweep removes it.
+    expires_at {{int}},
+    version {{int}} NOT NULL DEFAULT 1,
+    -- Whether store_words has its words; who inserts it otherwise leaves that to the sweep.
+    is_searchable {{bool}} NOT NULL DEFAULT {{sqlite: 0}}{{postgres: false}},
+    value {{json}} NOT NULL
+    {{postgres: , PRIMARY KEY (tenant_id, number)}}
+);
+{{sqlite: CREATE UNIQUE INDEX store_items_by_number ON store_items (tenant_id, number);}}
+CREATE UNIQUE INDEX store_items_by_key ON store_items (tenant_id, namespace, key);
+CREATE INDEX store_items_by_time ON store_items (tenant_id, namespace, updated_at, number);
+CREATE INDEX store_items_by_expiry ON store_items (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX store_items_not_searchable ON store_items (tenant_id, number) WHERE NOT is_searchable;
+
+-- The words of an item, each once, as src/base/words.h cuts them, and one for each prefix of its
+-- namespace. These begin with '#', which no word of a text does, and are made from the tenant too:
+-- so the index itself keeps tenants and namespaces apart. On SQLite who deletes items deletes their
+-- words.
+{{sqlite:
+CREATE VIRTUAL TABLE store_words USING fts5(words, columnsize=0, detail=none,
+    tokenize="ascii tokenchars '#'");
+}}{{postgres:
+CREATE TABLE store_words (
+    tenant_id uuid NOT NULL,
+    number bigint NOT NULL,
+    words tsvector NOT NULL,
+    PRIMARY KEY (tenant_id, number),
+    FOREIGN KEY (tenant_id, number) REFERENCES store_items (tenant_id, number) ON DELETE CASCADE
+);
+CREATE INDEX store_words_by_words ON store_words USING gin (words);
+-- As with message_words, row-level security keeps writers in their tenant, not readers: what is
+-- found is shown by way of store_items, which has it.
+ALTER TABLE store_words ENABLE ROW LEVEL SECURITY;
+ALTER TABLE store_words FORCE ROW LEVEL SECURITY;
+CREATE POLICY any_reader ON store_words FOR SELECT USING (true);
+CREATE POLICY own_tenant ON store_words USING
+    (coalesce(current_setting('cairn.tenant', true) IN (tenant_id::text, '*'), false));
+SELECT fence_by_tenant('store_items');
+}}
