@@ -866,6 +866,14 @@ export class ThreadsCheckpointsResource extends Resource {
   }
 
   /**
+   * Read what tasks wrote to channels on the line of parents since their values. Scope:
+   * checkpoints:read. `POST /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/deltas`
+   */
+  deltas(threadId: string, checkpointId: string, body: T.CheckpointDeltasBody, options?: RequestOptions): Promise<T.CheckpointDeltas> {
+    return this.connection.json("POST", path`/v1/threads/${threadId}/checkpoints/${checkpointId}/deltas`, { body, options });
+  }
+
+  /**
    * Remove the oldest checkpoints, by number or by age. Scope: checkpoints:write. `POST
    * /v1/threads/{thread_id}/checkpoints/prune`
    */
@@ -1656,6 +1664,16 @@ export class StoreResource extends Resource {
   }
 }
 
+export class CheckpointsResource extends Resource {
+  /**
+   * List the checkpoints of all threads, newest first. Scope: checkpoints:read. `GET
+   * /v1/checkpoints`
+   */
+  list(query?: T.CheckpointsListQuery, options?: RequestOptions): PagePromise<T.Checkpoint> {
+    return this.connection.page("/v1/checkpoints", query, options);
+  }
+}
+
 export class SharesResource extends Resource {
   /**
    * Redeem a share for the principal that the request acts for. Scope: participants:write. `POST
@@ -1711,6 +1729,7 @@ export class ApiResource extends Resource {
   readonly events = new EventsResource(this.connection);
   readonly messages = new MessagesResource(this.connection);
   readonly store = new StoreResource(this.connection);
+  readonly checkpoints = new CheckpointsResource(this.connection);
   readonly shares = new SharesResource(this.connection);
   readonly workflows = new WorkflowsResource(this.connection);
 

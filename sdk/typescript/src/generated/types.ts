@@ -2196,11 +2196,17 @@ export interface CheckpointChanges {
   append?: JsonObject;
   /** channels that go */
   remove?: string[];
+  /**
+   * of the parent's channels: all, unless given, or those that have kept the version which
+   * channel_versions names
+   */
+  inherit?: "all" | "versions";
 }
 
 export interface Checkpoint {
   id: string;
   thread_id: string;
+  thread_key: string | null;
   /** "" is the outermost graph */
   namespace: string;
   parent_id: string | null;
@@ -2247,6 +2253,27 @@ export interface CheckpointWrites {
   namespace: string;
   /** [{task_id, task_path, index, channel, value}], by task and index */
   writes: unknown[];
+}
+
+export interface CheckpointDeltasBody {
+  /** unless given, the outermost one that has the checkpoint */
+  namespace?: string;
+  /** their names */
+  channels: string[];
+}
+
+export interface CheckpointDeltas {
+  checkpoint_id: string;
+  namespace: string;
+  /**
+   * of each {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, oldest first;
+   * without a seed where no ancestor has a value
+   */
+  channels: JsonObject;
+  /** ancestors */
+  looked_at: number;
+  /** for channels without a seed ask this one too: its writes are older */
+  next_checkpoint_id: string | null;
 }
 
 export interface CheckpointsPruned {
@@ -2309,6 +2336,7 @@ export interface Recovery {
 export interface RunCheckpoint {
   id: string;
   thread_id: string;
+  thread_key: string | null;
   /** "" is the outermost graph */
   namespace: string;
   parent_id: string | null;
@@ -3054,10 +3082,12 @@ export interface ThreadsCheckpointsListQuery {
   limit?: number;
   /** only this one; empty: the outermost graph */
   namespace?: string;
-  /** those that were put before this checkpoint */
-  before?: string;
+  /** those whose ids are smaller than this one, which nobody need have */
+  id_before?: string;
   /** values (with their versions), writes, or all of it */
   include?: "values" | "writes" | "all";
+  /** those that were put before this checkpoint */
+  before?: string;
   run_id?: string;
   /** objects whose metadata has these members; up to 4 */
   metadata?: MetadataFilter;
@@ -3088,6 +3118,21 @@ export interface ThreadsCheckpointsWritesGetQuery {
   namespace?: string;
 }
 
+export interface CheckpointsListQuery {
+  /** next_cursor of the page before */
+  cursor?: string;
+  /** items a page, 50 unless told */
+  limit?: number;
+  /** only this one; empty: the outermost graph */
+  namespace?: string;
+  /** those whose ids are smaller than this one, which nobody need have */
+  id_before?: string;
+  /** values (with their versions), writes, or all of it */
+  include?: "values" | "writes" | "all";
+  /** objects whose metadata has these members; up to 4 */
+  metadata?: MetadataFilter;
+}
+
 export interface ThreadsCheckpointsDiffQuery {
   /** unless given, the outermost one that has it */
   namespace?: string;
@@ -3107,10 +3152,12 @@ export interface RunsCheckpointsListQuery {
   limit?: number;
   /** only this one; empty: the outermost graph */
   namespace?: string;
-  /** those that were put before this checkpoint */
-  before?: string;
+  /** those whose ids are smaller than this one, which nobody need have */
+  id_before?: string;
   /** values (with their versions), writes, or all of it */
   include?: "values" | "writes" | "all";
+  /** those that were put before this checkpoint */
+  before?: string;
   /** objects whose metadata has these members; up to 4 */
   metadata?: MetadataFilter;
 }

@@ -2218,10 +2218,10 @@ class AsyncThreadsCheckpoints:
 
     def list(
         self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, namespace: Union[str, Unset] = UNSET, before: Union[str, Unset] = UNSET,
-        include: Union[Literal["values", "writes", "all"], Unset] = UNSET, run_id: Union[str,
-        Unset] = UNSET, metadata: Optional[Mapping[str, Scalar]] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        Unset] = UNSET, namespace: Union[str, Unset] = UNSET, id_before: Union[str, Unset] = UNSET,
+        include: Union[Literal["values", "writes", "all"], Unset] = UNSET, before: Union[str,
+        Unset] = UNSET, run_id: Union[str, Unset] = UNSET, metadata: Optional[Mapping[str,
+        Scalar]] = None, principal: Optional[str] = None, consistency: Optional[Literal["strong",
         "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Checkpoint]:
@@ -2230,14 +2230,16 @@ class AsyncThreadsCheckpoints:
         cursor: next_cursor of the page before
         limit: items a page, 50 unless told
         namespace: only this one; empty: the outermost graph
-        before: those that were put before this checkpoint
+        id_before: those whose ids are smaller than this one, which nobody need have
         include: values (with their versions), writes, or all of it
+        before: those that were put before this checkpoint
         """
         return self._caller.page(
             operations.THREADS_CHECKPOINTS_LIST, [thread_id], query={"cursor": cursor,
-            "limit": limit, "namespace": namespace, "before": before, "include": include,
-            "run_id": run_id, **metadata_filter(metadata)}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            "limit": limit, "namespace": namespace, "id_before": id_before, "include": include,
+            "before": before, "run_id": run_id, **metadata_filter(metadata)},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def delete_all(
@@ -2286,6 +2288,24 @@ class AsyncThreadsCheckpoints:
             operations.THREADS_CHECKPOINTS_GET, [thread_id, checkpoint_id],
             query={"namespace": namespace}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    async def deltas(
+        self, thread_id: str, checkpoint_id: str, *, channels: Sequence[str], namespace: Union[str,
+        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.CheckpointDeltas:
+        """Read what tasks wrote to channels on the line of parents since their values.
+
+        namespace: unless given, the outermost one that has the checkpoint
+        channels: their names
+        """
+        answer: types.CheckpointDeltas = await self._caller.call(
+            operations.THREADS_CHECKPOINTS_DELTAS, [thread_id, checkpoint_id],
+            body={"namespace": namespace, "channels": channels},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
         return answer
 
@@ -3454,11 +3474,11 @@ class AsyncRunsCheckpoints:
 
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        namespace: Union[str, Unset] = UNSET, before: Union[str, Unset] = UNSET,
-        include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
-        metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
-        consistency: Optional[Literal["strong", "eventual"]] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        namespace: Union[str, Unset] = UNSET, id_before: Union[str, Unset] = UNSET,
+        include: Union[Literal["values", "writes", "all"], Unset] = UNSET, before: Union[str,
+        Unset] = UNSET, metadata: Optional[Mapping[str, Scalar]] = None,
+        principal: Optional[str] = None, consistency: Optional[Literal["strong",
+        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.RunCheckpoint]:
         """List the checkpoints of a run, newest first.
@@ -3466,12 +3486,13 @@ class AsyncRunsCheckpoints:
         cursor: next_cursor of the page before
         limit: items a page, 50 unless told
         namespace: only this one; empty: the outermost graph
-        before: those that were put before this checkpoint
+        id_before: those whose ids are smaller than this one, which nobody need have
         include: values (with their versions), writes, or all of it
+        before: those that were put before this checkpoint
         """
         return self._caller.page(
             operations.RUNS_CHECKPOINTS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "namespace": namespace, "before": before, "include": include,
+            "namespace": namespace, "id_before": id_before, "include": include, "before": before,
             **metadata_filter(metadata)}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -4420,6 +4441,37 @@ class AsyncStore:
         return answer
 
 
+class AsyncCheckpoints:
+    """checkpoints"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    def list(
+        self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, id_before: Union[str, Unset] = UNSET,
+        include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
+        metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> AsyncPages[types.Checkpoint]:
+        """List the checkpoints of all threads, newest first.
+
+        cursor: next_cursor of the page before
+        limit: items a page, 50 unless told
+        namespace: only this one; empty: the outermost graph
+        id_before: those whose ids are smaller than this one, which nobody need have
+        include: values (with their versions), writes, or all of it
+        """
+        return self._caller.page(
+            operations.CHECKPOINTS_LIST, [], query={"cursor": cursor, "limit": limit,
+            "namespace": namespace, "id_before": id_before, "include": include,
+            **metadata_filter(metadata)}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+
+
 class AsyncShares:
     """shares"""
 
@@ -4545,6 +4597,7 @@ class AsyncRoot:
         self.events = AsyncEvents(caller)
         self.messages = AsyncMessages(caller)
         self.store = AsyncStore(caller)
+        self.checkpoints = AsyncCheckpoints(caller)
         self.shares = AsyncShares(caller)
         self.workflows = AsyncWorkflows(caller)
 

@@ -2359,11 +2359,15 @@ class CheckpointChanges(TypedDict, total=False):
     append: Dict[str, Any]
     # channels that go
     remove: List[str]
+    # of the parent's channels: all, unless given, or those that have kept the version which
+    # channel_versions names
+    inherit: Literal["all", "versions"]
 
 
 class _CheckpointRequired(TypedDict):
     id: str
     thread_id: str
+    thread_key: Optional[str]
     # "" is the outermost graph
     namespace: str
     parent_id: Optional[str]
@@ -2419,6 +2423,28 @@ class CheckpointWrites(TypedDict):
     namespace: str
     # [{task_id, task_path, index, channel, value}], by task and index
     writes: List[Any]
+
+
+class _CheckpointDeltasBodyRequired(TypedDict):
+    # their names
+    channels: List[str]
+
+
+class CheckpointDeltasBody(_CheckpointDeltasBodyRequired, total=False):
+    # unless given, the outermost one that has the checkpoint
+    namespace: str
+
+
+class CheckpointDeltas(TypedDict):
+    checkpoint_id: str
+    namespace: str
+    # of each {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, oldest first;
+    # without a seed where no ancestor has a value
+    channels: Dict[str, Any]
+    # ancestors
+    looked_at: int
+    # for channels without a seed ask this one too: its writes are older
+    next_checkpoint_id: Optional[str]
 
 
 class CheckpointsPruned(TypedDict):
@@ -2481,6 +2507,7 @@ class Recovery(TypedDict):
 class _RunCheckpointRequired(TypedDict):
     id: str
     thread_id: str
+    thread_key: Optional[str]
     # "" is the outermost graph
     namespace: str
     parent_id: Optional[str]
