@@ -21,6 +21,8 @@ RENAMED = {"EventsPruned": "EventsPrunedAnswer"}
 
 HANDWRITTEN_KINDS = ("sse", "websocket")
 
+WIDTH = 100
+
 
 def camel(name):
     first, *rest = name.split("_")
@@ -39,9 +41,9 @@ def comment(text, indent):
     if not text:
         return ""
     text = text.replace("*/", "* /")
-    if len(indent) + len(text) + 7 <= 100:
+    if len(indent) + len(text) + 7 <= WIDTH:
         return f"{indent}/** {text} */\n"
-    lines = textwrap.wrap(text, 97 - len(indent))
+    lines = textwrap.wrap(text, WIDTH - 3 - len(indent))
     return f"{indent}/**\n" + "".join(f"{indent} * {line}\n" for line in lines) + f"{indent} */\n"
 
 
@@ -82,17 +84,30 @@ def type_of(schema, prefix=""):
     return " | ".join(simple_type(k, schema, prefix) for k in kinds)
 
 
+def member_line(indent, name, kind):
+    """A union that is too long for a line has a line for each of its types."""
+    line = f"{indent}{name}: {kind};"
+    if len(line) > WIDTH and " | " in kind:
+        parts = re.fullmatch(r"(Array<)?(.*?)(>)?", kind)
+        types = "".join(f"\n{indent}  | {t}" for t in parts[2].split(" | "))
+        end = f"\n{indent}>" if parts[3] else ""
+        line = f"{indent}{name}: {parts[1] or ''}{types}{end};"
+    return line + "\n"
+
+
 def members_of(schema, prefix, indent):
     required = set(schema.get("required", []))
     return "".join(
         comment(member.get("description", ""), indent)
-        + f'{indent}{name}{"" if name in required else "?"}: {type_of(member, prefix)};\n'
+        + member_line(indent, name if name in required else f"{name}?", type_of(member, prefix))
         for name, member in schema.get("properties", {}).items())
 
 
 def inline_object(schema, prefix):
-    members = members_of(schema, prefix, "").replace("\n", " ").strip()
-    return "{ " + members + " }"
+    required = set(schema.get("required", []))
+    members = (f'{name}{"" if name in required else "?"}: {type_of(member, prefix)}'
+               for name, member in schema["properties"].items())
+    return "{ " + "; ".join(members) + " }"
 
 
 def interface_of(name, schema):
@@ -106,7 +121,8 @@ def query_name(o):
 
 def query_interface(o):
     body = "".join(
-        comment(p.summary, "  ") + f"  {p.name}?: {type_of(p.schema)};\n" for p in o.query)
+        comment(p.summary, "  ") + member_line("  ", f"{p.name}?", type_of(p.schema))
+        for p in o.query)
     if o.takes_metadata:
         body += comment("objects whose metadata has these members; up to 4", "  ")
         body += "  metadata?: MetadataFilter;\n"
@@ -168,7 +184,7 @@ def arguments(o, body=None, query=None):
     found += [body] if body else body_argument(o)
     if has_query(o):
         found.append(query or f"query?: T.{query_name(o)}")
-    return ", ".join([*found, "options?: RequestOptions"])
+    return [*found, "options?: RequestOptions"]
 
 
 def path_of(o):
@@ -183,23 +199,27 @@ def cursor_of(o):
     return next(n for n in ("cursor", "before", "after") if n in names)
 
 
-def call_of(o):
+def arguments_of_call(o):
     if o.answer_kind == "page":
         cursor = cursor_of(o)
-        more = "" if cursor == "cursor" else f', "{cursor}"'
-        return f"this.connection.page({path_of(o)}, query, options{more})"
+        return "page", [path_of(o), "query", "options",
+                        *([] if cursor == "cursor" else [f'"{cursor}"'])]
     if o.answer_kind == "bytes":
-        query = "query" if has_query(o) else "undefined"
-        resumes = ", true" if "Range" in o.headers else ""
-        return f"this.connection.download({path_of(o)}, {query}, options{resumes})"
-    given = ["options"]
-    if o.body_kind != "none":
-        given.insert(0, "source" if o.body_kind == "bytes" else "body")
-    if has_query(o):
-        given.insert(len(given) - 1, "query")
+        return "download", [path_of(o), "query" if has_query(o) else "undefined", "options",
+                            *(["true"] if "Range" in o.headers else [])]
+    given = [] if o.body_kind == "none" else ["source" if o.body_kind == "bytes" else "body"]
+    given += ["query", "options"] if has_query(o) else ["options"]
     method = o.answer_kind if o.answer_kind in ("none", "text") else "json"
-    return (f'this.connection.{method}("{o.method}", {path_of(o)}, '
-            f"{{ {', '.join(given)} }})")
+    return method, [f'"{o.method}"', path_of(o), f"{{ {', '.join(given)} }}"]
+
+
+def call_of(o):
+    method, given = arguments_of_call(o)
+    call = f"    return this.connection.{method}({', '.join(given)});"
+    if len(call) <= WIDTH:
+        return call + "\n"
+    lines = "".join(f"      {g},\n" for g in given)
+    return f"    return this.connection.{method}(\n{lines}    );\n"
 
 
 def overloads(o):
@@ -222,18 +242,31 @@ def overloads(o):
     return []
 
 
+def method_comment(summary, route):
+    lines = textwrap.wrap(f"{summary}.", WIDTH - 5)
+    return "  /**\n" + "".join(f"   * {line}\n" for line in [*lines, "", route]) \
+        .replace(" * \n", " *\n") + "   */\n"
+
+
+def signature(name, given, answer, end):
+    line = f"  {name}({', '.join(given)}): {answer}{end}"
+    if len(line) <= WIDTH:
+        return line + "\n"
+    return f"  {name}(\n" + "".join(f"    {a},\n" for a in given) + f"  ): {answer}{end}\n"
+
+
 def method_of(o, document):
     scope = document["paths"][o.path][o.method.lower()].get("x-cairn-scope")
-    about = o.summary + (f". Scope: {scope}" if scope not in (None, "none") else "")
-    doc = comment(f"{about}. `{o.method} {o.path}`", "  ")
+    needs = f", scope `{scope}`" if scope not in (None, "none") else ""
+    doc = method_comment(o.summary, f"`{o.method} {o.path}`{needs}.")
     several = overloads(o)
     name = camel(o.name)
     text = ""
     for given, answer in several:
-        text += doc + f"  {name}({given}): {answer};\n"
+        text += doc + signature(name, given, answer, ";")
     answer = "Promise<any>" if several else answer_type(o)
     text += "" if several else doc
-    return text + f"  {name}({arguments(o)}): {answer} {{\n    return {call_of(o)};\n  }}\n"
+    return text + signature(name, arguments(o), answer, " {") + call_of(o) + "  }\n"
 
 
 def class_of(group, document):
@@ -269,13 +302,15 @@ import type { Download } from "../download.js";
 import type { PagePromise } from "../page.js";
 import { path } from "../path.js";
 import { Resource } from "../resource.js";
-import { %s } from "../extras.js";
+import {
+%s
+} from "../extras.js";
 import type * as T from "./types.js";
 """
 
 
 def resources_file(document, tree):
-    head = RESOURCES_HEAD % ", ".join(sorted(EXTENDS.values()))
+    head = RESOURCES_HEAD % "\n".join(f"  {name}," for name in sorted(EXTENDS.values()))
     return "\n".join([FIRST_LINE + head, *classes_of(tree, document)])
 
 

@@ -8,7 +8,11 @@ const FROM_PROXIES = new Set([502, 503, 504]);
 const MAY_PASS = new Set([408, 429, 503, 507]);
 
 function firstLineOf(text: string): string {
-  const line = text.split("\n").map((l) => l.trim()).find((l) => l !== "") ?? "";
+  const line =
+    text
+      .split("\n")
+      .map((l) => l.trim())
+      .find((l) => l !== "") ?? "";
   return line === "" ? "an empty body" : JSON.stringify(line.slice(0, 120));
 }
 
@@ -21,7 +25,11 @@ async function notCairn(what: string, url: string, response: Response): Promise<
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304)) {
     await response.body?.cancel();
     const to = place === null ? "elsewhere" : `to ${place}`;
-    return hopeless(new NotCairn(`${what}: ${url} redirects ${to}. Give the server's own address as \`baseUrl\`.`));
+    return hopeless(
+      new NotCairn(
+        `${what}: ${url} redirects ${to}. Give the server's own address as \`baseUrl\`.`,
+      ),
+    );
   }
   const line = firstLineOf(await textOf(response));
   if (FROM_PROXIES.has(status)) {
@@ -29,14 +37,21 @@ async function notCairn(what: string, url: string, response: Response): Promise<
     const error = errorOf(what, { ...problemOf(status, "unavailable", detail), retryable: true });
     return { error, mayPass: true, isUnknown: true, ...retryAfterOf(response) };
   }
-  return hopeless(new NotCairn(
-    `${what}: ${url} answered ${status}, but it is no Cairn; it says ${line}. Is \`baseUrl\` (CAIRN_URL) right?`));
+  return hopeless(
+    new NotCairn(
+      `${what}: ${url} answered ${status}, but it is no Cairn; it says ${line}. ` +
+        "Is `baseUrl` (CAIRN_URL) right?",
+    ),
+  );
 }
 
 function wrongVersion(what: string, server: string): CairnError {
   const upgrade = compareVersions(server, VERSION) > 0 ? "cairn-client" : "the server";
   return new VersionMismatch(
-    `${what}: the server is Cairn ${server}, and this is cairn-client ${VERSION}. Upgrade ${upgrade}.`, server);
+    `${what}: the server is Cairn ${server}, and this is cairn-client ${VERSION}. ` +
+      `Upgrade ${upgrade}.`,
+    server,
+  );
 }
 
 function retryAfterOf(response: Response): { retryAfterMs?: number } {
@@ -53,8 +68,12 @@ async function problemIn(response: Response): Promise<Problem> {
   } catch {
     // A 304 has no body, and a proxy may have cut another one.
   }
-  return problemOf(response.status, response.status === 304 ? "not_modified" : "unknown",
-    `the server answered ${response.status}`, requestId);
+  return problemOf(
+    response.status,
+    response.status === 304 ? "not_modified" : "unknown",
+    `the server answered ${response.status}`,
+    requestId,
+  );
 }
 
 async function refusal(what: string, server: string, response: Response): Promise<Failure> {
@@ -72,7 +91,11 @@ async function refusal(what: string, server: string, response: Response): Promis
 }
 
 /** Undefined when the answer is one of Cairn, and no refusal. */
-export async function failureIn(what: string, url: string, response: Response): Promise<Failure | undefined> {
+export async function failureIn(
+  what: string,
+  url: string,
+  response: Response,
+): Promise<Failure | undefined> {
   const server = response.headers.get("Cairn-Version");
   if (server === null) return notCairn(what, url, response);
   if (majorOf(server) !== majorOf(VERSION)) {

@@ -16,11 +16,17 @@ export interface Payload {
   type: string | undefined;
   /** A stream, of which something has been read. */
   isSpent(): boolean;
+  /** What the source of a stream threw by itself. */
+  fault(): { error: unknown } | undefined;
   isStream: boolean;
 }
 
 export const NO_PAYLOAD: Payload = {
-  body: () => undefined, type: undefined, isSpent: () => false, isStream: false,
+  body: () => undefined,
+  type: undefined,
+  isSpent: () => false,
+  fault: () => undefined,
+  isStream: false,
 };
 
 const isIterable = (source: object): source is AsyncIterable<Uint8Array | string> =>
@@ -45,16 +51,31 @@ export function chunksOf(
   };
 }
 
-const bytesOf = (chunk: Uint8Array | string): Uint8Array =>
-  typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+function bytesOf(chunk: Uint8Array | string): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk;
+  if (typeof chunk === "string") return new TextEncoder().encode(chunk);
+  throw new TypeError("a stream to upload must be of bytes or texts");
+}
 
-function streamed(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>): Payload {
+function streamed(
+  source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>,
+): Payload {
   let chunks: AsyncIterator<Uint8Array | string> | undefined;
+  let fault: { error: unknown } | undefined;
+  const next = async (): Promise<Uint8Array | undefined> => {
+    try {
+      chunks ??= chunksOf(source);
+      const { done, value } = await chunks.next();
+      return done ? undefined : bytesOf(value);
+    } catch (error) {
+      fault = { error };
+      throw error;
+    }
+  };
   const pull = async (out: ReadableStreamDefaultController<Uint8Array>) => {
-    chunks ??= chunksOf(source);
-    const { done, value } = await chunks.next();
-    if (done) out.close();
-    else out.enqueue(bytesOf(value));
+    const bytes = await next();
+    if (bytes === undefined) out.close();
+    else out.enqueue(bytes);
   };
   const cancel = async () => {
     await chunks?.return?.();
@@ -64,15 +85,23 @@ function streamed(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array 
     body: () => new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 }),
     type: undefined,
     isSpent: () => chunks !== undefined,
+    fault: () => fault,
     isStream: true,
   };
 }
 
 export function payloadOfSource(source: UploadSource, type: string | undefined): Payload {
-  const isWhole = typeof source === "string" || source instanceof Uint8Array ||
-    source instanceof ArrayBuffer || source instanceof Blob;
-  if (!isWhole && (typeof source !== "object" || source === null ||
-      !(isIterable(source) || "getReader" in source)))
+  const isWhole =
+    typeof source === "string" ||
+    source instanceof Uint8Array ||
+    source instanceof ArrayBuffer ||
+    source instanceof Blob;
+  if (
+    !isWhole &&
+    (typeof source !== "object" ||
+      source === null ||
+      !(isIterable(source) || "getReader" in source))
+  )
     throw new TypeError("give a string, bytes, a Blob, a stream or an async iterable to upload");
   const own = source instanceof Blob && source.type !== "" ? source.type : undefined;
   // Without a type fetch would make one up; of this one the server knows that it tells nothing.

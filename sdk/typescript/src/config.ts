@@ -12,7 +12,8 @@ function environment(name: string): string | undefined {
 /** The address without a slash at its end. */
 export function baseUrlOf(options: ClientOptions): string {
   const text = options.baseUrl ?? environment("CAIRN_URL") ?? DEFAULT_URL;
-  const refuse = (rule: string) => new CairnError(`baseUrl (CAIRN_URL) ${rule}, such as ${DEFAULT_URL}`);
+  const refuse = (rule: string) =>
+    new CairnError(`baseUrl (CAIRN_URL) ${rule}, such as ${DEFAULT_URL}`);
   let url: URL;
   try {
     url = new URL(text);
@@ -20,7 +21,8 @@ export function baseUrlOf(options: ClientOptions): string {
     throw refuse("must be a URL");
   }
   // A URL with a password is not shown.
-  if (url.username !== "" || url.password !== "") throw refuse("must not hold a user or a password");
+  if (url.username !== "" || url.password !== "")
+    throw refuse("must not hold a user or a password");
   if (!/^https?:$/.test(url.protocol)) throw refuse("must begin with http:// or https://");
   if (url.search !== "" || url.hash !== "") throw refuse("must not have a query or a fragment");
   const path = url.pathname.replace(/\/+$/, "");
@@ -32,7 +34,9 @@ function checkedKey(key: unknown): string {
   const text = typeof key === "string" ? key.trim() : "";
   // fetch would show a key that no header can hold in its own error.
   if (/^[\x21-\x7e]{1,4096}$/.test(text)) return text;
-  throw new CairnError("apiKey (CAIRN_API_KEY) must be printable ASCII without blanks, as Cairn made it");
+  throw new CairnError(
+    "apiKey (CAIRN_API_KEY) must be printable ASCII without blanks, as Cairn made it",
+  );
 }
 
 /** What gives the key for a request; undefined without one. */

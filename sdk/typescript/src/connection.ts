@@ -4,7 +4,13 @@
  * nothing; of one whose outcome is unknown only what may happen twice is sent twice.
  */
 import { failureIn } from "./answer.js";
-import { NO_PAYLOAD, type Payload, payloadOfJson, payloadOfSource, type UploadSource } from "./body.js";
+import {
+  NO_PAYLOAD,
+  type Payload,
+  payloadOfJson,
+  payloadOfSource,
+  type UploadSource,
+} from "./body.js";
 import type { Cairn } from "./client.js";
 import { baseUrlOf, keyOf } from "./config.js";
 import { Download } from "./download.js";
@@ -131,20 +137,35 @@ export class Connection {
   }
 
   /** `cursor`: the parameter that takes `next_cursor`. */
-  page<T>(path: string, query: object = {}, options?: RequestOptions, cursor = "cursor"): PagePromise<T> {
+  page<T>(
+    path: string,
+    query: object = {},
+    options?: RequestOptions,
+    cursor = "cursor",
+  ): PagePromise<T> {
     // Messages are read backwards, or forwards from where the caller says.
     const name = cursor === "before" && "after" in query ? "after" : cursor;
     const read: PageReader = (next) =>
-      this.json("GET", path, { query: next === undefined ? query : { ...query, [name]: next }, options });
+      this.json("GET", path, {
+        query: next === undefined ? query : { ...query, [name]: next },
+        options,
+      });
     return new PagePromise<T>(read);
   }
 
   /** `canResume`: the route takes a Range. */
-  download(path: string, query?: object, options?: RequestOptions, canResume = false): Promise<Download> {
+  download(
+    path: string,
+    query?: object,
+    options?: RequestOptions,
+    canResume = false,
+  ): Promise<Download> {
     const what = `GET ${path}`;
     const failed = (cause: unknown): CairnError => {
       const signal = options?.signal;
-      return signal?.aborted ? aborted(signal, what) : failureOfFetch(what, this.baseUrl, cause).error;
+      return signal?.aborted
+        ? aborted(signal, what)
+        : failureOfFetch(what, this.baseUrl, cause).error;
     };
     const resume = async (offset: number, etag: string): Promise<Opened | undefined> => {
       if (options?.signal?.aborted) return undefined;
@@ -194,12 +215,24 @@ export class Connection {
     const payload = payloadOf(method, asked, options);
     const headers = new Headers(headersOf(options));
     const key = await this.#key();
-    if (key !== undefined && !headers.has("Authorization")) headers.set("Authorization", `Bearer ${key}`);
-    if (payload.type !== undefined && !headers.has("Content-Type")) headers.set("Content-Type", payload.type);
+    if (key !== undefined && !headers.has("Authorization"))
+      headers.set("Authorization", `Bearer ${key}`);
+    if (payload.type !== undefined && !headers.has("Content-Type"))
+      headers.set("Content-Type", payload.type);
     const url = this.baseUrl + path + queryText(asked.query);
     const waitMs = 1000 * (Number((asked.query as { wait?: number } | undefined)?.wait) || 0);
     const isUpload = asked.source !== undefined;
-    return { method, what: `${method} ${path}`, path, url, headers, payload, options, waitMs, isUpload };
+    return {
+      method,
+      what: `${method} ${path}`,
+      path,
+      url,
+      headers,
+      payload,
+      options,
+      waitMs,
+      isUpload,
+    };
   }
 
   async #try<T>(request: Request, deadline: number, read: Read<T>): Promise<Tried<T>> {
@@ -209,12 +242,19 @@ export class Connection {
     try {
       const response = await this.#fetch(request, limit);
       const { onResponse } = request.options;
-      onResponse?.({ status: response.status, headers: response.headers, method: request.method, path: request.path });
+      onResponse?.({
+        status: response.status,
+        headers: response.headers,
+        method: request.method,
+        path: request.path,
+      });
       const failure = await failureIn(request.what, this.baseUrl, response);
       if (failure !== undefined) return { failure };
       return { value: await read(response, limit) };
     } catch (cause) {
       if (cause instanceof CairnError) throw cause;
+      const fault = request.payload.fault();
+      if (fault !== undefined) throw fault.error;
       return { failure: this.#failureOf(request, limit, cause) };
     } finally {
       if (limit.isKept) limit.stopClock();
@@ -238,9 +278,16 @@ export class Connection {
   #failureOf(request: Request, limit: Limit, cause: unknown): Failure {
     const { what, options } = request;
     if (options.signal?.aborted) return hopeless(aborted(options.signal, what));
-    if (!limit.isExpired) return failureOfFetch(what, this.baseUrl, cause);
+    const { isStream, isSpent } = request.payload;
+    if (!limit.isExpired) {
+      const failure = failureOfFetch(what, this.baseUrl, cause, isStream);
+      // Of a body that nobody read the server has seen no end.
+      return isStream && !isSpent() ? { ...failure, isUnknown: false } : failure;
+    }
     const error = new TimedOut(
-      `${what}: ${this.baseUrl} did not answer in time. Is it overloaded? Give more with \`timeoutMs\` and \`tryTimeoutMs\`.`);
+      `${what}: ${this.baseUrl} did not answer in time. ` +
+        "Is it overloaded? Give more with `timeoutMs` and `tryTimeoutMs`.",
+    );
     return { error, mayPass: true, isUnknown: true };
   }
 }

@@ -79,12 +79,17 @@ function expectedDigest(response: Response): string | undefined {
 
 function damaged(url: string): CairnError {
   const { pathname } = new URL(url);
-  return errorOf(`GET ${pathname}`, problemOf(0, "data_damaged", "the bytes are not those that were stored"));
+  return errorOf(
+    `GET ${pathname}`,
+    problemOf(0, "data_damaged", "the bytes are not those that were stored"),
+  );
 }
 
 /** The body of the answer, which outlives its connection. */
 function lasting(
-  opened: Opened, failed: (cause: unknown) => CairnError, resume: Resume | undefined,
+  opened: Opened,
+  failed: (cause: unknown) => CairnError,
+  resume: Resume | undefined,
 ): ReadableStream<Uint8Array> {
   const etag = opened.response.headers.get("ETag");
   let { limit } = opened;
@@ -108,21 +113,24 @@ function lasting(
         await goOn(cause);
       }
   };
-  return new ReadableStream<Uint8Array>({
-    async pull(out) {
-      const value = await next();
-      if (value !== undefined) {
-        offset += value.byteLength;
-        hash?.update(value);
-        return out.enqueue(value);
-      }
-      limit.release();
-      if (hash !== undefined && hash.digest() !== digest) throw damaged(opened.response.url);
-      return out.close();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(out) {
+        const value = await next();
+        if (value !== undefined) {
+          offset += value.byteLength;
+          hash?.update(value);
+          return out.enqueue(value);
+        }
+        limit.release();
+        if (hash !== undefined && hash.digest() !== digest) throw damaged(opened.response.url);
+        return out.close();
+      },
+      async cancel(reason) {
+        await reader?.cancel(reason);
+        limit.release();
+      },
     },
-    async cancel(reason) {
-      await reader?.cancel(reason);
-      limit.release();
-    },
-  }, { highWaterMark: 0 });
+    { highWaterMark: 0 },
+  );
 }

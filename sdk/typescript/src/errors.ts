@@ -1,6 +1,6 @@
 /**
- * What can go wrong, one class for each meaning. `ApiError` and its kinds are the server's refusals;
- * but for `OutcomeUnknown` a refusal has changed nothing. No message holds a key.
+ * What can go wrong, one class for each meaning. `ApiError` and its kinds are refusals by the
+ * server; but for `OutcomeUnknown` a refusal has changed nothing. No message holds a key.
  */
 import type { Problem as ProblemDocument } from "./generated/types.js";
 
@@ -193,7 +193,7 @@ export class StorageFull extends ApiError {
   }
 }
 
-/** The request was carried out whole or not at all, and nobody can say which. Read what is there. */
+/** It was carried out whole or not at all, and nobody can say which. Read what is there. */
 export class OutcomeUnknown extends ApiError {
   override get name(): string {
     return "OutcomeUnknown";

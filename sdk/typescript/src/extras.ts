@@ -46,7 +46,10 @@ export class WorkableRuns extends Resource {
 export class ResumableFiles extends Resource {
   /** Uploads a file in pieces, and goes on where it was when the connection breaks. */
   uploadResumable(
-    threadId: string, name: string, source: ResumableSource, options?: ResumableOptions,
+    threadId: string,
+    name: string,
+    source: ResumableSource,
+    options?: ResumableOptions,
   ): Promise<File> {
     return uploadResumable(this.connection.client, threadId, name, source, options);
   }

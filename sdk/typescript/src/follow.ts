@@ -19,8 +19,10 @@ export interface Gap {
   cursor: string;
 }
 
-export interface FollowOptions
-  extends Pick<RequestOptions, "signal" | "principal" | "headers" | "maxRetries"> {
+export interface FollowOptions extends Pick<
+  RequestOptions,
+  "signal" | "principal" | "headers" | "maxRetries"
+> {
   /** The cursor of the last event that was seen; without one it begins with the oldest event. */
   after?: string | number;
   kind?: string;
@@ -37,9 +39,7 @@ export interface FollowOptions
 
 /** What comes over a connection. */
 export type Told =
-  | { kind: "event"; event: Event; cursor: string }
-  | { kind: "gap"; gap: Gap }
-  | { kind: "closed" };
+  { kind: "event"; event: Event; cursor: string } | { kind: "gap"; gap: Gap } | { kind: "closed" };
 
 export interface Attempt {
   connection: Connection;
@@ -60,7 +60,8 @@ const FIRST_TRIES = 4;
 /** Whether another try may succeed: what the server says of the request itself does not change. */
 function canHeal(error: unknown, wasConnected: boolean): boolean {
   if (error instanceof E.DataDamaged || error instanceof E.VersionMismatch) return false;
-  if (error instanceof E.ApiError) return error.status >= 500 || error.status === 429 || error.status === 408;
+  if (error instanceof E.ApiError)
+    return error.status >= 500 || error.status === 429 || error.status === 408;
   // While servers change places, a proxy may answer for a moment.
   if (error instanceof E.NotCairn) return wasConnected;
   return error instanceof E.ConnectionFailed || error instanceof E.TimedOut;
@@ -169,7 +170,9 @@ export class EventStream implements AsyncIterableIterator<Event> {
     const { signal, maxRetries } = this.#options;
     if (signal?.aborted) throw aborted(signal, `GET ${this.#path}/stream`);
     if (reason === undefined) return;
-    const most = wasConnected ? Infinity : (maxRetries ?? this.#connection.defaults.maxRetries ?? FIRST_TRIES);
+    const most = wasConnected
+      ? Infinity
+      : (maxRetries ?? this.#connection.defaults.maxRetries ?? FIRST_TRIES);
     if (!canHeal(reason, wasConnected) || failures >= most) throw reason;
   }
 

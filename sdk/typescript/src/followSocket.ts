@@ -71,28 +71,39 @@ function openerFor(attempt: Attempt): SocketOpener {
   const opener = attempt.connection.webSocket === undefined ? ownSockets : webSockets;
   const { principal } = { ...attempt.connection.defaults, ...attempt.options };
   if (principal !== undefined && !opener.canSendHeaders)
-    throw new CairnError("a WebSocket of the platform cannot send the principal: use a key that acts for it, or transport \"sse\"");
+    throw new CairnError(
+      "a WebSocket of the platform cannot send the principal: " +
+        'use a key that acts for it, or transport "sse"',
+    );
   return opener;
 }
 
-async function openSocket(attempt: Attempt, opener: SocketOpener, inbox: Inbox): Promise<OpenSocket> {
+async function openSocket(
+  attempt: Attempt,
+  opener: SocketOpener,
+  inbox: Inbox,
+): Promise<OpenSocket> {
   const { connection, options } = attempt;
   const { principal, headers } = { ...connection.defaults, ...options };
   const silenceMs = attempt.silenceMs * (opener.seesPings ? 1 : 2);
   inbox.restartClock(silenceMs);
-  const socket: OpenSocket = opener.open({
-    url: connection.baseUrl.replace(/^http/, "ws") + `${attempt.path}/ws` + queryText(attempt.query),
-    key: await connection.key(),
-    headers: headersOf({ principal, headers }),
-    webSocket: connection.webSocket,
-  }, {
-    alive: () => inbox.restartClock(silenceMs),
-    message: (text) => {
-      inbox.put(text);
-      if (inbox.isFull) socket.close();
+  const socket: OpenSocket = opener.open(
+    {
+      url:
+        connection.baseUrl.replace(/^http/, "ws") + `${attempt.path}/ws` + queryText(attempt.query),
+      key: await connection.key(),
+      headers: headersOf({ principal, headers }),
+      webSocket: connection.webSocket,
     },
-    end: (end) => inbox.end(end),
-  });
+    {
+      alive: () => inbox.restartClock(silenceMs),
+      message: (text) => {
+        inbox.put(text);
+        if (inbox.isFull) socket.close();
+      },
+      end: (end) => inbox.end(end),
+    },
+  );
   return socket;
 }
 
@@ -108,14 +119,19 @@ async function whyNot(attempt: Attempt, reason: string): Promise<Error> {
     if (!(error instanceof EventsPruned)) return error as Error;
   }
   return new ConnectionFailed(
-    `GET ${attempt.path}/ws: no WebSocket could be opened, though requests are answered (${reason}). Does a proxy stand between? Use transport "sse".`);
+    `GET ${attempt.path}/ws: requests are answered, but no WebSocket could be opened ` +
+      `(${reason}). Does a proxy stand between? Use transport "sse".`,
+  );
 }
 
 /** The cursors of what comes: the same that Server-Sent Events name. */
 class Cursors {
   #toldGap = 0;
 
-  constructor(readonly isTenantWide: boolean, after = "") {
+  constructor(
+    readonly isTenantWide: boolean,
+    after = "",
+  ) {
     this.#toldGap = Number(after.split("~")[1] ?? 0);
   }
 
@@ -156,7 +172,8 @@ export async function* overWebSocket(attempt: Attempt): AsyncGenerator<Told, voi
 /** An end in order is told as one; any other is thrown. */
 async function ending(attempt: Attempt, end: End): Promise<Told> {
   const what = `GET ${attempt.path}/ws`;
-  if (end.isSilent) throw new ConnectionFailed(`${what}: nothing came for ${attempt.silenceMs / 1000} s`);
+  if (end.isSilent)
+    throw new ConnectionFailed(`${what}: nothing came for ${attempt.silenceMs / 1000} s`);
   if (!end.isOpen) throw await whyNot(attempt, end.reason);
   if (end.code === 1006) throw new ConnectionFailed(`${what}: the connection broke`);
   return { kind: "closed" };

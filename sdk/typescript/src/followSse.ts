@@ -13,22 +13,29 @@ function toldBy(message: Message): Told | undefined {
 }
 
 const silent = (attempt: Attempt): ConnectionFailed =>
-  new ConnectionFailed(`GET ${attempt.path}/stream: nothing came for ${attempt.silenceMs / 1000} s`);
+  new ConnectionFailed(
+    `GET ${attempt.path}/stream: nothing came for ${attempt.silenceMs / 1000} s`,
+  );
 
 /** Ends without a word when the server cuts the connection. */
 export async function* overSse(attempt: Attempt): AsyncGenerator<Told, void> {
   const { connection, options, silenceMs } = attempt;
   const life = new Limit(attempt.signal);
-  const { response, limit } = await connection.open(`${attempt.path}/stream`, {
-    query: attempt.query,
-    options: {
-      signal: life.signal, principal: options.principal, maxRetries: 0, tryTimeoutMs: silenceMs,
-      headers: { Accept: "text/event-stream", ...options.headers },
-    },
-  }).catch((error) => {
-    life.release();
-    throw error;
-  });
+  const { response, limit } = await connection
+    .open(`${attempt.path}/stream`, {
+      query: attempt.query,
+      options: {
+        signal: life.signal,
+        principal: options.principal,
+        maxRetries: 0,
+        tryTimeoutMs: silenceMs,
+        headers: { Accept: "text/event-stream", ...options.headers },
+      },
+    })
+    .catch((error) => {
+      life.release();
+      throw error;
+    });
   const parser = new SseParser();
   const decoder = new TextDecoder();
   const reader = response.body!.getReader();
@@ -38,7 +45,10 @@ export async function* overSse(attempt: Attempt): AsyncGenerator<Told, void> {
       life.restart(silenceMs);
       const { done, value } = await reader.read();
       life.stopClock();
-      if (done) throw new ConnectionFailed(`GET ${attempt.path}/stream: the server ended it without a word`);
+      if (done)
+        throw new ConnectionFailed(
+          `GET ${attempt.path}/stream: the server ended it without a word`,
+        );
       for (const message of parser.push(decoder.decode(value, { stream: true }))) {
         const told = toldBy(message);
         if (told !== undefined) yield told;

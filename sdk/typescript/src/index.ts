@@ -1,5 +1,10 @@
 export { Cairn } from "./client.js";
-export type { ClientOptions, RequestOptions, WebSocketConstructor, WebSocketLike } from "./options.js";
+export type {
+  ClientOptions,
+  RequestOptions,
+  WebSocketConstructor,
+  WebSocketLike,
+} from "./options.js";
 export type { UploadSource } from "./body.js";
 export { Download } from "./download.js";
 export { Page, PagePromise } from "./page.js";
@@ -10,11 +15,35 @@ export type { Handler, WorkContext, WorkOptions } from "./worker.js";
 export type { ResumableOptions, ResumableSource } from "./upload.js";
 export { VERSION } from "./version.js";
 export {
-  Aborted, ApiError, Authentication, CairnError, Conflict, ConnectionFailed, DataDamaged,
-  EventsPruned, Gone, IdempotencyKeyReused, InternalError, InvalidInput, LeaseLost, LeaseRequired,
-  NotCairn, NotFound, NotModified, OutcomeUnknown, PermissionDenied, PreconditionRequired,
-  RateLimited, RunActive, StaleEtag, StorageFull, TimedOut, TooLarge, TransitionRefused,
-  Unavailable, VersionMismatch,
+  Aborted,
+  ApiError,
+  Authentication,
+  CairnError,
+  Conflict,
+  ConnectionFailed,
+  DataDamaged,
+  EventsPruned,
+  Gone,
+  IdempotencyKeyReused,
+  InternalError,
+  InvalidInput,
+  LeaseLost,
+  LeaseRequired,
+  NotCairn,
+  NotFound,
+  NotModified,
+  OutcomeUnknown,
+  PermissionDenied,
+  PreconditionRequired,
+  RateLimited,
+  RunActive,
+  StaleEtag,
+  StorageFull,
+  TimedOut,
+  TooLarge,
+  TransitionRefused,
+  Unavailable,
+  VersionMismatch,
 } from "./errors.js";
 export type { Problem } from "./errors.js";
 export type * from "./generated/types.js";

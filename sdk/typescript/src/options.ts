@@ -34,7 +34,12 @@ export interface RequestOptions {
   /** Sent as they are, after those of the client. */
   headers?: Record<string, string>;
   /** Is shown every answer, also one that will be tried again: for logs and measurements. */
-  onResponse?: (response: { status: number; headers: Headers; method: string; path: string }) => void;
+  onResponse?: (response: {
+    status: number;
+    headers: Headers;
+    method: string;
+    path: string;
+  }) => void;
 }
 
 /** A constructor as browsers have it. */

@@ -55,7 +55,9 @@ export class PagePromise<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.#firstPage().then(done, failed);
   }
 
-  catch<B = never>(failed?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<Page<T> | B> {
+  catch<B = never>(
+    failed?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<Page<T> | B> {
     return this.#firstPage().catch(failed);
   }
 

@@ -10,10 +10,12 @@ function segment(value: string | number | undefined, texts: TemplateStringsArray
   const isText = typeof value === "string" && value !== "" && value !== "." && value !== "..";
   if (isText || Number.isSafeInteger(value)) return encodeURIComponent(String(value));
   const shown = value === undefined ? "undefined" : JSON.stringify(value);
-  throw new TypeError(`${shown} cannot stand in ${texts.join("{}")}: give an id, a name or a number`);
+  throw new TypeError(
+    `${shown} cannot stand in ${texts.join("{}")}: give an id, a name or a number`,
+  );
 }
 
-/** `{limit: 5, metadata: {a: 1}}` as `?limit=5&metadata.a=1`; what is undefined or null is left out. */
+/** `{limit: 5, metadata: {a: 1}}` as `?limit=5&metadata.a=1`, without what is undefined or null. */
 export function queryText(query: object | undefined): string {
   const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
     name === "metadata" && typeof value === "object" && value !== null
@@ -21,6 +23,8 @@ export function queryText(query: object | undefined): string {
       : [[name, value]],
   );
   const told = pairs.filter(([, value]) => value !== undefined && value !== null);
-  const texts = told.map(([name, v]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(v))}`);
+  const texts = told.map(
+    ([name, v]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(v))}`,
+  );
   return texts.length === 0 ? "" : `?${texts.join("&")}`;
 }

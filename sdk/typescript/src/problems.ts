@@ -1,7 +1,11 @@
 /** From a refusal to its error: by the code, or by the status when the code is a new one. */
 import * as E from "./errors.js";
 
-type Kind = new (message: string, problem: E.Problem, options?: ErrorOptions & { retryAfter?: number }) => E.ApiError;
+type Kind = new (
+  message: string,
+  problem: E.Problem,
+  options?: ErrorOptions & { retryAfter?: number },
+) => E.ApiError;
 type Meaning = [kind: Kind, advice: string];
 
 const KEY = "Give the key as `apiKey` or CAIRN_API_KEY.";
@@ -27,7 +31,7 @@ const BY_CODE: Record<string, Meaning> = {
   share_expired: GONE,
   share_revoked: GONE,
   stale_etag: [E.StaleEtag, "Read it again, and decide anew."],
-  precondition_required: [E.PreconditionRequired, "Give `ifMatch` (or `ifNoneMatch: \"*\"`)."],
+  precondition_required: [E.PreconditionRequired, 'Give `ifMatch` (or `ifNoneMatch: "*"`).'],
   body_too_large: LARGE,
   answer_too_large: LARGE,
   idempotency_key_reused: [E.IdempotencyKeyReused, "Use a new key for another request."],
@@ -60,7 +64,9 @@ const byStatus = (status: number): Meaning =>
 
 /** `what`: method and path of the request. */
 export function errorOf(
-  what: string, problem: E.Problem, more?: ErrorOptions & { retryAfter?: number },
+  what: string,
+  problem: E.Problem,
+  more?: ErrorOptions & { retryAfter?: number },
 ): E.ApiError {
   const [Kind, advice] = BY_CODE[problem.code] ?? byStatus(problem.status);
   const about = [problem.status || "", problem.code].filter(Boolean).join(" ");
@@ -73,7 +79,12 @@ export function errorOf(
 /** A problem that the server did not write itself. */
 export function problemOf(status: number, code: string, detail: string, requestId = ""): E.Problem {
   return {
-    type: `urn:cairn:error:${code}`, title: detail, status, code, detail, request_id: requestId,
+    type: `urn:cairn:error:${code}`,
+    title: detail,
+    status,
+    code,
+    detail,
+    request_id: requestId,
     retryable: false,
   };
 }

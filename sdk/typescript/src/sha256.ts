@@ -44,7 +44,12 @@ class Sha256 implements Hash {
     padding[0] = 0x80;
     this.update(padding);
     this.update(new Uint8Array(length.buffer));
-    const bytes = Array.from(this.#state, (w) => [(w >>> 24) & 255, (w >>> 16) & 255, (w >>> 8) & 255, w & 255]);
+    const bytes = Array.from(this.#state, (w) => [
+      (w >>> 24) & 255,
+      (w >>> 16) & 255,
+      (w >>> 8) & 255,
+      w & 255,
+    ]);
     return btoa(String.fromCharCode(...bytes.flat()));
   }
 
@@ -64,8 +69,14 @@ class Sha256 implements Hash {
 
   /** Written out: this is where the time goes. */
   #compress(w: Int32Array, k: Int32Array, state: Int32Array): void {
-    let a = state[0]!, b = state[1]!, c = state[2]!, d = state[3]!;
-    let e = state[4]!, f = state[5]!, g = state[6]!, h = state[7]!;
+    let a = state[0]!,
+      b = state[1]!,
+      c = state[2]!,
+      d = state[3]!;
+    let e = state[4]!,
+      f = state[5]!,
+      g = state[6]!,
+      h = state[7]!;
     for (let i = 0; i < 64; i++) {
       const s1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
       const first = (h + s1 + ((e & f) ^ (~e & g)) + k[i]! + w[i]!) | 0;

@@ -7,7 +7,7 @@ import { backoffMs, pause } from "./timing.js";
 
 /** Of a stream `size` must be given, and it can be begun anew only by who gives another one. */
 export type ResumableSource =
-  | string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
+  string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
 
 export interface ResumableOptions {
   signal?: AbortSignal;
@@ -39,7 +39,10 @@ interface Pieces {
 
 function piecesOfWhole(source: string | Uint8Array | Blob): Pieces {
   if (source instanceof Blob)
-    return { size: source.size, read: async (offset, length) => source.slice(offset, offset + length) };
+    return {
+      size: source.size,
+      read: async (offset, length) => source.slice(offset, offset + length),
+    };
   const bytes = typeof source === "string" ? new TextEncoder().encode(source) : source;
   return {
     size: bytes.byteLength,
@@ -54,12 +57,16 @@ class StreamedPieces implements Pieces {
   #start = 0; // of what is held
   #end = 0;
 
-  constructor(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>, readonly size: number) {
+  constructor(
+    source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>,
+    readonly size: number,
+  ) {
     this.#chunks = chunksOf(source);
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
-    if (offset < this.#start) throw new CairnError("the server lacks what was read of the stream before: begin anew");
+    if (offset < this.#start)
+      throw new CairnError("the server lacks what was read of the stream before: begin anew");
     while (this.#end < offset + length) {
       const { done, value } = await this.#chunks.next();
       if (done) throw new CairnError(`the stream ended after ${this.#end} of ${this.size} bytes`);
@@ -94,7 +101,8 @@ function joined(parts: Uint8Array[], skip: number, length: number): Uint8Array {
 }
 
 function piecesOf(source: ResumableSource, size: number | undefined): Pieces {
-  const isWhole = typeof source === "string" || source instanceof Uint8Array || source instanceof Blob;
+  const isWhole =
+    typeof source === "string" || source instanceof Uint8Array || source instanceof Blob;
   if (isWhole) return piecesOfWhole(source);
   if (size === undefined) throw new TypeError("give the `size` of the stream in bytes");
   return new StreamedPieces(source, size);
@@ -102,15 +110,22 @@ function piecesOf(source: ResumableSource, size: number | undefined): Pieces {
 
 /** Whether the same may go through later. A conflict: another connection of ours still writes. */
 const mayPass = (error: unknown): boolean =>
-  error instanceof ConnectionFailed || error instanceof TimedOut || error instanceof Conflict ||
+  error instanceof ConnectionFailed ||
+  error instanceof TimedOut ||
+  error instanceof Conflict ||
   (error instanceof ApiError && (error.retryable || error.code === "outcome_unknown"));
 
 export async function uploadResumable(
-  client: Cairn, threadId: string, name: string, source: ResumableSource, options: ResumableOptions = {},
+  client: Cairn,
+  threadId: string,
+  name: string,
+  source: ResumableSource,
+  options: ResumableOptions = {},
 ): Promise<File> {
   const { signal, pieceBytes = PIECE_BYTES, patienceMs = PATIENCE_MS, onProgress } = options;
   const pieces = piecesOf(source, options.size);
-  if (pieces.size === 0) return client.threads.files.upload(threadId, name, "", wholeOptions(options));
+  if (pieces.size === 0)
+    return client.threads.files.upload(threadId, name, "", wholeOptions(options));
   let upload = await begin(client, threadId, name, pieces.size, options);
   onProgress?.(upload);
 
@@ -121,20 +136,25 @@ export async function uploadResumable(
     const asked = { signal, maxRetries: 0 };
     return client.threads.uploads.append(threadId, upload.id, piece, { offset }, asked);
   };
-  for (let failures = 0, since = Date.now(); upload.offset_bytes < pieces.size; ) {
+  for (let failures = 0, since = Date.now(); upload.offset_bytes < pieces.size;) {
     const before = upload.offset_bytes;
     try {
       upload = await (failures === 0 ? sendPiece() : look());
       if (failures > 0 && upload.offset_bytes === before) upload = await sendPiece();
     } catch (error) {
-      if (error instanceof Aborted || !mayPass(error) || Date.now() - since > patienceMs) throw error;
+      if (error instanceof Aborted || !mayPass(error) || Date.now() - since > patienceMs)
+        throw error;
       await pause(backoffMs(failures++), signal, `the upload of ${name}`);
       continue;
     }
     if (upload.offset_bytes > before) [failures, since] = [0, Date.now()];
     onProgress?.(upload);
   }
-  return client.threads.uploads.complete(threadId, upload.id, { signal, timeoutMs: patienceMs, maxRetries: 20 });
+  return client.threads.uploads.complete(threadId, upload.id, {
+    signal,
+    timeoutMs: patienceMs,
+    maxRetries: 20,
+  });
 }
 
 /** A piece must have a byte; a file need not. */
@@ -144,16 +164,29 @@ function wholeOptions({ signal, contentType, expectedVersion }: ResumableOptions
 }
 
 async function begin(
-  client: Cairn, threadId: string, name: string, size: number, options: ResumableOptions,
+  client: Cairn,
+  threadId: string,
+  name: string,
+  size: number,
+  options: ResumableOptions,
 ): Promise<Upload> {
   const { signal, uploadId } = options;
   if (uploadId === undefined)
-    return client.threads.uploads.create(threadId, {
-      name, size_bytes: size, content_type: options.contentType, sha256: options.sha256,
-      expected_version: options.expectedVersion,
-    }, { signal });
+    return client.threads.uploads.create(
+      threadId,
+      {
+        name,
+        size_bytes: size,
+        content_type: options.contentType,
+        sha256: options.sha256,
+        expected_version: options.expectedVersion,
+      },
+      { signal },
+    );
   const upload = await client.threads.uploads.get(threadId, uploadId, { signal });
   if (upload.size_bytes === size && upload.name === name) return upload;
   throw new CairnError(
-    `upload ${uploadId} is of ${upload.name} with ${upload.size_bytes} bytes, not of ${name} with ${size}`);
+    `upload ${uploadId} is of ${upload.name} with ${upload.size_bytes} bytes, ` +
+      `not of ${name} with ${size}`,
+  );
 }

@@ -3,7 +3,11 @@ export const VERSION = "0.1.0";
 
 /** Negative when `a` is the older one. */
 export function compareVersions(a: string, b: string): number {
-  const parts = (v: string) => v.split(/[.-]/).slice(0, 3).map((n) => Number(n) || 0);
+  const parts = (v: string) =>
+    v
+      .split(/[.-]/)
+      .slice(0, 3)
+      .map((n) => Number(n) || 0);
   const [x, y] = [parts(a), parts(b)];
   for (let i = 0; i < 3; i++) {
     const difference = (x[i] ?? 0) - (y[i] ?? 0);

@@ -10,7 +10,11 @@ export interface WaitOptions {
 const SETTLED: Array<Run["status"]> = ["completed", "failed", "cancelled", "waiting_for_input"];
 
 /** Follows the thread from before the run is read, so that no change is missed in between. */
-export async function waitForRun(client: Cairn, runId: string, options: WaitOptions = {}): Promise<Run> {
+export async function waitForRun(
+  client: Cairn,
+  runId: string,
+  options: WaitOptions = {},
+): Promise<Run> {
   const { signal, until = SETTLED } = options;
   const isSettled = (run: Run) => until.includes(run.status);
   let run = await client.runs.get(runId, undefined, { signal });
@@ -19,7 +23,12 @@ export async function waitForRun(client: Cairn, runId: string, options: WaitOpti
   run = await client.runs.get(runId, undefined, { signal });
   if (isSettled(run)) return run;
   // What a gap hides does not matter: the run itself is looked at.
-  const events = client.threads.events.follow(run.thread_id, { after, run_id: runId, signal, onGap: () => {} });
+  const events = client.threads.events.follow(run.thread_id, {
+    after,
+    run_id: runId,
+    signal,
+    onGap: () => {},
+  });
   for await (const _event of events) {
     run = await client.runs.get(runId, undefined, { signal });
     if (isSettled(run)) return run;

@@ -38,7 +38,11 @@ export type Handler = (run: Run, context: WorkContext) => Promise<unknown> | unk
 const LEASE_MS = 30_000;
 const WAIT_S = 20;
 
-export async function workOnRuns(client: Cairn, options: WorkOptions, handler: Handler): Promise<void> {
+export async function workOnRuns(
+  client: Cairn,
+  options: WorkOptions,
+  handler: Handler,
+): Promise<void> {
   const { concurrency = 1 } = options;
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new TypeError("concurrency must be a number from 1 on");
@@ -50,7 +54,8 @@ export async function workOnRuns(client: Cairn, options: WorkOptions, handler: H
     loop(client, told, handler).catch((error) => {
       life.abort();
       throw error;
-    }));
+    }),
+  );
   const ends = await Promise.allSettled(loops);
   life.release();
   const failed = ends.find((end) => end.status === "rejected");
@@ -60,7 +65,7 @@ export async function workOnRuns(client: Cairn, options: WorkOptions, handler: H
 type Told = WorkOptions & { worker: string; signal: AbortSignal };
 
 async function loop(client: Cairn, options: Told, handler: Handler): Promise<void> {
-  for (let failures = 0; !options.signal.aborted; ) {
+  for (let failures = 0; !options.signal.aborted;) {
     try {
       const run = await claim(client, options);
       failures = 0;
@@ -78,7 +83,10 @@ async function loop(client: Cairn, options: Told, handler: Handler): Promise<voi
 const canHeal = (error: unknown): boolean =>
   !(error instanceof ApiError) || error.retryable || error.status === 0 || error.status >= 500;
 
-function claim(client: Cairn, { worker, lease_ms, agent, thread_id, signal }: Told): Promise<Run | null> {
+function claim(
+  client: Cairn,
+  { worker, lease_ms, agent, thread_id, signal }: Told,
+): Promise<Run | null> {
   return client.runs.claim({ worker, lease_ms, agent, thread_id }, { wait: WAIT_S }, { signal });
 }
 
@@ -104,7 +112,10 @@ async function workOn(client: Cairn, run: Run, options: Told, handler: Handler):
 
 /** What the run becomes; undefined when the handler was stopped before it came to its end. */
 async function resultOf(
-  run: Run, handler: Handler, context: WorkContext, options: Told,
+  run: Run,
+  handler: Handler,
+  context: WorkContext,
+  options: Told,
 ): Promise<RunBody | undefined> {
   try {
     return { status: "completed", final_output: await handler(run, context) };

@@ -29,9 +29,15 @@ test('a server that refuses', async (t) => {
   const thread = await client.threads.create({ title: 'one' });
 
   await t.test('input that breaks a rule names field and rule', async () => {
-    const error = await fails(client.threads.create({ titel: 'x' }), C.InvalidInput,
-      /^POST \/v1\/threads: .*\/titel is not a member/, /422 invalid_input, request [0-9a-f-]{36}/);
-    assert.deepEqual(error.errors, [{ pointer: '/titel', detail: 'is not a member of ThreadBody' }]);
+    const error = await fails(
+      client.threads.create({ titel: 'x' }),
+      C.InvalidInput,
+      /^POST \/v1\/threads: .*\/titel is not a member/,
+      /422 invalid_input, request [0-9a-f-]{36}/,
+    );
+    assert.deepEqual(error.errors, [
+      { pointer: '/titel', detail: 'is not a member of ThreadBody' },
+    ]);
     assert.equal(error.status, 422);
     assert.equal(error.retryable, false);
     assert.equal(error.problem.request_id, error.requestId);
@@ -43,7 +49,10 @@ test('a server that refuses', async (t) => {
     const error = await fails(client.threads.get(uuid()), C.NotFound, /404 not_found/);
     assert.ok(error instanceof C.ApiError);
     await fails(client.threads.events.follow(uuid()).next(), C.NotFound);
-    await fails(client.threads.events.follow(uuid(), { transport: 'websocket' }).next(), C.NotFound);
+    await fails(
+      client.threads.events.follow(uuid(), { transport: 'websocket' }).next(),
+      C.NotFound,
+    );
   });
 
   await t.test('no key, a wrong key and a missing scope say what to give', async () => {
@@ -63,7 +72,10 @@ test('a server that refuses', async (t) => {
     await fails(client.threads.runs.create(thread.id, {}), C.RunActive, /`policy`/);
     const claimed = await client.runs.claim({ worker: 'w' });
     await fails(client.runs.update(run.id, { metadata: {} }), C.LeaseRequired, /fencingToken/);
-    await fails(client.runs.update(run.id, { metadata: {} }, { fencingToken: claimed.fence - 1 }), C.LeaseLost);
+    await fails(
+      client.runs.update(run.id, { metadata: {} }, { fencingToken: claimed.fence - 1 }),
+      C.LeaseLost,
+    );
     await client.runs.update(run.id, { status: 'completed' }, { fencingToken: claimed.fence });
     const error = await fails(client.runs.pause(run.id), C.TransitionRefused, /allowed/);
     assert.deepEqual(error.allowed, []);
@@ -72,8 +84,15 @@ test('a server that refuses', async (t) => {
 
   await t.test('versions are conditions', async () => {
     const now = await client.threads.get(thread.id);
-    const { version } = await client.threads.update(thread.id, { title: 'two' }, { ifMatch: now.version });
-    await fails(client.threads.update(thread.id, { title: 'x' }, { ifMatch: now.version }), C.StaleEtag);
+    const { version } = await client.threads.update(
+      thread.id,
+      { title: 'two' },
+      { ifMatch: now.version },
+    );
+    await fails(
+      client.threads.update(thread.id, { title: 'x' }, { ifMatch: now.version }),
+      C.StaleEtag,
+    );
     await fails(client.threads.get(thread.id, { ifNoneMatch: version }), C.NotModified);
     await fails(client.threads.get(thread.id, { ifNoneMatch: `"${version}"` }), C.NotModified);
     await fails(client.threads.delete(thread.id, { ifMatch: version + 1 }), C.StaleEtag);
@@ -87,14 +106,21 @@ test('a server that refuses', async (t) => {
   });
 
   await t.test('too many requests are told when to come again', async () => {
-    const slow = await client.keys.create({ name: 'slow', scopes: ['threads:read'], rate_limit_per_minute: 1 });
+    const slow = await client.keys.create({
+      name: 'slow',
+      scopes: ['threads:read'],
+      rate_limit_per_minute: 1,
+    });
     const limited = new Cairn({ baseUrl: server.url, apiKey: slow.secret, maxRetries: 0 });
     await limited.threads.list();
     const error = await fails(limited.threads.list(), C.RateLimited, /retryAfter/);
     assert.ok(error.retryAfter >= 1 && error.retryable);
     // Whoever has less time than that is told at once.
     const began = Date.now();
-    await fails(new Cairn({ baseUrl: server.url, apiKey: slow.secret, timeoutMs: 900 }).threads.list(), C.RateLimited);
+    await fails(
+      new Cairn({ baseUrl: server.url, apiKey: slow.secret, timeoutMs: 900 }).threads.list(),
+      C.RateLimited,
+    );
     assert.ok(Date.now() - began < 800);
   });
 
@@ -109,7 +135,10 @@ test('a server that refuses', async (t) => {
   await t.test('a principal with a name of any script is understood', async () => {
     const hers = await client.threads.create({}, { principal: 'user:Søren 漢' });
     const client2 = client.withOptions({ principal: 'user:Søren 漢' });
-    assert.deepEqual((await client2.threads.list().toArray()).map((x) => x.id), [hers.id]);
+    assert.deepEqual(
+      (await client2.threads.list().toArray()).map((x) => x.id),
+      [hers.id],
+    );
     assert.equal((await client2.whoami()).principal, 'user:Søren 漢');
     for (const transport of ['sse', 'websocket']) {
       const [event] = [await client2.events.follow({ transport }).next()];
@@ -118,42 +147,71 @@ test('a server that refuses', async (t) => {
   });
 
   await t.test('no key is in anything that is shown', () => {
-    for (const text of [inspect(client, { depth: 9, showHidden: true }), JSON.stringify(client), String(client)])
+    for (const text of [
+      inspect(client, { depth: 9, showHidden: true }),
+      JSON.stringify(client),
+      String(client),
+    ])
       assert.ok(!text.includes(secret), text);
   });
 });
 
 test('an address where no Cairn is', async (t) => {
-  const quick = (baseUrl, more) => new Cairn({ baseUrl, apiKey: 'cairn_secret', maxRetries: 1, ...more });
+  const quick = (baseUrl, more) =>
+    new Cairn({ baseUrl, apiKey: 'cairn_secret', maxRetries: 1, ...more });
 
   await t.test('nothing listens', async () => {
     const url = await nobody();
-    const error = await fails(quick(url).health(), C.ConnectionFailed, /refuses connections/, /cairn serve/);
+    const error = await fails(
+      quick(url).health(),
+      C.ConnectionFailed,
+      /refuses connections/,
+      /cairn serve/,
+    );
     assert.ok(error.message.startsWith(`GET /healthz: ${url} `), error.message);
     assert.ok(!inspect(error, { depth: 9 }).includes('cairn_secret'));
     for (const transport of ['sse', 'websocket'])
-      await fails(quick(url).events.follow({ transport }).next(), C.ConnectionFailed, /refuses connections/);
+      await fails(
+        quick(url).events.follow({ transport }).next(),
+        C.ConnectionFailed,
+        /refuses connections/,
+      );
   });
 
   await t.test('a page of something else shows its first line', async () => {
     const url = await foreign(t, (_, answer) => {
-      answer.writeHead(200, { 'Content-Type': 'text/html' }).end('\n<!doctype html>\n<h1>Sign in</h1>');
+      answer
+        .writeHead(200, { 'Content-Type': 'text/html' })
+        .end('\n<!doctype html>\n<h1>Sign in</h1>');
     });
-    await fails(quick(url).threads.list(), C.NotCairn, /answered 200/, /<!doctype html>/, /baseUrl/);
+    await fails(
+      quick(url).threads.list(),
+      C.NotCairn,
+      /answered 200/,
+      /<!doctype html>/,
+      /baseUrl/,
+    );
     await fails(quick(url).threads.events.follow(uuid()).next(), C.NotCairn);
-    await fails(quick(url).threads.events.follow(uuid(), { transport: 'websocket' }).next(), C.NotCairn);
+    await fails(
+      quick(url).threads.events.follow(uuid(), { transport: 'websocket' }).next(),
+      C.NotCairn,
+    );
   });
 
   await t.test('another API, also one that answers with JSON or an error', async () => {
     const url = await foreign(t, (request, answer) => {
-      answer.writeHead(request.method === 'GET' ? 200 : 404, { 'Content-Type': 'application/json' }).end('{"data": []}');
+      answer
+        .writeHead(request.method === 'GET' ? 200 : 404, { 'Content-Type': 'application/json' })
+        .end('{"data": []}');
     });
     await fails(quick(url).threads.list(), C.NotCairn, /\{\\"data\\": \[\]\}/);
     await fails(quick(url).threads.create({}), C.NotCairn, /answered 404/);
   });
 
   await t.test('a redirect names where to go', async () => {
-    const url = await foreign(t, (_, answer) => answer.writeHead(301, { Location: 'https://example.org/' }).end());
+    const url = await foreign(t, (_, answer) =>
+      answer.writeHead(301, { Location: 'https://example.org/' }).end(),
+    );
     await fails(quick(url).threads.create({}), C.NotCairn, /redirects to https:\/\/example\.org\//);
   });
 
@@ -166,7 +224,9 @@ test('an address where no Cairn is', async (t) => {
     let asked = 0;
     const url = await foreign(t, (_, answer) => {
       asked++;
-      answer.writeHead(503, { 'Content-Type': 'text/html' }).end('<h1>503 Service Unavailable</h1>');
+      answer
+        .writeHead(503, { 'Content-Type': 'text/html' })
+        .end('<h1>503 Service Unavailable</h1>');
     });
     await fails(quick(url).health(), C.Unavailable, /503 Service Unavailable/);
     assert.equal(asked, 2);
@@ -174,19 +234,33 @@ test('an address where no Cairn is', async (t) => {
 
   await t.test('a name that nobody knows is no use to try again', async () => {
     const began = Date.now();
-    await fails(quick('http://no-such-host.invalid', { maxRetries: 9 }).health(), C.ConnectionFailed,
-      /no-such-host\.invalid/);
+    await fails(
+      quick('http://no-such-host.invalid', { maxRetries: 9 }).health(),
+      C.ConnectionFailed,
+      /no-such-host\.invalid/,
+    );
     assert.ok(Date.now() - began < 20_000);
   });
 
   await t.test('an address that is none is refused at once', () => {
-    for (const [baseUrl, rule] of [['localhost:7420', /http:\/\//], ['not a url', /must be a URL/],
-      ['http://me:pass@host', /user or a password/], ['http://host/v1', /must not end in \/v1/],
-      ['http://host/?a=b', /query/], ['', /must be a URL/]])
-      assert.throws(() => new Cairn({ baseUrl }), (e) => e instanceof C.CairnError && rule.test(e.message)
-        && !/pass@/.test(e.message), baseUrl);
+    for (const [baseUrl, rule] of [
+      ['localhost:7420', /http:\/\//],
+      ['not a url', /must be a URL/],
+      ['http://me:pass@host', /user or a password/],
+      ['http://host/v1', /must not end in \/v1/],
+      ['http://host/?a=b', /query/],
+      ['', /must be a URL/],
+    ])
+      assert.throws(
+        () => new Cairn({ baseUrl }),
+        (e) => e instanceof C.CairnError && rule.test(e.message) && !/pass@/.test(e.message),
+        baseUrl,
+      );
     for (const apiKey of ['ключ', 'a b', ''])
-      assert.throws(() => new Cairn({ apiKey }), (e) => e instanceof C.CairnError && /apiKey/.test(e.message));
+      assert.throws(
+        () => new Cairn({ apiKey }),
+        (e) => e instanceof C.CairnError && /apiKey/.test(e.message),
+      );
     assert.equal(new Cairn({ baseUrl: 'http://host:1/cairn/' }).baseUrl, 'http://host:1/cairn');
   });
 
@@ -210,23 +284,54 @@ test('a server of another version', async (t) => {
   const [major, minor] = C.VERSION.split('.').map(Number);
 
   await t.test('a newer major version: upgrade the client', async () => {
-    const error = await fails(new Cairn({ baseUrl: await cairn(`${major + 1}.0.0`) }).health(), C.VersionMismatch,
-      /Upgrade cairn-client/);
+    const error = await fails(
+      new Cairn({ baseUrl: await cairn(`${major + 1}.0.0`) }).health(),
+      C.VersionMismatch,
+      /Upgrade cairn-client/,
+    );
     assert.equal(error.serverVersion, `${major + 1}.0.0`);
   });
 
   await t.test('a route that an older server does not have: upgrade the server', async () => {
-    const problem = { code: 'no_route', detail: 'there is no /v1/new', status: 404, request_id: 'r', retryable: false };
-    const older = await cairn(`${major}.${minor}.0-rc1`.replace(`${minor}.0`, minor > 0 ? `${minor - 1}.9` : '0.0'), 404, problem);
+    const problem = {
+      code: 'no_route',
+      detail: 'there is no /v1/new',
+      status: 404,
+      request_id: 'r',
+      retryable: false,
+    };
+    const older = await cairn(
+      `${major}.${minor}.0-rc1`.replace(`${minor}.0`, minor > 0 ? `${minor - 1}.9` : '0.0'),
+      404,
+      problem,
+    );
     await fails(new Cairn({ baseUrl: older }).health(), C.VersionMismatch, /Upgrade the server/);
-    await fails(new Cairn({ baseUrl: await cairn(C.VERSION, 404, problem) }).health(), C.NotFound, /baseUrl/);
+    await fails(
+      new Cairn({ baseUrl: await cairn(C.VERSION, 404, problem) }).health(),
+      C.NotFound,
+      /baseUrl/,
+    );
   });
 
   await t.test('codes that it does not know are taken by their status', async () => {
-    const kinds = [[400, C.InvalidInput], [404, C.NotFound], [409, C.Conflict], [410, C.Gone], [418, C.InvalidInput],
-      [500, C.InternalError], [507, C.StorageFull], [503, C.Unavailable]];
+    const kinds = [
+      [400, C.InvalidInput],
+      [404, C.NotFound],
+      [409, C.Conflict],
+      [410, C.Gone],
+      [418, C.InvalidInput],
+      [500, C.InternalError],
+      [507, C.StorageFull],
+      [503, C.Unavailable],
+    ];
     for (const [status, Kind] of kinds) {
-      const problem = { code: 'of_the_future', detail: 'who knows', status, request_id: 'r', retryable: false };
+      const problem = {
+        code: 'of_the_future',
+        detail: 'who knows',
+        status,
+        request_id: 'r',
+        retryable: false,
+      };
       const client = new Cairn({ baseUrl: await cairn(C.VERSION, status, problem), maxRetries: 0 });
       await fails(client.health(), Kind, /who knows/, /of_the_future/);
     }
@@ -247,7 +352,9 @@ test('what the caller ends', async (t) => {
 
   await t.test('a signal ends the pause between two tries', async () => {
     const stop = new AbortController();
-    const asked = new Cairn({ baseUrl: await nobody(), maxRetries: 99 }).health({ signal: stop.signal });
+    const asked = new Cairn({ baseUrl: await nobody(), maxRetries: 99 }).health({
+      signal: stop.signal,
+    });
     setTimeout(() => stop.abort(), 50);
     await fails(asked, C.Aborted);
   });

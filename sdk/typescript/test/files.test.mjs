@@ -20,7 +20,8 @@ test('uploads and downloads', async (t) => {
   const proxy = await startProxy(t, server);
   const client = new Cairn({ baseUrl: server.url });
   const { id } = await client.threads.create({});
-  const stored = async (name) => Buffer.from(await (await client.threads.files.download(id, name)).bytes());
+  const stored = async (name) =>
+    Buffer.from(await (await client.threads.files.download(id, name)).bytes());
 
   await t.test('every kind of source arrives whole', async () => {
     const sources = {
@@ -41,12 +42,31 @@ test('uploads and downloads', async (t) => {
     assert.equal((await stored('häßlich & schön/..txt')).toString(), 'größer');
   });
 
-  await t.test('a digest that is wrong is refused, and so is a thread that is not there', async () => {
-    const contentDigest = `sha-256=:${sha256('other', 'base64')}:`;
-    await assert.rejects(client.threads.files.upload(id, 'x', 'this', { contentDigest }), C.InvalidInput);
-    const nowhere = '00000000-0000-7000-8000-000000000000';
-    for (const source of [BIG, new Blob([BIG]), pieces(BIG)])
-      await assert.rejects(client.threads.files.upload(nowhere, 'x', source), C.NotFound);
+  await t.test(
+    'a digest that is wrong is refused, and so is a thread that is not there',
+    async () => {
+      const contentDigest = `sha-256=:${sha256('other', 'base64')}:`;
+      await assert.rejects(
+        client.threads.files.upload(id, 'x', 'this', { contentDigest }),
+        C.InvalidInput,
+      );
+      const nowhere = '00000000-0000-7000-8000-000000000000';
+      for (const source of [BIG, new Blob([BIG]), pieces(BIG)])
+        await assert.rejects(client.threads.files.upload(nowhere, 'x', source), C.NotFound);
+    },
+  );
+
+  await t.test('what a source throws by itself is thrown', async () => {
+    const failing = async function* () {
+      yield 'some';
+      throw new RangeError('no more');
+    };
+    await assert.rejects(client.threads.files.upload(id, 'x', failing()), /^RangeError: no more$/);
+    const wrong = async function* () {
+      yield 17;
+    };
+    await assert.rejects(client.threads.files.upload(id, 'x', wrong()), TypeError);
+    await assert.rejects(client.threads.files.get(id, 'x'), C.NotFound);
   });
 
   await t.test('a download comes as a stream with what is known of it', async () => {
@@ -58,15 +78,23 @@ test('uploads and downloads', async (t) => {
     const hash = createHash('sha256');
     for await (const chunk of download) hash.update(chunk);
     assert.equal(hash.digest('hex'), sha256(BIG));
-    const part = await client.threads.files.download(id, 'bytes', { version: 1 }, { range: 'bytes=10-19' });
+    const part = await client.threads.files.download(
+      id,
+      'bytes',
+      { version: 1 },
+      { range: 'bytes=10-19' },
+    );
     assert.equal(part.status, 206);
     assert.deepEqual(Buffer.from(await part.bytes()), BIG.subarray(10, 20));
     await client.threads.files.upload(id, 'doc.json', '{"a": [1]}');
-    assert.deepEqual(await (await client.threads.files.download(id, 'doc.json')).json(), { a: [1] });
+    assert.deepEqual(await (await client.threads.files.download(id, 'doc.json')).json(), {
+      a: [1],
+    });
   });
 
   await t.test('a diff comes as JSON or as text', async () => {
-    for (const text of ['one\ntwo\n', 'one\n2\n']) await client.threads.files.upload(id, 'notes.txt', text);
+    for (const text of ['one\ntwo\n', 'one\n2\n'])
+      await client.threads.files.upload(id, 'notes.txt', text);
     assert.equal((await client.threads.files.diff(id, 'notes.txt')).hunks.length, 1);
     assert.match(await client.threads.files.diff(id, 'notes.txt', { format: 'text' }), /^-two$/m);
   });
@@ -97,7 +125,12 @@ test('uploads and downloads', async (t) => {
     const reader = download.body.getReader();
     await reader.read();
     stop.abort();
-    await assert.rejects((async () => { while (!(await reader.read()).done); })(), C.Aborted);
+    await assert.rejects(
+      (async () => {
+        while (!(await reader.read()).done);
+      })(),
+      C.Aborted,
+    );
   });
 
   await t.test('an archive goes out and comes in', async () => {
@@ -108,7 +141,9 @@ test('uploads and downloads', async (t) => {
 
   await t.test('what an agent stores is bytes with a type', async () => {
     const agent = await client.agents.create({ name: 'keeper' });
-    await client.agents.storage.put(agent.id, 'a/b', '{"n": 1}', { contentType: 'application/json' });
+    await client.agents.storage.put(agent.id, 'a/b', '{"n": 1}', {
+      contentType: 'application/json',
+    });
     const item = await client.agents.storage.get(agent.id, 'a/b');
     assert.equal(item.contentType, 'application/json');
     assert.deepEqual(await item.json(), { n: 1 });
@@ -117,7 +152,10 @@ test('uploads and downloads', async (t) => {
 
 test('bytes that are not those that were stored end in DataDamaged', async (t) => {
   const url = await foreign(t, (_, answer) => {
-    answer.writeHead(200, { 'Cairn-Version': C.VERSION, 'Repr-Digest': `sha-256=:${sha256('right', 'base64')}:` });
+    answer.writeHead(200, {
+      'Cairn-Version': C.VERSION,
+      'Repr-Digest': `sha-256=:${sha256('right', 'base64')}:`,
+    });
     answer.end('wrong');
   });
   const download = await new Cairn({ baseUrl: url }).threads.files.download('t', 'f');
@@ -129,7 +167,8 @@ test('the hash of browsers is that of Node', async () => {
   for (const size of [0, 1, 55, 56, 63, 64, 65, 119, 120, 1000, 70_001]) {
     const bytes = BIG.subarray(0, size);
     const hash = own();
-    for (let i = 0, step = 1; i < size; i += step, step = (step * 7) % 151 + 1) hash.update(bytes.subarray(i, Math.min(i + step, size)));
+    for (let i = 0, step = 1; i < size; i += step, step = ((step * 7) % 151) + 1)
+      hash.update(bytes.subarray(i, Math.min(i + step, size)));
     assert.equal(hash.digest(), sha256(bytes, 'base64'), `${size} bytes`);
   }
 });
@@ -138,7 +177,11 @@ test('an upload in pieces', async (t) => {
   const server = await startServer(t);
   const client = new Cairn({ baseUrl: server.url });
   const { id } = await client.threads.create({});
-  const sources = { bytes: () => BIG, blob: () => new Blob([BIG]), generator: () => pieces(BIG, 77_777) };
+  const sources = {
+    bytes: () => BIG,
+    blob: () => new Blob([BIG]),
+    generator: () => pieces(BIG, 77_777),
+  };
 
   for (const [name, source] of Object.entries(sources))
     await t.test(`goes on after the server was killed: ${name}`, async () => {
@@ -149,7 +192,11 @@ test('an upload in pieces', async (t) => {
         await server.start();
       };
       const file = await client.threads.files.uploadResumable(id, name, source(), {
-        size: BIG.length, sha256: sha256(BIG), pieceBytes: MIB / 2, expectedVersion: 0, contentType: 'application/x-big',
+        size: BIG.length,
+        sha256: sha256(BIG),
+        pieceBytes: MIB / 2,
+        expectedVersion: 0,
+        contentType: 'application/x-big',
         onProgress: ({ offset_bytes }) => {
           if (offset_bytes >= (kills + 1) * MIB && kills < 2) {
             kills++;
@@ -167,14 +214,23 @@ test('an upload in pieces', async (t) => {
   await t.test('goes on in another process', async () => {
     let upload;
     const stop = new AbortController();
-    const options = { pieceBytes: MIB / 2, onProgress: (u) => {
-      upload = u;
-      if (u.offset_bytes >= MIB) stop.abort();
-    } };
-    await assert.rejects(client.threads.files.uploadResumable(id, 'later', BIG, { ...options, signal: stop.signal }), C.Aborted);
+    const options = {
+      pieceBytes: MIB / 2,
+      onProgress: (u) => {
+        upload = u;
+        if (u.offset_bytes >= MIB) stop.abort();
+      },
+    };
+    await assert.rejects(
+      client.threads.files.uploadResumable(id, 'later', BIG, { ...options, signal: stop.signal }),
+      C.Aborted,
+    );
     const sent = [];
     const file = await client.threads.files.uploadResumable(id, 'later', pieces(BIG), {
-      pieceBytes: MIB / 2, size: BIG.length, uploadId: upload.id, onProgress: (u) => sent.push(u.offset_bytes),
+      pieceBytes: MIB / 2,
+      size: BIG.length,
+      uploadId: upload.id,
+      onProgress: (u) => sent.push(u.offset_bytes),
     });
     assert.ok(sent[0] >= MIB, `it began at ${sent[0]}`);
     assert.equal(file.sha256, sha256(BIG));
@@ -184,9 +240,17 @@ test('an upload in pieces', async (t) => {
     assert.equal((await client.threads.files.uploadResumable(id, 'empty', '')).size_bytes, 0);
     assert.equal((await client.threads.files.uploadResumable(id, 'small', 'ä')).size_bytes, 2);
     await assert.rejects(client.threads.files.uploadResumable(id, 's', pieces(BIG)), TypeError);
-    await assert.rejects(client.threads.files.uploadResumable(id, 's', pieces(Buffer.from('abc')), { size: 5 }), /ended after 3 of 5/);
-    await assert.rejects(client.threads.files.uploadResumable(id, 's', 'abc', { sha256: sha256('abd') }),
-      (e) => e instanceof C.Conflict && /SHA-256/.test(e.message));
-    await assert.rejects(client.threads.files.uploadResumable(id, 'small', 'x', { expectedVersion: 0 }), C.ApiError);
+    await assert.rejects(
+      client.threads.files.uploadResumable(id, 's', pieces(Buffer.from('abc')), { size: 5 }),
+      /ended after 3 of 5/,
+    );
+    await assert.rejects(
+      client.threads.files.uploadResumable(id, 's', 'abc', { sha256: sha256('abd') }),
+      (e) => e instanceof C.Conflict && /SHA-256/.test(e.message),
+    );
+    await assert.rejects(
+      client.threads.files.uploadResumable(id, 'small', 'x', { expectedVersion: 0 }),
+      C.ApiError,
+    );
   });
 });

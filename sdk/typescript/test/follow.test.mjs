@@ -28,7 +28,9 @@ async function readTo(stream, text, each = () => {}) {
   return seen;
 }
 
-const many = (n, text = 'x') => ({ events: Array.from({ length: n }, () => ({ kind: 'progress', text })) });
+const many = (n, text = 'x') => ({
+  events: Array.from({ length: n }, () => ({ kind: 'progress', text })),
+});
 const end = { kind: 'progress', text: 'end' };
 
 test('a server that is killed and restarted while others append', async (t) => {
@@ -46,7 +48,8 @@ test('a server that is killed and restarted while others append', async (t) => {
   });
   let isDone = false;
   const appending = (async () => {
-    for (let i = 0; !isDone; i++) await client.threads.events.append(thread.id, many(1 + (i % 3), `n${i}`));
+    for (let i = 0; !isDone; i++)
+      await client.threads.events.append(thread.id, many(1 + (i % 3), `n${i}`));
   })();
   const goesOn = async () => {
     const { last_seq: before } = await client.threads.get(thread.id);
@@ -63,7 +66,11 @@ test('a server that is killed and restarted while others append', async (t) => {
   const { seq: last } = await client.threads.events.append(thread.id, end);
   for (const { name, reading, reconnects } of readers) {
     const seen = await reading;
-    assert.deepEqual(seen.map((event) => event.seq), seqs(1, last), name);
+    assert.deepEqual(
+      seen.map((event) => event.seq),
+      seqs(1, last),
+      name,
+    );
     assert.ok(reconnects.length >= 3, `${name}: ${reconnects.length} reconnects`);
   }
 });
@@ -87,7 +94,9 @@ for (const [name, follow, options] of WAYS)
 
     await t.test('filters leave out the rest', async () => {
       const { id } = await client.threads.create({});
-      await client.threads.events.append(id, { events: [{ kind: 'acme.a' }, { kind: 'acme.b' }, { kind: 'acme.a' }] });
+      await client.threads.events.append(id, {
+        events: [{ kind: 'acme.a' }, { kind: 'acme.b' }, { kind: 'acme.a' }],
+      });
       const stream = client.threads.events.follow(id, { ...follow, kind: 'acme.a' });
       assert.equal((await stream.next()).value.seq, 2);
       assert.equal((await stream.next()).value.seq, 4);
@@ -102,7 +111,9 @@ for (const [name, follow, options] of WAYS)
       await closed.close();
       assert.deepEqual(await waiting, { done: true, value: undefined });
       const stop = new AbortController();
-      const stopped = client.threads.events.follow(id, { ...follow, after: 1, signal: stop.signal }).next();
+      const stopped = client.threads.events
+        .follow(id, { ...follow, after: 1, signal: stop.signal })
+        .next();
       setTimeout(() => stop.abort(new Error('enough')), 30);
       await assert.rejects(stopped, (e) => e instanceof Aborted && e.cause.message === 'enough');
     });
@@ -111,11 +122,18 @@ for (const [name, follow, options] of WAYS)
       const { id } = await client.threads.create({});
       await client.threads.events.append(id, many(9));
       await client.threads.events.prune(id, { through_seq: 6 });
-      const error = await client.threads.events.follow(id, { ...follow, after: 2 }).next().catch((e) => e);
+      const error = await client.threads.events
+        .follow(id, { ...follow, after: 2 })
+        .next()
+        .catch((e) => e);
       assert.ok(error instanceof EventsPruned, String(error));
       assert.equal(error.resumeCursor, '6');
       const gaps = [];
-      const stream = client.threads.events.follow(id, { ...follow, after: 2, onGap: (gap) => void gaps.push(gap) });
+      const stream = client.threads.events.follow(id, {
+        ...follow,
+        after: 2,
+        onGap: (gap) => void gaps.push(gap),
+      });
       assert.equal((await stream.next()).value.seq, 7);
       await stream.close();
       assert.equal(gaps.length, 1);
@@ -124,9 +142,13 @@ for (const [name, follow, options] of WAYS)
       // Of all threads together: told once, also to who comes back in the middle of it.
       const all = [];
       const told = [];
-      for (let cursor = '0'; all.at(-1)?.text !== 'end'; ) {
+      for (let cursor = '0'; all.at(-1)?.text !== 'end';) {
         if (all.length === 0) await client.threads.events.append(id, end);
-        const one = client.events.follow({ ...follow, after: cursor, onGap: (gap) => void told.push(gap) });
+        const one = client.events.follow({
+          ...follow,
+          after: cursor,
+          onGap: (gap) => void told.push(gap),
+        });
         all.push((await one.next()).value);
         cursor = one.cursor;
         await one.close();
@@ -139,12 +161,18 @@ for (const [name, follow, options] of WAYS)
       const { id } = await client.threads.create({});
       const text = 'x'.repeat(16_000);
       let reconnects = 0;
-      const stream = client.threads.events.follow(id, { ...follow, onReconnect: () => reconnects++ });
+      const stream = client.threads.events.follow(id, {
+        ...follow,
+        onReconnect: () => reconnects++,
+      });
       await stream.next();
       for (let i = 0; i < 10; i++) await client.threads.events.append(id, many(40, text));
       await client.threads.events.append(id, end);
       const seen = await readTo(stream, 'end', (event) => pause(event.seq % 40 === 0 ? 20 : 0));
-      assert.deepEqual(seen.map((event) => event.seq), seqs(2, 402));
+      assert.deepEqual(
+        seen.map((event) => event.seq),
+        seqs(2, 402),
+      );
       // A WebSocket cannot be told to wait: what is here is bounded by coming back for the rest.
       if (follow.transport === 'websocket') assert.ok(reconnects > 0, 'all of it was held at once');
     });
@@ -154,7 +182,12 @@ for (const [name, follow, options] of WAYS)
       const stream = client.threads.events.follow(id, follow);
       await stream.next();
       await client.threads.delete(id);
-      await assert.rejects((async () => { for await (const _ of stream); })(), NotFound);
+      await assert.rejects(
+        (async () => {
+          for await (const _ of stream);
+        })(),
+        NotFound,
+      );
     });
 
     await t.test('a connection that is dead, cut or silent, is replaced', async () => {

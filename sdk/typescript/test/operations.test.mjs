@@ -13,7 +13,8 @@ const NAMES = `
 import json, sys
 sys.path.insert(0, ${JSON.stringify(TOOLS)})
 from operations import operations_of
-print(json.dumps([[o.method, o.path, o.answer_kind, o.body_kind, len(o.path_parameters), *o.group, o.name]
+print(json.dumps([
+  [o.method, o.path, o.answer_kind, o.body_kind, len(o.path_parameters), *o.group, o.name]
   for o in operations_of(json.load(sys.stdin))]))`;
 
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
@@ -37,7 +38,8 @@ test('the client has every operation of the API, and sends it to its route', asy
   const server = await startServer(t);
   const document = await new Cairn({ baseUrl: server.url }).openapi();
   const listed = JSON.parse(
-    execFileSync('python3', ['-c', NAMES], { input: JSON.stringify(document), encoding: 'utf8' }));
+    execFileSync('python3', ['-c', NAMES], { input: JSON.stringify(document), encoding: 'utf8' }),
+  );
   const { seen, url } = await echo(t);
   const client = new Cairn({ baseUrl: url });
   assert.ok(listed.length > 150, `${listed.length} operations`);
@@ -45,14 +47,22 @@ test('the client has every operation of the API, and sends it to its route', asy
     const names = words.map(camel);
     const resource = names.slice(0, -1).reduce((r, name) => r[name], client);
     if (answer === 'sse' || answer === 'websocket') {
-      if (names[0] !== 'workflows') assert.equal(typeof resource.follow, 'function', names.join('.'));
+      if (names[0] !== 'workflows')
+        assert.equal(typeof resource.follow, 'function', names.join('.'));
       continue;
     }
     assert.equal(typeof resource[names.at(-1)], 'function', names.join('.'));
     const values = Array.from({ length: parameters }, (_, i) => `p${i}`);
-    await resource[names.at(-1)](...values, ...(body === 'none' ? [] : body === 'bytes' ? ['x'] : [{}]));
+    await resource[names.at(-1)](
+      ...values,
+      ...(body === 'none' ? [] : body === 'bytes' ? ['x'] : [{}]),
+    );
     let i = 0;
-    assert.equal(seen.at(-1), `${method} ${path.replace(/\{\w+\}/g, () => `p${i++}`)}`, names.join('.'));
+    assert.equal(
+      seen.at(-1),
+      `${method} ${path.replace(/\{\w+\}/g, () => `p${i++}`)}`,
+      names.join('.'),
+    );
   }
 });
 

@@ -20,8 +20,14 @@ const MAX_ONE_CLASS_BYTES = 2 * 1024;
 
 function bundle(source, platform = 'browser') {
   return buildSync({
-    stdin: { contents: source, resolveDir: HERE }, bundle: true, minify: true, write: false, format: 'esm',
-    platform, target: 'es2022', metafile: true,
+    stdin: { contents: source, resolveDir: HERE },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform,
+    target: 'es2022',
+    metafile: true,
   });
 }
 
@@ -64,29 +70,67 @@ test('what a browser gets works', ONCE, async (t) => {
 });
 
 test('the types refuse what the API would refuse', ONCE, () => {
-  const flags = ['--ignoreConfig', '--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--pretty', 'false', '--types', 'node'];
+  const flags = [
+    '--ignoreConfig',
+    '--noEmit',
+    '--strict',
+    '--target',
+    'es2022',
+    '--module',
+    'nodenext',
+    '--pretty',
+    'false',
+    '--types',
+    'node',
+  ];
   for (const lib of ['es2022,dom', 'es2022']) {
-    const end = spawnSync(TSC, [...flags, '--lib', lib, 'test/types.ts'], { cwd: HERE, encoding: 'utf8' });
+    const end = spawnSync(TSC, [...flags, '--lib', lib, 'test/types.ts'], {
+      cwd: HERE,
+      encoding: 'utf8',
+    });
     assert.equal(end.stdout + end.stderr, '', `with ${lib}`);
     assert.equal(end.status, 0);
   }
 });
 
 test('the package holds what was built, and no more', ONCE, () => {
-  const said = execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: HERE, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const said = execFileSync('npm', ['pack', '--dry-run', '--json'], {
+    cwd: HERE,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const packed = JSON.parse(said);
   const { files } = Array.isArray(packed) ? packed[0] : Object.values(packed)[0];
   const names = files.map((file) => file.path);
-  for (const needed of ['package.json', 'README.md', 'dist/index.js', 'dist/index.d.ts', 'dist/platform/node.js', 'dist/platform/web.js'])
+  for (const needed of [
+    'package.json',
+    'README.md',
+    'dist/index.js',
+    'dist/index.d.ts',
+    'dist/platform/node.js',
+    'dist/platform/web.js',
+  ])
     assert.ok(names.includes(needed), `${needed} of ${names.join()}`);
-  for (const name of names) assert.match(name, /^(package\.json|README\.md|dist\/[\w/]+\.(js|d\.ts))$/);
+  for (const name of names)
+    assert.match(name, /^(package\.json|README\.md|dist\/[\w/]+\.(js|d\.ts))$/);
   const { version, dependencies } = JSON.parse(readFileSync(join(HERE, 'package.json'), 'utf8'));
   assert.equal(dependencies, undefined);
-  assert.match(readFileSync(join(HERE, 'src/version.ts'), 'utf8'), new RegExp(`VERSION = "${version}"`));
+  assert.match(
+    readFileSync(join(HERE, 'src/version.ts'), 'utf8'),
+    new RegExp(`VERSION = "${version}"`),
+  );
 });
 
 test('CommonJS can require it', ONCE, () => {
-  const said = execFileSync(process.execPath, ['-e', 'console.log(new (require("cairn-client").Cairn)().baseUrl)'],
-    { cwd: HERE, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, CAIRN_URL: 'http://c:1' } });
+  const said = execFileSync(
+    process.execPath,
+    ['-e', 'console.log(new (require("cairn-client").Cairn)().baseUrl)'],
+    {
+      cwd: HERE,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, CAIRN_URL: 'http://c:1' },
+    },
+  );
   assert.equal(said.trim(), 'http://c:1');
 });

@@ -9,7 +9,10 @@ test('pages', async (t) => {
   let requests = 0;
   const client = new Cairn({ baseUrl: server.url, onResponse: () => requests++ });
   const made = [];
-  for (let i = 0; i < 7; i++) made.unshift((await client.threads.create({ title: `t${i}`, metadata: { n: i % 2, who: 'a&b=c ü' } })).id);
+  for (let i = 0; i < 7; i++)
+    made.unshift(
+      (await client.threads.create({ title: `t${i}`, metadata: { n: i % 2, who: 'a&b=c ü' } })).id,
+    );
   const ids = (items) => items.map((item) => item.id);
 
   await t.test('a page is a page', async () => {
@@ -37,47 +40,65 @@ test('pages', async (t) => {
 
   await t.test('pages and arrays', async () => {
     const sizes = [];
-    for await (const page of client.threads.list({ limit: 3 }).pages()) sizes.push(page.data.length);
+    for await (const page of client.threads.list({ limit: 3 }).pages())
+      sizes.push(page.data.length);
     assert.deepEqual(sizes, [3, 3, 1]);
     assert.deepEqual(ids(await client.threads.list({ limit: 2 }).toArray(3)), made.slice(0, 3));
     assert.deepEqual(await client.threads.list().toArray(0), []);
   });
 
-  await t.test('nothing is sent for a list that nobody reads, and once for one that is read twice', async () => {
-    requests = 0;
-    const list = client.threads.list();
-    assert.equal(requests, 0);
-    await list;
-    await list;
-    assert.equal(requests, 1);
-    await assert.rejects(async () => await client.threads.list({ limit: 0 }), InvalidInput);
-    assert.equal(await client.threads.list({ limit: 0 }).catch(() => 'caught'), 'caught');
-  });
+  await t.test(
+    'nothing is sent for a list that nobody reads, and once for one that is read twice',
+    async () => {
+      requests = 0;
+      const list = client.threads.list();
+      assert.equal(requests, 0);
+      await list;
+      await list;
+      assert.equal(requests, 1);
+      await assert.rejects(async () => await client.threads.list({ limit: 0 }), InvalidInput);
+      assert.equal(await client.threads.list({ limit: 0 }).catch(() => 'caught'), 'caught');
+    },
+  );
 
   await t.test('a filter by metadata', async () => {
-    const odd = await client.threads.list({ metadata: { n: 1, who: 'a&b=c ü' }, limit: 1 }).toArray();
-    assert.deepEqual(odd.map((thread) => thread.title), ['t5', 't3', 't1']);
+    const odd = await client.threads
+      .list({ metadata: { n: 1, who: 'a&b=c ü' }, limit: 1 })
+      .toArray();
+    assert.deepEqual(
+      odd.map((thread) => thread.title),
+      ['t5', 't3', 't1'],
+    );
   });
 
   await t.test('events go forwards, messages backwards or forwards', async () => {
     const [id] = made;
     for (let i = 0; i < 5; i++) await client.threads.messages.create(id, { content: `m${i}` });
-    const contents = async (query) => (await client.threads.messages.list(id, query).toArray()).map((m) => m.content).join();
+    const contents = async (query) =>
+      (await client.threads.messages.list(id, query).toArray()).map((m) => m.content).join();
     assert.equal(await contents({ limit: 2 }), 'm4,m3,m2,m1,m0');
     assert.equal(await contents({ limit: 2, after: '0' }), 'm0,m1,m2,m3,m4');
     const events = await client.threads.events.list(id, { limit: 2 }).toArray();
-    assert.deepEqual(events.map((e) => e.seq), [1, 2, 3, 4, 5, 6]);
+    assert.deepEqual(
+      events.map((e) => e.seq),
+      [1, 2, 3, 4, 5, 6],
+    );
   });
 
   await t.test('one or many, by what is sent', async () => {
     const [id] = made;
     assert.equal((await client.threads.events.append(id, { kind: 'progress' })).kind, 'progress');
-    assert.equal((await client.threads.events.append(id, { events: [{ kind: 'progress' }] })).count, 1);
+    assert.equal(
+      (await client.threads.events.append(id, { events: [{ kind: 'progress' }] })).count,
+      1,
+    );
   });
 
   await t.test('an update is a merge patch, or a JSON Patch when it is a list', async () => {
     const [id] = made;
-    assert.deepEqual((await client.threads.update(id, { metadata: { who: null } })).metadata, { n: 0 });
+    assert.deepEqual((await client.threads.update(id, { metadata: { who: null } })).metadata, {
+      n: 0,
+    });
     const patched = await client.threads.update(id, [{ op: 'add', path: '/metadata/x', value: 1 }]);
     assert.deepEqual(patched.metadata, { n: 0, x: 1 });
   });

@@ -24,35 +24,56 @@ test('answers that are lost', async (t) => {
   await t.test('a POST is carried out once, however often its answer is lost', async () => {
     const made = await lossy(3, () => client.threads.create({ title: 'only one' }));
     const all = await direct.threads.list({ title: 'only one' }).toArray();
-    assert.deepEqual(all.map((thread) => thread.id), [made.id]);
-    const appended = await lossy(1, () => client.threads.events.append(made.id, { kind: 'progress', text: 'x' }));
+    assert.deepEqual(
+      all.map((thread) => thread.id),
+      [made.id],
+    );
+    const appended = await lossy(1, () =>
+      client.threads.events.append(made.id, { kind: 'progress', text: 'x' }),
+    );
     const events = await direct.threads.events.list(made.id, { kind: 'progress' }).toArray();
-    assert.deepEqual(events.map((event) => event.seq), [appended.seq]);
+    assert.deepEqual(
+      events.map((event) => event.seq),
+      [appended.seq],
+    );
   });
 
-  await t.test('the same key is sent with every try, and another one with the next request', async () => {
-    const keys = [];
-    const url = await foreign(t, (request, answer) => {
-      keys.push(request.headers['idempotency-key']);
-      const isLater = keys.length % 2 === 1;
-      answer.writeHead(isLater ? 503 : 200, { 'Cairn-Version': VERSION, 'Retry-After': '0', 'Content-Type': 'application/json' });
-      answer.end(isLater ? '{"code": "unavailable", "detail": "later", "status": 503, "retryable": true}' : '{}');
-    });
-    const other = new Cairn({ baseUrl: url });
-    await other.threads.create({});
-    await other.threads.create({});
-    await other.threads.create({}, { idempotencyKey: 'mine' });
-    assert.equal(keys[0], keys[1]);
-    assert.equal(keys[2], keys[3]);
-    assert.notEqual(keys[0], keys[2]);
-    assert.match(keys[0], /^[0-9a-f]{32}$/);
-    assert.deepEqual(keys.slice(4), ['mine', 'mine']);
-  });
+  await t.test(
+    'the same key is sent with every try, and another one with the next request',
+    async () => {
+      const keys = [];
+      const url = await foreign(t, (request, answer) => {
+        keys.push(request.headers['idempotency-key']);
+        const isLater = keys.length % 2 === 1;
+        answer.writeHead(isLater ? 503 : 200, {
+          'Cairn-Version': VERSION,
+          'Retry-After': '0',
+          'Content-Type': 'application/json',
+        });
+        answer.end(
+          isLater
+            ? '{"code": "unavailable", "detail": "later", "status": 503, "retryable": true}'
+            : '{}',
+        );
+      });
+      const other = new Cairn({ baseUrl: url });
+      await other.threads.create({});
+      await other.threads.create({});
+      await other.threads.create({}, { idempotencyKey: 'mine' });
+      assert.equal(keys[0], keys[1]);
+      assert.equal(keys[2], keys[3]);
+      assert.notEqual(keys[0], keys[2]);
+      assert.match(keys[0], /^[0-9a-f]{32}$/);
+      assert.deepEqual(keys.slice(4), ['mine', 'mine']);
+    },
+  );
 
   await t.test('a PUT and a DELETE without a condition may be sent again', async () => {
     const { id } = await direct.threads.create({});
     await direct.threads.states.put(id, 'plan', { data: { step: 1 } }, { ifNoneMatch: '*' });
-    const state = await lossy(1, () => client.threads.states.put(id, 'plan', { data: { step: 2 } }, { ifMatch: '*' }));
+    const state = await lossy(1, () =>
+      client.threads.states.put(id, 'plan', { data: { step: 2 } }, { ifMatch: '*' }),
+    );
     assert.deepEqual(state.data, { step: 2 });
     const file = await lossy(1, () => client.threads.files.upload(id, 'a.txt', 'x'));
     assert.equal(file.size_bytes, 1);
@@ -78,7 +99,9 @@ test('answers that are lost', async (t) => {
   await t.test('a stream that was read is not sent again', async () => {
     const { id } = await direct.threads.create({});
     const source = new Blob(['0123456789']).stream();
-    const error = await lossy(1, () => client.threads.files.upload(id, 'c.txt', source).catch((e) => e));
+    const error = await lossy(1, () =>
+      client.threads.files.upload(id, 'c.txt', source).catch((e) => e),
+    );
     assert.ok(error instanceof OutcomeUnknown, error);
     assert.match(error.message, /its body is a stream/);
   });
@@ -112,5 +135,8 @@ test('a server that is killed and comes back is not noticed', async (t) => {
   isDone = true;
   const texts = await writing;
   const stored = await client.threads.events.list(id, { kind: 'progress' }).toArray();
-  assert.deepEqual(stored.map((event) => event.text), texts);
+  assert.deepEqual(
+    stored.map((event) => event.text),
+    texts,
+  );
 });

@@ -1,13 +1,24 @@
 // Read by the type checker alone (package.test.mjs): what must not compile says so, and a line that
 // says so and does compile is an error too.
 import {
-  Cairn, type Event, type EventsAppended, EventsPruned, type FileDiff, NotFound, type Page, type Run, type Thread,
+  Cairn,
+  type Event,
+  type EventsAppended,
+  EventsPruned,
+  type FileDiff,
+  NotFound,
+  type Page,
+  type Run,
+  type Thread,
 } from "cairn-client";
 
 const client = new Cairn({ baseUrl: "http://127.0.0.1:7420", apiKey: async () => "cairn_x" });
 
 export async function threads(): Promise<Thread> {
-  const thread = await client.threads.create({ title: "x", metadata: { any: [1, { thing: true }] } });
+  const thread = await client.threads.create({
+    title: "x",
+    metadata: { any: [1, { thing: true }] },
+  });
   const title: string | null = thread.title;
   // @ts-expect-error: it may be null
   const certain: string = thread.title;
@@ -21,7 +32,9 @@ export async function threads(): Promise<Thread> {
   await client.threads.get(thread.id, { ifmatch: 1 });
   // @ts-expect-error: a patch has operations
   await client.threads.update(thread.id, [{ op: "append", path: "/x" }]);
-  await client.threads.update(thread.id, [{ op: "add", path: "/context/x", value: 1 }], { ifMatch: thread.version });
+  await client.threads.update(thread.id, [{ op: "add", path: "/context/x", value: 1 }], {
+    ifMatch: thread.version,
+  });
   console.log(title, certain);
   return thread;
 }
@@ -37,7 +50,9 @@ export async function lists(): Promise<void> {
 
 export async function oneOrMany(id: string): Promise<void> {
   const one: Event = await client.threads.events.append(id, { kind: "progress" });
-  const many: EventsAppended = await client.threads.events.append(id, { events: [{ kind: "progress" }] });
+  const many: EventsAppended = await client.threads.events.append(id, {
+    events: [{ kind: "progress" }],
+  });
   // @ts-expect-error: many events are counted
   const wrong: Event = await client.threads.events.append(id, { events: [{ kind: "progress" }] });
   const text: string = await client.threads.files.diff(id, "a", { format: "text" });
@@ -46,7 +61,10 @@ export async function oneOrMany(id: string): Promise<void> {
 }
 
 export async function streams(id: string): Promise<void> {
-  for await (const event of client.threads.events.follow(id, { after: 3, transport: "websocket" })) {
+  for await (const event of client.threads.events.follow(id, {
+    after: 3,
+    transport: "websocket",
+  })) {
     const seq: number = event.seq;
     // @ts-expect-error: what is in it is not known
     console.log(seq, event.payload.x);

@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { startServer } from '../../../tests/api/lib/server.mjs';
 import { Aborted, Authentication, Cairn, LeaseLost } from 'cairn-client';
 
-const until = (signal) => new Promise((_, fail) => {
-  if (signal.aborted) fail(new Error('stopped'));
-  signal.addEventListener('abort', () => fail(new Error('stopped')));
-});
+const until = (signal) =>
+  new Promise((_, fail) => {
+    if (signal.aborted) fail(new Error('stopped'));
+    signal.addEventListener('abort', () => fail(new Error('stopped')));
+  });
 
 test('workers', async (t) => {
   const server = await startServer(t);
@@ -21,7 +22,9 @@ test('workers', async (t) => {
     const stop = new AbortController();
     const errors = [];
     const work = client.runs.work(
-      { agent, signal: stop.signal, onError: (error) => errors.push(error), ...options }, handler);
+      { agent, signal: stop.signal, onError: (error) => errors.push(error), ...options },
+      handler,
+    );
     try {
       await body({ stop: () => stop.abort(), errors, work });
     } finally {
@@ -32,105 +35,147 @@ test('workers', async (t) => {
 
   await t.test('what the handler returns is the output, and its writes are fenced', async () => {
     const run = await begin('adder', { user_input: '2+2' });
-    await working('adder', async (claimed, context) => {
-      assert.equal(claimed.user_input, '2+2');
-      await context.client.threads.events.append(claimed.thread_id, { kind: 'progress', text: 'adding', run_id: claimed.id });
-      await context.client.runs.update(claimed.id, { state: { phase: 'sum' } });
-      return { sum: 4 };
-    }, async ({ errors }) => {
-      const done = await client.runs.wait(run.id);
-      assert.equal(done.status, 'completed');
-      assert.deepEqual(done.final_output, { sum: 4 });
-      assert.deepEqual(done.state, { phase: 'sum' });
-      assert.deepEqual(errors, []);
-    });
+    await working(
+      'adder',
+      async (claimed, context) => {
+        assert.equal(claimed.user_input, '2+2');
+        await context.client.threads.events.append(claimed.thread_id, {
+          kind: 'progress',
+          text: 'adding',
+          run_id: claimed.id,
+        });
+        await context.client.runs.update(claimed.id, { state: { phase: 'sum' } });
+        return { sum: 4 };
+      },
+      async ({ errors }) => {
+        const done = await client.runs.wait(run.id);
+        assert.equal(done.status, 'completed');
+        assert.deepEqual(done.final_output, { sum: 4 });
+        assert.deepEqual(done.state, { phase: 'sum' });
+        assert.deepEqual(errors, []);
+      },
+    );
   });
 
   await t.test('what the handler throws is the error', async () => {
     const run = await begin('thrower');
-    await working('thrower', () => { throw new RangeError('too far'); }, async ({ errors }) => {
-      const done = await client.runs.wait(run.id);
-      assert.equal(done.status, 'failed');
-      assert.deepEqual(done.error, { name: 'RangeError', message: 'too far' });
-      assert.equal(errors[0].message, 'too far');
-    });
+    await working(
+      'thrower',
+      () => {
+        throw new RangeError('too far');
+      },
+      async ({ errors }) => {
+        const done = await client.runs.wait(run.id);
+        assert.equal(done.status, 'failed');
+        assert.deepEqual(done.error, { name: 'RangeError', message: 'too far' });
+        assert.equal(errors[0].message, 'too far');
+      },
+    );
   });
 
   await t.test('a handler may ask, and goes on with the answer', async () => {
     const run = await begin('asker');
-    await working('asker', async (claimed, context) => {
-      if (claimed.input === null || claimed.input === undefined) {
-        await context.client.runs.update(claimed.id, { status: 'waiting_for_input' });
-        return undefined;
-      }
-      return claimed.input;
-    }, async () => {
-      assert.equal((await client.runs.wait(run.id)).status, 'waiting_for_input');
-      await client.runs.input(run.id, { input: 'blue' });
-      const done = await client.runs.wait(run.id, { until: ['completed'] });
-      assert.equal(done.final_output, 'blue');
-    });
+    await working(
+      'asker',
+      async (claimed, context) => {
+        if (claimed.input === null || claimed.input === undefined) {
+          await context.client.runs.update(claimed.id, { status: 'waiting_for_input' });
+          return undefined;
+        }
+        return claimed.input;
+      },
+      async () => {
+        assert.equal((await client.runs.wait(run.id)).status, 'waiting_for_input');
+        await client.runs.input(run.id, { input: 'blue' });
+        const done = await client.runs.wait(run.id, { until: ['completed'] });
+        assert.equal(done.final_output, 'blue');
+      },
+    );
   });
 
-  await t.test('a lease is kept for longer than it lasts, over a restart of the server', async () => {
-    const run = await begin('slow');
-    let calls = 0;
-    let isReady;
-    const ready = new Promise((done) => (isReady = done));
-    let goOn;
-    const go = new Promise((done) => (goOn = done));
-    await working('slow', async () => {
-      calls++;
-      isReady();
-      await go;
-      return calls;
-    }, async ({ errors }) => {
-      await ready;
-      await server.kill();
-      await server.start();
-      await new Promise((done) => setTimeout(done, 2500));
-      goOn();
-      assert.equal((await client.runs.wait(run.id)).final_output, 1);
-      assert.deepEqual(errors, []);
-    }, { lease_ms: 1000 });
-  });
+  await t.test(
+    'a lease is kept for longer than it lasts, over a restart of the server',
+    async () => {
+      const run = await begin('slow');
+      let calls = 0;
+      let isReady;
+      const ready = new Promise((done) => (isReady = done));
+      let goOn;
+      const go = new Promise((done) => (goOn = done));
+      await working(
+        'slow',
+        async () => {
+          calls++;
+          isReady();
+          await go;
+          return calls;
+        },
+        async ({ errors }) => {
+          await ready;
+          await server.kill();
+          await server.start();
+          await new Promise((done) => setTimeout(done, 2500));
+          goOn();
+          assert.equal((await client.runs.wait(run.id)).final_output, 1);
+          assert.deepEqual(errors, []);
+        },
+        { lease_ms: 1000 },
+      );
+    },
+  );
 
   await t.test('a run that is taken away stops its handler, and nothing of it counts', async () => {
     const run = await begin('lost');
     let seen;
-    await working('lost', async (claimed, context) => {
-      if (seen === undefined) client.runs.cancel(claimed.id);
-      await until(context.signal).catch(() => {});
-      seen = await context.client.runs.update(claimed.id, { state: { late: true } }).catch((e) => e);
-      return 'late';
-    }, async () => {
-      assert.equal((await client.runs.wait(run.id)).status, 'cancelled');
-    }, { lease_ms: 1000 });
+    await working(
+      'lost',
+      async (claimed, context) => {
+        if (seen === undefined) client.runs.cancel(claimed.id);
+        await until(context.signal).catch(() => {});
+        seen = await context.client.runs
+          .update(claimed.id, { state: { late: true } })
+          .catch((e) => e);
+        return 'late';
+      },
+      async () => {
+        assert.equal((await client.runs.wait(run.id)).status, 'cancelled');
+      },
+      { lease_ms: 1000 },
+    );
     assert.ok(seen instanceof LeaseLost || seen.status === 409, String(seen));
     assert.notEqual((await client.runs.get(run.id)).final_output, 'late');
   });
 
   await t.test('a worker that ends gives its run back', async () => {
     const run = await begin('leaver');
-    await working('leaver', async (_, context) => until(context.signal), async ({ stop, work }) => {
-      await client.runs.wait(run.id, { until: ['running'] });
-      stop();
-      await work;
-      assert.equal((await client.runs.get(run.id)).status, 'queued');
-    });
+    await working(
+      'leaver',
+      async (_, context) => until(context.signal),
+      async ({ stop, work }) => {
+        await client.runs.wait(run.id, { until: ['running'] });
+        stop();
+        await work;
+        assert.equal((await client.runs.get(run.id)).status, 'queued');
+      },
+    );
   });
 
   await t.test('several at once', async () => {
     const runs = await Promise.all([1, 2, 3].map(() => begin('team')));
     let now = 0;
     let most = 0;
-    await working('team', async () => {
-      most = Math.max(most, ++now);
-      while (most < 3) await new Promise((done) => setTimeout(done, 5));
-      now--;
-    }, async () => {
-      for (const run of runs) assert.equal((await client.runs.wait(run.id)).status, 'completed');
-    }, { concurrency: 3 });
+    await working(
+      'team',
+      async () => {
+        most = Math.max(most, ++now);
+        while (most < 3) await new Promise((done) => setTimeout(done, 5));
+        now--;
+      },
+      async () => {
+        for (const run of runs) assert.equal((await client.runs.wait(run.id)).status, 'completed');
+      },
+      { concurrency: 3 },
+    );
     assert.equal(most, 3);
   });
 
@@ -143,7 +188,13 @@ test('workers', async (t) => {
 
   await t.test('a worker that may not work is told so', async () => {
     await client.keys.create({ name: 'operator', scopes: ['operator'] });
-    await assert.rejects(client.runs.work({ agent: 'x' }, () => {}), Authentication);
-    await assert.rejects(client.runs.work({ concurrency: 0 }, () => {}), TypeError);
+    await assert.rejects(
+      client.runs.work({ agent: 'x' }, () => {}),
+      Authentication,
+    );
+    await assert.rejects(
+      client.runs.work({ concurrency: 0 }, () => {}),
+      TypeError,
+    );
   });
 });

@@ -7,13 +7,19 @@ import type { Download } from "../download.js";
 import type { PagePromise } from "../page.js";
 import { path } from "../path.js";
 import { Resource } from "../resource.js";
-import { FollowableEvents, FollowableThreadEvents, ResumableFiles, WorkableRuns } from "../extras.js";
+import {
+  FollowableEvents,
+  FollowableThreadEvents,
+  ResumableFiles,
+  WorkableRuns,
+} from "../extras.js";
 import type * as T from "./types.js";
 
 export class TenantsKeysResource extends Resource {
   /**
-   * Create a key for a tenant, such as one that lost its own. Scope: operator. `POST
-   * /v1/tenants/{tenant_id}/keys`
+   * Create a key for a tenant, such as one that lost its own.
+   *
+   * `POST /v1/tenants/{tenant_id}/keys`, scope `operator`.
    */
   create(tenantId: string, body: T.KeyCreate, options?: RequestOptions): Promise<T.KeyCreated> {
     return this.connection.json("POST", path`/v1/tenants/${tenantId}/keys`, { body, options });
@@ -23,61 +29,109 @@ export class TenantsKeysResource extends Resource {
 export class TenantsResource extends Resource {
   readonly keys = new TenantsKeysResource(this.connection);
 
-  /** Create a tenant and its first key. Scope: operator. `POST /v1/tenants` */
+  /**
+   * Create a tenant and its first key.
+   *
+   * `POST /v1/tenants`, scope `operator`.
+   */
   create(body: T.TenantCreate, options?: RequestOptions): Promise<T.TenantCreated> {
     return this.connection.json("POST", "/v1/tenants", { body, options });
   }
 
-  /** List the tenants. Scope: operator. `GET /v1/tenants` */
+  /**
+   * List the tenants.
+   *
+   * `GET /v1/tenants`, scope `operator`.
+   */
   list(query?: T.TenantsListQuery, options?: RequestOptions): PagePromise<T.Tenant> {
     return this.connection.page("/v1/tenants", query, options);
   }
 
-  /** Read a tenant. Scope: operator. `GET /v1/tenants/{tenant_id}` */
+  /**
+   * Read a tenant.
+   *
+   * `GET /v1/tenants/{tenant_id}`, scope `operator`.
+   */
   get(tenantId: string, options?: RequestOptions): Promise<T.Tenant> {
     return this.connection.json("GET", path`/v1/tenants/${tenantId}`, { options });
   }
 
-  /** Rename a tenant. Scope: operator. `PATCH /v1/tenants/{tenant_id}` */
-  update(tenantId: string, body: T.TenantBody | T.JsonPatch, options?: RequestOptions): Promise<T.Tenant> {
+  /**
+   * Rename a tenant.
+   *
+   * `PATCH /v1/tenants/{tenant_id}`, scope `operator`.
+   */
+  update(
+    tenantId: string,
+    body: T.TenantBody | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Tenant> {
     return this.connection.json("PATCH", path`/v1/tenants/${tenantId}`, { body, options });
   }
 
-  /** Delete a tenant and all that it owns. Scope: operator. `DELETE /v1/tenants/{tenant_id}` */
+  /**
+   * Delete a tenant and all that it owns.
+   *
+   * `DELETE /v1/tenants/{tenant_id}`, scope `operator`.
+   */
   delete(tenantId: string, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", path`/v1/tenants/${tenantId}`, { options });
   }
 }
 
 export class KeysResource extends Resource {
-  /** Create an API key; its secret is shown once. Scope: admin. `POST /v1/keys` */
+  /**
+   * Create an API key; its secret is shown once.
+   *
+   * `POST /v1/keys`, scope `admin`.
+   */
   create(body: T.KeyCreate, options?: RequestOptions): Promise<T.KeyCreated> {
     return this.connection.json("POST", "/v1/keys", { body, options });
   }
 
-  /** List the keys. Scope: admin. `GET /v1/keys` */
+  /**
+   * List the keys.
+   *
+   * `GET /v1/keys`, scope `admin`.
+   */
   list(query?: T.KeysListQuery, options?: RequestOptions): PagePromise<T.Key> {
     return this.connection.page("/v1/keys", query, options);
   }
 
-  /** Read a key. Scope: admin. `GET /v1/keys/{key_id}` */
+  /**
+   * Read a key.
+   *
+   * `GET /v1/keys/{key_id}`, scope `admin`.
+   */
   get(keyId: string, options?: RequestOptions): Promise<T.Key> {
     return this.connection.json("GET", path`/v1/keys/${keyId}`, { options });
   }
 
-  /** Revoke a key; its streams end. Scope: admin. `DELETE /v1/keys/{key_id}` */
+  /**
+   * Revoke a key; its streams end.
+   *
+   * `DELETE /v1/keys/{key_id}`, scope `admin`.
+   */
   revoke(keyId: string, options?: RequestOptions): Promise<T.Key> {
     return this.connection.json("DELETE", path`/v1/keys/${keyId}`, { options });
   }
 }
 
 export class AuditResource extends Resource {
-  /** List the audit log, newest first. Scope: admin. `GET /v1/audit` */
+  /**
+   * List the audit log, newest first.
+   *
+   * `GET /v1/audit`, scope `admin`.
+   */
   list(query?: T.AuditListQuery, options?: RequestOptions): PagePromise<T.AuditRecord> {
     return this.connection.page("/v1/audit", query, options);
   }
 
-  /** Check the audit log's hash chain. Scope: admin. `GET /v1/audit/verify` */
+  /**
+   * Check the audit log's hash chain.
+   *
+   * `GET /v1/audit/verify`, scope `admin`.
+   */
   verify(options?: RequestOptions): Promise<T.AuditVerdict> {
     return this.connection.json("GET", "/v1/audit/verify", { options });
   }
@@ -85,154 +139,253 @@ export class AuditResource extends Resource {
 
 export class AgentsVersionsResource extends Resource {
   /**
-   * Make a version of an agent; what is left out is as in the newest. Scope: agents:write. `POST
-   * /v1/agents/{agent_id}/versions`
+   * Make a version of an agent; what is left out is as in the newest.
+   *
+   * `POST /v1/agents/{agent_id}/versions`, scope `agents:write`.
    */
-  create(agentId: string, body: T.AgentVersionCreate, options?: RequestOptions): Promise<T.AgentVersion> {
+  create(
+    agentId: string,
+    body: T.AgentVersionCreate,
+    options?: RequestOptions,
+  ): Promise<T.AgentVersion> {
     return this.connection.json("POST", path`/v1/agents/${agentId}/versions`, { body, options });
   }
 
   /**
-   * List the versions of an agent, newest first. Scope: agents:read. `GET
-   * /v1/agents/{agent_id}/versions`
+   * List the versions of an agent, newest first.
+   *
+   * `GET /v1/agents/{agent_id}/versions`, scope `agents:read`.
    */
-  list(agentId: string, query?: T.AgentsVersionsListQuery, options?: RequestOptions): PagePromise<T.AgentVersionHead> {
+  list(
+    agentId: string,
+    query?: T.AgentsVersionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.AgentVersionHead> {
     return this.connection.page(path`/v1/agents/${agentId}/versions`, query, options);
   }
 
   /**
-   * Read a version of an agent; also "active" and "latest". Scope: agents:read. `GET
-   * /v1/agents/{agent_id}/versions/{semver}`
+   * Read a version of an agent; also "active" and "latest".
+   *
+   * `GET /v1/agents/{agent_id}/versions/{semver}`, scope `agents:read`.
    */
   get(agentId: string, semver: string, options?: RequestOptions): Promise<T.AgentVersion> {
     return this.connection.json("GET", path`/v1/agents/${agentId}/versions/${semver}`, { options });
   }
 
   /**
-   * Change a version of an agent that no run has used. Scope: agents:write. `PATCH
-   * /v1/agents/{agent_id}/versions/{semver}`
+   * Change a version of an agent that no run has used.
+   *
+   * `PATCH /v1/agents/{agent_id}/versions/{semver}`, scope `agents:write`.
    */
-  update(agentId: string, semver: string, body: T.AgentVersionPatch | T.JsonPatch, options?: RequestOptions): Promise<T.AgentVersion> {
-    return this.connection.json("PATCH", path`/v1/agents/${agentId}/versions/${semver}`, { body, options });
+  update(
+    agentId: string,
+    semver: string,
+    body: T.AgentVersionPatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.AgentVersion> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/agents/${agentId}/versions/${semver}`,
+      { body, options },
+    );
   }
 
   /**
-   * Make a version of an agent the one that new runs get. Scope: agents:write. `POST
-   * /v1/agents/{agent_id}/versions/{semver}/activate`
+   * Make a version of an agent the one that new runs get.
+   *
+   * `POST /v1/agents/{agent_id}/versions/{semver}/activate`, scope `agents:write`.
    */
   activate(agentId: string, semver: string, options?: RequestOptions): Promise<T.Agent> {
-    return this.connection.json("POST", path`/v1/agents/${agentId}/versions/${semver}/activate`, { options });
+    return this.connection.json(
+      "POST",
+      path`/v1/agents/${agentId}/versions/${semver}/activate`,
+      { options },
+    );
   }
 
   /**
-   * Tell what differs between two versions of an agent. Scope: agents:read. `GET
-   * /v1/agents/{agent_id}/versions/{semver}/diff/{other}`
+   * Tell what differs between two versions of an agent.
+   *
+   * `GET /v1/agents/{agent_id}/versions/{semver}/diff/{other}`, scope `agents:read`.
    */
-  diff(agentId: string, semver: string, other: string, options?: RequestOptions): Promise<T.AgentDiff> {
-    return this.connection.json("GET", path`/v1/agents/${agentId}/versions/${semver}/diff/${other}`, { options });
+  diff(
+    agentId: string,
+    semver: string,
+    other: string,
+    options?: RequestOptions,
+  ): Promise<T.AgentDiff> {
+    return this.connection.json(
+      "GET",
+      path`/v1/agents/${agentId}/versions/${semver}/diff/${other}`,
+      { options },
+    );
   }
 }
 
 export class AgentsLinksResource extends Resource {
   /**
-   * List whom a team or a workflow is made of, by position. Scope: agents:read. `GET
-   * /v1/agents/{agent_id}/links`
+   * List whom a team or a workflow is made of, by position.
+   *
+   * `GET /v1/agents/{agent_id}/links`, scope `agents:read`.
    */
-  list(agentId: string, query?: T.AgentsLinksListQuery, options?: RequestOptions): PagePromise<T.AgentLink> {
+  list(
+    agentId: string,
+    query?: T.AgentsLinksListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.AgentLink> {
     return this.connection.page(path`/v1/agents/${agentId}/links`, query, options);
   }
 
-  /** Read the link to a child. Scope: agents:read. `GET /v1/agents/{agent_id}/links/{child_id}` */
+  /**
+   * Read the link to a child.
+   *
+   * `GET /v1/agents/{agent_id}/links/{child_id}`, scope `agents:read`.
+   */
   get(agentId: string, childId: string, options?: RequestOptions): Promise<T.AgentLink> {
     return this.connection.json("GET", path`/v1/agents/${agentId}/links/${childId}`, { options });
   }
 
   /**
-   * Make an agent a child of a team or a workflow, or change its link. Scope: agents:write. `PUT
-   * /v1/agents/{agent_id}/links/{child_id}`
+   * Make an agent a child of a team or a workflow, or change its link.
+   *
+   * `PUT /v1/agents/{agent_id}/links/{child_id}`, scope `agents:write`.
    */
-  put(agentId: string, childId: string, body?: T.AgentLinkBody, options?: RequestOptions): Promise<T.AgentLink> {
-    return this.connection.json("PUT", path`/v1/agents/${agentId}/links/${childId}`, { body, options });
+  put(
+    agentId: string,
+    childId: string,
+    body?: T.AgentLinkBody,
+    options?: RequestOptions,
+  ): Promise<T.AgentLink> {
+    return this.connection.json(
+      "PUT",
+      path`/v1/agents/${agentId}/links/${childId}`,
+      { body, options },
+    );
   }
 
   /**
-   * Take a child out of a team or a workflow. Scope: agents:write. `DELETE
-   * /v1/agents/{agent_id}/links/{child_id}`
+   * Take a child out of a team or a workflow.
+   *
+   * `DELETE /v1/agents/{agent_id}/links/{child_id}`, scope `agents:write`.
    */
   delete(agentId: string, childId: string, options?: RequestOptions): Promise<void> {
-    return this.connection.none("DELETE", path`/v1/agents/${agentId}/links/${childId}`, { options });
+    return this.connection.none(
+      "DELETE",
+      path`/v1/agents/${agentId}/links/${childId}`,
+      { options },
+    );
   }
 }
 
 export class AgentsConfigVersionsResource extends Resource {
   /**
-   * List the versions of an agent's configuration. Scope: agents:read. `GET
-   * /v1/agents/{agent_id}/config/versions`
+   * List the versions of an agent's configuration.
+   *
+   * `GET /v1/agents/{agent_id}/config/versions`, scope `agents:read`.
    */
-  list(agentId: string, query?: T.AgentsConfigVersionsListQuery, options?: RequestOptions): PagePromise<T.StateVersion> {
+  list(
+    agentId: string,
+    query?: T.AgentsConfigVersionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.StateVersion> {
     return this.connection.page(path`/v1/agents/${agentId}/config/versions`, query, options);
   }
 
   /**
-   * Read one version of an agent's configuration. Scope: agents:read. `GET
-   * /v1/agents/{agent_id}/config/versions/{version}`
+   * Read one version of an agent's configuration.
+   *
+   * `GET /v1/agents/{agent_id}/config/versions/{version}`, scope `agents:read`.
    */
   get(agentId: string, version: number, options?: RequestOptions): Promise<T.StateVersion> {
-    return this.connection.json("GET", path`/v1/agents/${agentId}/config/versions/${version}`, { options });
+    return this.connection.json(
+      "GET",
+      path`/v1/agents/${agentId}/config/versions/${version}`,
+      { options },
+    );
   }
 }
 
 export class AgentsConfigResource extends Resource {
   readonly versions = new AgentsConfigVersionsResource(this.connection);
 
-  /** Read the configuration of an agent. Scope: agents:read. `GET /v1/agents/{agent_id}/config` */
+  /**
+   * Read the configuration of an agent.
+   *
+   * `GET /v1/agents/{agent_id}/config`, scope `agents:read`.
+   */
   get(agentId: string, options?: RequestOptions): Promise<T.State> {
     return this.connection.json("GET", path`/v1/agents/${agentId}/config`, { options });
   }
 
   /**
-   * Write the configuration of an agent; what is left out stays. Scope: agents:write. `PUT
-   * /v1/agents/{agent_id}/config`
+   * Write the configuration of an agent; what is left out stays.
+   *
+   * `PUT /v1/agents/{agent_id}/config`, scope `agents:write`.
    */
   put(agentId: string, body: T.StateBody, options?: RequestOptions): Promise<T.State> {
     return this.connection.json("PUT", path`/v1/agents/${agentId}/config`, { body, options });
   }
 
   /**
-   * Change the configuration of an agent. Scope: agents:write. `PATCH /v1/agents/{agent_id}/config`
+   * Change the configuration of an agent.
+   *
+   * `PATCH /v1/agents/{agent_id}/config`, scope `agents:write`.
    */
-  update(agentId: string, body: T.StatePatch | T.JsonPatch, options?: RequestOptions): Promise<T.State> {
+  update(
+    agentId: string,
+    body: T.StatePatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.State> {
     return this.connection.json("PATCH", path`/v1/agents/${agentId}/config`, { body, options });
   }
 }
 
 export class AgentsStorageResource extends Resource {
   /**
-   * List what an agent has stored, by key. Scope: storage:read. `GET /v1/agents/{agent_id}/storage`
+   * List what an agent has stored, by key.
+   *
+   * `GET /v1/agents/{agent_id}/storage`, scope `storage:read`.
    */
-  list(agentId: string, query?: T.AgentsStorageListQuery, options?: RequestOptions): PagePromise<T.StorageItem> {
+  list(
+    agentId: string,
+    query?: T.AgentsStorageListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.StorageItem> {
     return this.connection.page(path`/v1/agents/${agentId}/storage`, query, options);
   }
 
   /**
-   * Read what an agent has stored under a key, as it was written. Scope: storage:read. `GET
-   * /v1/agents/{agent_id}/storage/{key}`
+   * Read what an agent has stored under a key, as it was written.
+   *
+   * `GET /v1/agents/{agent_id}/storage/{key}`, scope `storage:read`.
    */
   get(agentId: string, key: string, options?: RequestOptions): Promise<Download> {
     return this.connection.download(path`/v1/agents/${agentId}/storage/${key}`, undefined, options);
   }
 
   /**
-   * Store JSON, or bytes of any type, under a key of an agent. Scope: storage:write. `PUT
-   * /v1/agents/{agent_id}/storage/{key}`
+   * Store JSON, or bytes of any type, under a key of an agent.
+   *
+   * `PUT /v1/agents/{agent_id}/storage/{key}`, scope `storage:write`.
    */
-  put(agentId: string, key: string, source: UploadSource, options?: RequestOptions): Promise<T.StorageItem> {
-    return this.connection.json("PUT", path`/v1/agents/${agentId}/storage/${key}`, { source, options });
+  put(
+    agentId: string,
+    key: string,
+    source: UploadSource,
+    options?: RequestOptions,
+  ): Promise<T.StorageItem> {
+    return this.connection.json(
+      "PUT",
+      path`/v1/agents/${agentId}/storage/${key}`,
+      { source, options },
+    );
   }
 
   /**
-   * Delete what an agent has stored under a key. Scope: storage:write. `DELETE
-   * /v1/agents/{agent_id}/storage/{key}`
+   * Delete what an agent has stored under a key.
+   *
+   * `DELETE /v1/agents/{agent_id}/storage/{key}`, scope `storage:write`.
    */
   delete(agentId: string, key: string, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", path`/v1/agents/${agentId}/storage/${key}`, { options });
@@ -241,19 +394,39 @@ export class AgentsStorageResource extends Resource {
 
 export class AgentsStatesVersionsResource extends Resource {
   /**
-   * List the versions of a state document of an agent. Scope: states:read. `GET
-   * /v1/agents/{agent_id}/states/{name}/versions`
+   * List the versions of a state document of an agent.
+   *
+   * `GET /v1/agents/{agent_id}/states/{name}/versions`, scope `states:read`.
    */
-  list(agentId: string, name: string, query?: T.AgentsStatesVersionsListQuery, options?: RequestOptions): PagePromise<T.StateVersion> {
-    return this.connection.page(path`/v1/agents/${agentId}/states/${name}/versions`, query, options);
+  list(
+    agentId: string,
+    name: string,
+    query?: T.AgentsStatesVersionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.StateVersion> {
+    return this.connection.page(
+      path`/v1/agents/${agentId}/states/${name}/versions`,
+      query,
+      options,
+    );
   }
 
   /**
-   * Read one version of a state document of an agent. Scope: states:read. `GET
-   * /v1/agents/{agent_id}/states/{name}/versions/{version}`
+   * Read one version of a state document of an agent.
+   *
+   * `GET /v1/agents/{agent_id}/states/{name}/versions/{version}`, scope `states:read`.
    */
-  get(agentId: string, name: string, version: number, options?: RequestOptions): Promise<T.StateVersion> {
-    return this.connection.json("GET", path`/v1/agents/${agentId}/states/${name}/versions/${version}`, { options });
+  get(
+    agentId: string,
+    name: string,
+    version: number,
+    options?: RequestOptions,
+  ): Promise<T.StateVersion> {
+    return this.connection.json(
+      "GET",
+      path`/v1/agents/${agentId}/states/${name}/versions/${version}`,
+      { options },
+    );
   }
 }
 
@@ -261,65 +434,106 @@ export class AgentsStatesResource extends Resource {
   readonly versions = new AgentsStatesVersionsResource(this.connection);
 
   /**
-   * List the state documents of an agent by name. Scope: states:read. `GET
-   * /v1/agents/{agent_id}/states`
+   * List the state documents of an agent by name.
+   *
+   * `GET /v1/agents/{agent_id}/states`, scope `states:read`.
    */
-  list(agentId: string, query?: T.AgentsStatesListQuery, options?: RequestOptions): PagePromise<T.State> {
+  list(
+    agentId: string,
+    query?: T.AgentsStatesListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.State> {
     return this.connection.page(path`/v1/agents/${agentId}/states`, query, options);
   }
 
   /**
-   * Read a state document of an agent. Scope: states:read. `GET
-   * /v1/agents/{agent_id}/states/{name}`
+   * Read a state document of an agent.
+   *
+   * `GET /v1/agents/{agent_id}/states/{name}`, scope `states:read`.
    */
   get(agentId: string, name: string, options?: RequestOptions): Promise<T.State> {
     return this.connection.json("GET", path`/v1/agents/${agentId}/states/${name}`, { options });
   }
 
   /**
-   * Write a state document of an agent; what is left out stays. Scope: states:write. `PUT
-   * /v1/agents/{agent_id}/states/{name}`
+   * Write a state document of an agent; what is left out stays.
+   *
+   * `PUT /v1/agents/{agent_id}/states/{name}`, scope `states:write`.
    */
-  put(agentId: string, name: string, body: T.StateBody, options?: RequestOptions): Promise<T.State> {
-    return this.connection.json("PUT", path`/v1/agents/${agentId}/states/${name}`, { body, options });
+  put(
+    agentId: string,
+    name: string,
+    body: T.StateBody,
+    options?: RequestOptions,
+  ): Promise<T.State> {
+    return this.connection.json(
+      "PUT",
+      path`/v1/agents/${agentId}/states/${name}`,
+      { body, options },
+    );
   }
 
   /**
-   * Change a state document of an agent. Scope: states:write. `PATCH
-   * /v1/agents/{agent_id}/states/{name}`
+   * Change a state document of an agent.
+   *
+   * `PATCH /v1/agents/{agent_id}/states/{name}`, scope `states:write`.
    */
-  update(agentId: string, name: string, body: T.StatePatch | T.JsonPatch, options?: RequestOptions): Promise<T.State> {
-    return this.connection.json("PATCH", path`/v1/agents/${agentId}/states/${name}`, { body, options });
+  update(
+    agentId: string,
+    name: string,
+    body: T.StatePatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.State> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/agents/${agentId}/states/${name}`,
+      { body, options },
+    );
   }
 
   /**
-   * Delete a state document of an agent and its versions. Scope: states:write. `DELETE
-   * /v1/agents/{agent_id}/states/{name}`
+   * Delete a state document of an agent and its versions.
+   *
+   * `DELETE /v1/agents/{agent_id}/states/{name}`, scope `states:write`.
    */
   delete(agentId: string, name: string, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", path`/v1/agents/${agentId}/states/${name}`, { options });
   }
 
   /**
-   * Ask who watches to show a state document of an agent. Scope: states:write. `POST
-   * /v1/agents/{agent_id}/states/{name}/focus`
+   * Ask who watches to show a state document of an agent.
+   *
+   * `POST /v1/agents/{agent_id}/states/{name}/focus`, scope `states:write`.
    */
   focus(agentId: string, name: string, options?: RequestOptions): Promise<void> {
-    return this.connection.none("POST", path`/v1/agents/${agentId}/states/${name}/focus`, { options });
+    return this.connection.none(
+      "POST",
+      path`/v1/agents/${agentId}/states/${name}/focus`,
+      { options },
+    );
   }
 }
 
 export class AgentsRunsResource extends Resource {
   /**
-   * Start a run of an agent, on a thread or on a new one. Scope: runs:write. `POST
-   * /v1/agents/{agent_id}/runs`
+   * Start a run of an agent, on a thread or on a new one.
+   *
+   * `POST /v1/agents/{agent_id}/runs`, scope `runs:write`.
    */
   create(agentId: string, body: T.AgentRunCreate, options?: RequestOptions): Promise<T.AgentRun> {
     return this.connection.json("POST", path`/v1/agents/${agentId}/runs`, { body, options });
   }
 
-  /** List the runs of an agent, newest first. Scope: runs:read. `GET /v1/agents/{agent_id}/runs` */
-  list(agentId: string, query?: T.AgentsRunsListQuery, options?: RequestOptions): PagePromise<T.Run> {
+  /**
+   * List the runs of an agent, newest first.
+   *
+   * `GET /v1/agents/{agent_id}/runs`, scope `runs:read`.
+   */
+  list(
+    agentId: string,
+    query?: T.AgentsRunsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Run> {
     return this.connection.page(path`/v1/agents/${agentId}/runs`, query, options);
   }
 }
@@ -332,53 +546,77 @@ export class AgentsResource extends Resource {
   readonly states = new AgentsStatesResource(this.connection);
   readonly runs = new AgentsRunsResource(this.connection);
 
-  /** Create an agent. Scope: agents:write. `POST /v1/agents` */
+  /**
+   * Create an agent.
+   *
+   * `POST /v1/agents`, scope `agents:write`.
+   */
   create(body: T.AgentBody, options?: RequestOptions): Promise<T.Agent> {
     return this.connection.json("POST", "/v1/agents", { body, options });
   }
 
-  /** List agents, newest first. Scope: agents:read. `GET /v1/agents` */
+  /**
+   * List agents, newest first.
+   *
+   * `GET /v1/agents`, scope `agents:read`.
+   */
   list(query?: T.AgentsListQuery, options?: RequestOptions): PagePromise<T.Agent> {
     return this.connection.page("/v1/agents", query, options);
   }
 
-  /** Read an agent. Scope: agents:read. `GET /v1/agents/{agent_id}` */
+  /**
+   * Read an agent.
+   *
+   * `GET /v1/agents/{agent_id}`, scope `agents:read`.
+   */
   get(agentId: string, options?: RequestOptions): Promise<T.Agent> {
     return this.connection.json("GET", path`/v1/agents/${agentId}`, { options });
   }
 
-  /** Change an agent. Scope: agents:write. `PATCH /v1/agents/{agent_id}` */
-  update(agentId: string, body: T.AgentPatch | T.JsonPatch, options?: RequestOptions): Promise<T.Agent> {
+  /**
+   * Change an agent.
+   *
+   * `PATCH /v1/agents/{agent_id}`, scope `agents:write`.
+   */
+  update(
+    agentId: string,
+    body: T.AgentPatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Agent> {
     return this.connection.json("PATCH", path`/v1/agents/${agentId}`, { body, options });
   }
 
   /**
-   * Delete an agent, its versions, links, states, configuration and storage. Scope: agents:write.
-   * `DELETE /v1/agents/{agent_id}`
+   * Delete an agent, its versions, links, states, configuration and storage.
+   *
+   * `DELETE /v1/agents/{agent_id}`, scope `agents:write`.
    */
   delete(agentId: string, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", path`/v1/agents/${agentId}`, { options });
   }
 
   /**
-   * Make the version active again that was before the last activation. Scope: agents:write. `POST
-   * /v1/agents/{agent_id}/rollback`
+   * Make the version active again that was before the last activation.
+   *
+   * `POST /v1/agents/{agent_id}/rollback`, scope `agents:write`.
    */
   rollback(agentId: string, options?: RequestOptions): Promise<T.Agent> {
     return this.connection.json("POST", path`/v1/agents/${agentId}/rollback`, { options });
   }
 
   /**
-   * Read an agent with its children, and theirs, as a tree. Scope: agents:read. `GET
-   * /v1/agents/{agent_id}/tree`
+   * Read an agent with its children, and theirs, as a tree.
+   *
+   * `GET /v1/agents/{agent_id}/tree`, scope `agents:read`.
    */
   tree(agentId: string, options?: RequestOptions): Promise<T.AgentTree> {
     return this.connection.json("GET", path`/v1/agents/${agentId}/tree`, { options });
   }
 
   /**
-   * Export an agent with its configuration, states and storage, as a tar file. Scope: agents:read.
-   * `GET /v1/agents/{agent_id}/export`
+   * Export an agent with its configuration, states and storage, as a tar file.
+   *
+   * `GET /v1/agents/{agent_id}/export`, scope `agents:read`.
    */
   export(agentId: string, options?: RequestOptions): Promise<Download> {
     return this.connection.download(path`/v1/agents/${agentId}/export`, undefined, options, true);
@@ -387,14 +625,19 @@ export class AgentsResource extends Resource {
 
 export class ThreadsByKeyResource extends Resource {
   /**
-   * Create the thread with this key, or read it as it is. Scope: threads:write. `PUT
-   * /v1/threads/by-key/{key}`
+   * Create the thread with this key, or read it as it is.
+   *
+   * `PUT /v1/threads/by-key/{key}`, scope `threads:write`.
    */
   ensure(key: string, body?: T.KeyedThreadBody, options?: RequestOptions): Promise<T.Thread> {
     return this.connection.json("PUT", path`/v1/threads/by-key/${key}`, { body, options });
   }
 
-  /** Read the thread with this key. Scope: threads:read. `GET /v1/threads/by-key/{key}` */
+  /**
+   * Read the thread with this key.
+   *
+   * `GET /v1/threads/by-key/{key}`, scope `threads:read`.
+   */
   get(key: string, options?: RequestOptions): Promise<T.Thread> {
     return this.connection.json("GET", path`/v1/threads/by-key/${key}`, { options });
   }
@@ -402,19 +645,39 @@ export class ThreadsByKeyResource extends Resource {
 
 export class ThreadsStatesVersionsResource extends Resource {
   /**
-   * List the versions of a state document of a thread. Scope: states:read. `GET
-   * /v1/threads/{thread_id}/states/{name}/versions`
+   * List the versions of a state document of a thread.
+   *
+   * `GET /v1/threads/{thread_id}/states/{name}/versions`, scope `states:read`.
    */
-  list(threadId: string, name: string, query?: T.ThreadsStatesVersionsListQuery, options?: RequestOptions): PagePromise<T.StateVersion> {
-    return this.connection.page(path`/v1/threads/${threadId}/states/${name}/versions`, query, options);
+  list(
+    threadId: string,
+    name: string,
+    query?: T.ThreadsStatesVersionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.StateVersion> {
+    return this.connection.page(
+      path`/v1/threads/${threadId}/states/${name}/versions`,
+      query,
+      options,
+    );
   }
 
   /**
-   * Read one version of a state document of a thread. Scope: states:read. `GET
-   * /v1/threads/{thread_id}/states/{name}/versions/{version}`
+   * Read one version of a state document of a thread.
+   *
+   * `GET /v1/threads/{thread_id}/states/{name}/versions/{version}`, scope `states:read`.
    */
-  get(threadId: string, name: string, version: number, options?: RequestOptions): Promise<T.StateVersion> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/states/${name}/versions/${version}`, { options });
+  get(
+    threadId: string,
+    name: string,
+    version: number,
+    options?: RequestOptions,
+  ): Promise<T.StateVersion> {
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/states/${name}/versions/${version}`,
+      { options },
+    );
   }
 }
 
@@ -422,69 +685,127 @@ export class ThreadsStatesResource extends Resource {
   readonly versions = new ThreadsStatesVersionsResource(this.connection);
 
   /**
-   * List the state documents of a thread by name. Scope: states:read. `GET
-   * /v1/threads/{thread_id}/states`
+   * List the state documents of a thread by name.
+   *
+   * `GET /v1/threads/{thread_id}/states`, scope `states:read`.
    */
-  list(threadId: string, query?: T.ThreadsStatesListQuery, options?: RequestOptions): PagePromise<T.State> {
+  list(
+    threadId: string,
+    query?: T.ThreadsStatesListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.State> {
     return this.connection.page(path`/v1/threads/${threadId}/states`, query, options);
   }
 
   /**
-   * Read a state document of a thread. Scope: states:read. `GET
-   * /v1/threads/{thread_id}/states/{name}`
+   * Read a state document of a thread.
+   *
+   * `GET /v1/threads/{thread_id}/states/{name}`, scope `states:read`.
    */
   get(threadId: string, name: string, options?: RequestOptions): Promise<T.State> {
     return this.connection.json("GET", path`/v1/threads/${threadId}/states/${name}`, { options });
   }
 
   /**
-   * Write a state document of a thread; what is left out stays. Scope: states:write. `PUT
-   * /v1/threads/{thread_id}/states/{name}`
+   * Write a state document of a thread; what is left out stays.
+   *
+   * `PUT /v1/threads/{thread_id}/states/{name}`, scope `states:write`.
    */
-  put(threadId: string, name: string, body: T.StateBody, options?: RequestOptions): Promise<T.State> {
-    return this.connection.json("PUT", path`/v1/threads/${threadId}/states/${name}`, { body, options });
+  put(
+    threadId: string,
+    name: string,
+    body: T.StateBody,
+    options?: RequestOptions,
+  ): Promise<T.State> {
+    return this.connection.json(
+      "PUT",
+      path`/v1/threads/${threadId}/states/${name}`,
+      { body, options },
+    );
   }
 
   /**
-   * Change a state document of a thread. Scope: states:write. `PATCH
-   * /v1/threads/{thread_id}/states/{name}`
+   * Change a state document of a thread.
+   *
+   * `PATCH /v1/threads/{thread_id}/states/{name}`, scope `states:write`.
    */
-  update(threadId: string, name: string, body: T.StatePatch | T.JsonPatch, options?: RequestOptions): Promise<T.State> {
-    return this.connection.json("PATCH", path`/v1/threads/${threadId}/states/${name}`, { body, options });
+  update(
+    threadId: string,
+    name: string,
+    body: T.StatePatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.State> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/threads/${threadId}/states/${name}`,
+      { body, options },
+    );
   }
 
   /**
-   * Delete a state document of a thread and its versions. Scope: states:write. `DELETE
-   * /v1/threads/{thread_id}/states/{name}`
+   * Delete a state document of a thread and its versions.
+   *
+   * `DELETE /v1/threads/{thread_id}/states/{name}`, scope `states:write`.
    */
   delete(threadId: string, name: string, options?: RequestOptions): Promise<void> {
-    return this.connection.none("DELETE", path`/v1/threads/${threadId}/states/${name}`, { options });
+    return this.connection.none(
+      "DELETE",
+      path`/v1/threads/${threadId}/states/${name}`,
+      { options },
+    );
   }
 
   /**
-   * Ask who watches to show a state document of a thread. Scope: states:write. `POST
-   * /v1/threads/{thread_id}/states/{name}/focus`
+   * Ask who watches to show a state document of a thread.
+   *
+   * `POST /v1/threads/{thread_id}/states/{name}/focus`, scope `states:write`.
    */
   focus(threadId: string, name: string, options?: RequestOptions): Promise<void> {
-    return this.connection.none("POST", path`/v1/threads/${threadId}/states/${name}/focus`, { options });
+    return this.connection.none(
+      "POST",
+      path`/v1/threads/${threadId}/states/${name}/focus`,
+      { options },
+    );
   }
 }
 
 export class ThreadsAgentsStatesVersionsResource extends Resource {
   /**
-   * List the versions of a state document of an agent in a thread. Scope: states:read. `GET
-   * /v1/threads/{thread_id}/agents/{agent_id}/states/{name}/versions`
+   * List the versions of a state document of an agent in a thread.
+   *
+   * `GET /v1/threads/{thread_id}/agents/{agent_id}/states/{name}/versions`, scope `states:read`.
    */
-  list(threadId: string, agentId: string, name: string, query?: T.ThreadsAgentsStatesVersionsListQuery, options?: RequestOptions): PagePromise<T.StateVersion> {
-    return this.connection.page(path`/v1/threads/${threadId}/agents/${agentId}/states/${name}/versions`, query, options);
+  list(
+    threadId: string,
+    agentId: string,
+    name: string,
+    query?: T.ThreadsAgentsStatesVersionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.StateVersion> {
+    return this.connection.page(
+      path`/v1/threads/${threadId}/agents/${agentId}/states/${name}/versions`,
+      query,
+      options,
+    );
   }
 
   /**
-   * Read one version of a state document of an agent in a thread. Scope: states:read. `GET
-   * /v1/threads/{thread_id}/agents/{agent_id}/states/{name}/versions/{version}`
+   * Read one version of a state document of an agent in a thread.
+   *
+   * `GET /v1/threads/{thread_id}/agents/{agent_id}/states/{name}/versions/{version}`, scope `states:read`.
    */
-  get(threadId: string, agentId: string, name: string, version: number, options?: RequestOptions): Promise<T.StateVersion> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/agents/${agentId}/states/${name}/versions/${version}`, { options });
+  get(
+    threadId: string,
+    agentId: string,
+    name: string,
+    version: number,
+    options?: RequestOptions,
+  ): Promise<T.StateVersion> {
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/agents/${agentId}/states/${name}/versions/${version}`,
+      { options },
+    );
   }
 }
 
@@ -492,51 +813,98 @@ export class ThreadsAgentsStatesResource extends Resource {
   readonly versions = new ThreadsAgentsStatesVersionsResource(this.connection);
 
   /**
-   * List the state documents of an agent in a thread by name. Scope: states:read. `GET
-   * /v1/threads/{thread_id}/agents/{agent_id}/states`
+   * List the state documents of an agent in a thread by name.
+   *
+   * `GET /v1/threads/{thread_id}/agents/{agent_id}/states`, scope `states:read`.
    */
-  list(threadId: string, agentId: string, query?: T.ThreadsAgentsStatesListQuery, options?: RequestOptions): PagePromise<T.State> {
-    return this.connection.page(path`/v1/threads/${threadId}/agents/${agentId}/states`, query, options);
+  list(
+    threadId: string,
+    agentId: string,
+    query?: T.ThreadsAgentsStatesListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.State> {
+    return this.connection.page(
+      path`/v1/threads/${threadId}/agents/${agentId}/states`,
+      query,
+      options,
+    );
   }
 
   /**
-   * Read a state document of an agent in a thread. Scope: states:read. `GET
-   * /v1/threads/{thread_id}/agents/{agent_id}/states/{name}`
+   * Read a state document of an agent in a thread.
+   *
+   * `GET /v1/threads/{thread_id}/agents/{agent_id}/states/{name}`, scope `states:read`.
    */
   get(threadId: string, agentId: string, name: string, options?: RequestOptions): Promise<T.State> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/agents/${agentId}/states/${name}`, { options });
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/agents/${agentId}/states/${name}`,
+      { options },
+    );
   }
 
   /**
-   * Write a state document of an agent in a thread; what is left out stays. Scope: states:write.
-   * `PUT /v1/threads/{thread_id}/agents/{agent_id}/states/{name}`
+   * Write a state document of an agent in a thread; what is left out stays.
+   *
+   * `PUT /v1/threads/{thread_id}/agents/{agent_id}/states/{name}`, scope `states:write`.
    */
-  put(threadId: string, agentId: string, name: string, body: T.StateBody, options?: RequestOptions): Promise<T.State> {
-    return this.connection.json("PUT", path`/v1/threads/${threadId}/agents/${agentId}/states/${name}`, { body, options });
+  put(
+    threadId: string,
+    agentId: string,
+    name: string,
+    body: T.StateBody,
+    options?: RequestOptions,
+  ): Promise<T.State> {
+    return this.connection.json(
+      "PUT",
+      path`/v1/threads/${threadId}/agents/${agentId}/states/${name}`,
+      { body, options },
+    );
   }
 
   /**
-   * Change a state document of an agent in a thread. Scope: states:write. `PATCH
-   * /v1/threads/{thread_id}/agents/{agent_id}/states/{name}`
+   * Change a state document of an agent in a thread.
+   *
+   * `PATCH /v1/threads/{thread_id}/agents/{agent_id}/states/{name}`, scope `states:write`.
    */
-  update(threadId: string, agentId: string, name: string, body: T.StatePatch | T.JsonPatch, options?: RequestOptions): Promise<T.State> {
-    return this.connection.json("PATCH", path`/v1/threads/${threadId}/agents/${agentId}/states/${name}`, { body, options });
+  update(
+    threadId: string,
+    agentId: string,
+    name: string,
+    body: T.StatePatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.State> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/threads/${threadId}/agents/${agentId}/states/${name}`,
+      { body, options },
+    );
   }
 
   /**
-   * Delete a state document of an agent in a thread and its versions. Scope: states:write. `DELETE
-   * /v1/threads/{thread_id}/agents/{agent_id}/states/{name}`
+   * Delete a state document of an agent in a thread and its versions.
+   *
+   * `DELETE /v1/threads/{thread_id}/agents/{agent_id}/states/{name}`, scope `states:write`.
    */
   delete(threadId: string, agentId: string, name: string, options?: RequestOptions): Promise<void> {
-    return this.connection.none("DELETE", path`/v1/threads/${threadId}/agents/${agentId}/states/${name}`, { options });
+    return this.connection.none(
+      "DELETE",
+      path`/v1/threads/${threadId}/agents/${agentId}/states/${name}`,
+      { options },
+    );
   }
 
   /**
-   * Ask who watches to show a state document of an agent in a thread. Scope: states:write. `POST
-   * /v1/threads/{thread_id}/agents/{agent_id}/states/{name}/focus`
+   * Ask who watches to show a state document of an agent in a thread.
+   *
+   * `POST /v1/threads/{thread_id}/agents/{agent_id}/states/{name}/focus`, scope `states:write`.
    */
   focus(threadId: string, agentId: string, name: string, options?: RequestOptions): Promise<void> {
-    return this.connection.none("POST", path`/v1/threads/${threadId}/agents/${agentId}/states/${name}/focus`, { options });
+    return this.connection.none(
+      "POST",
+      path`/v1/threads/${threadId}/agents/${agentId}/states/${name}/focus`,
+      { options },
+    );
   }
 }
 
@@ -546,136 +914,239 @@ export class ThreadsAgentsResource extends Resource {
 
 export class ThreadsResumptionResource extends Resource {
   /**
-   * Read everything that is needed to resume a thread. Scope: runs:read. `GET
-   * /v1/threads/{thread_id}/resumption`
+   * Read everything that is needed to resume a thread.
+   *
+   * `GET /v1/threads/{thread_id}/resumption`, scope `runs:read`.
    */
   get(threadId: string, options?: RequestOptions): Promise<T.Resumption> {
     return this.connection.json("GET", path`/v1/threads/${threadId}/resumption`, { options });
   }
 
   /**
-   * Write the resumption of a thread; what is left out gets its default. Scope: runs:write. `PUT
-   * /v1/threads/{thread_id}/resumption`
+   * Write the resumption of a thread; what is left out gets its default.
+   *
+   * `PUT /v1/threads/{thread_id}/resumption`, scope `runs:write`.
    */
   put(threadId: string, body: T.ResumptionBody, options?: RequestOptions): Promise<T.Resumption> {
     return this.connection.json("PUT", path`/v1/threads/${threadId}/resumption`, { body, options });
   }
 
   /**
-   * Change the resumption of a thread. Scope: runs:write. `PATCH
-   * /v1/threads/{thread_id}/resumption`
+   * Change the resumption of a thread.
+   *
+   * `PATCH /v1/threads/{thread_id}/resumption`, scope `runs:write`.
    */
-  update(threadId: string, body: T.ResumptionPatch | T.JsonPatch, options?: RequestOptions): Promise<T.Resumption> {
-    return this.connection.json("PATCH", path`/v1/threads/${threadId}/resumption`, { body, options });
+  update(
+    threadId: string,
+    body: T.ResumptionPatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Resumption> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/threads/${threadId}/resumption`,
+      { body, options },
+    );
   }
 
   /**
-   * Append to the messages of a resumption. Scope: runs:write. `POST
-   * /v1/threads/{thread_id}/resumption/messages`
+   * Append to the messages of a resumption.
+   *
+   * `POST /v1/threads/{thread_id}/resumption/messages`, scope `runs:write`.
    */
-  append(threadId: string, body: T.ResumptionAppend, options?: RequestOptions): Promise<T.Resumption> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/resumption/messages`, { body, options });
+  append(
+    threadId: string,
+    body: T.ResumptionAppend,
+    options?: RequestOptions,
+  ): Promise<T.Resumption> {
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/resumption/messages`,
+      { body, options },
+    );
   }
 }
 
 export class ThreadsHistoryResource extends Resource {
   /**
-   * List the finished runs of a thread as a conversation, newest first. Scope: runs:read. `GET
-   * /v1/threads/{thread_id}/history`
+   * List the finished runs of a thread as a conversation, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/history`, scope `runs:read`.
    */
-  list(threadId: string, query?: T.ThreadsHistoryListQuery, options?: RequestOptions): PagePromise<T.HistoryEntry> {
+  list(
+    threadId: string,
+    query?: T.ThreadsHistoryListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.HistoryEntry> {
     return this.connection.page(path`/v1/threads/${threadId}/history`, query, options);
   }
 
   /**
-   * Read one entry of the history, whole. Scope: runs:read. `GET
-   * /v1/threads/{thread_id}/history/{sequence}`
+   * Read one entry of the history, whole.
+   *
+   * `GET /v1/threads/{thread_id}/history/{sequence}`, scope `runs:read`.
    */
   get(threadId: string, sequence: number, options?: RequestOptions): Promise<T.HistoryEntry> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/history/${sequence}`, { options });
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/history/${sequence}`,
+      { options },
+    );
   }
 
   /**
-   * Give an entry of the history its messages, files and extras. Scope: runs:write. `PATCH
-   * /v1/threads/{thread_id}/history/{sequence}`
+   * Give an entry of the history its messages, files and extras.
+   *
+   * `PATCH /v1/threads/{thread_id}/history/{sequence}`, scope `runs:write`.
    */
-  update(threadId: string, sequence: number, body: T.HistoryPatch | T.JsonPatch, options?: RequestOptions): Promise<T.HistoryEntry> {
-    return this.connection.json("PATCH", path`/v1/threads/${threadId}/history/${sequence}`, { body, options });
+  update(
+    threadId: string,
+    sequence: number,
+    body: T.HistoryPatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.HistoryEntry> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/threads/${threadId}/history/${sequence}`,
+      { body, options },
+    );
   }
 }
 
 export class ThreadsRunsResource extends Resource {
-  /** Start a run. Scope: runs:write. `POST /v1/threads/{thread_id}/runs` */
+  /**
+   * Start a run.
+   *
+   * `POST /v1/threads/{thread_id}/runs`, scope `runs:write`.
+   */
   create(threadId: string, body?: T.RunCreate, options?: RequestOptions): Promise<T.Run> {
     return this.connection.json("POST", path`/v1/threads/${threadId}/runs`, { body, options });
   }
 
   /**
-   * List the runs of a thread, newest first. Scope: runs:read. `GET /v1/threads/{thread_id}/runs`
+   * List the runs of a thread, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/runs`, scope `runs:read`.
    */
-  list(threadId: string, query?: T.ThreadsRunsListQuery, options?: RequestOptions): PagePromise<T.Run> {
+  list(
+    threadId: string,
+    query?: T.ThreadsRunsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Run> {
     return this.connection.page(path`/v1/threads/${threadId}/runs`, query, options);
   }
 }
 
 export class ThreadsEventsResource extends FollowableThreadEvents {
   /**
-   * Append one event, or many at once. Scope: events:write. `POST /v1/threads/{thread_id}/events`
+   * Append one event, or many at once.
+   *
+   * `POST /v1/threads/{thread_id}/events`, scope `events:write`.
    */
-  append(threadId: string, body: T.EventAppend & Required<Pick<T.EventAppend, "events">>, options?: RequestOptions): Promise<T.EventsAppended>;
+  append(
+    threadId: string,
+    body: T.EventAppend & Required<Pick<T.EventAppend, "events">>,
+    options?: RequestOptions,
+  ): Promise<T.EventsAppended>;
   /**
-   * Append one event, or many at once. Scope: events:write. `POST /v1/threads/{thread_id}/events`
+   * Append one event, or many at once.
+   *
+   * `POST /v1/threads/{thread_id}/events`, scope `events:write`.
    */
-  append(threadId: string, body: T.EventAppend & { events?: never }, options?: RequestOptions): Promise<T.Event>;
+  append(
+    threadId: string,
+    body: T.EventAppend & { events?: never },
+    options?: RequestOptions,
+  ): Promise<T.Event>;
   append(threadId: string, body: T.EventAppend, options?: RequestOptions): Promise<any> {
     return this.connection.json("POST", path`/v1/threads/${threadId}/events`, { body, options });
   }
 
   /**
-   * Read events after a cursor; ?wait= is a long poll. Scope: events:read. `GET
-   * /v1/threads/{thread_id}/events`
+   * Read events after a cursor; ?wait= is a long poll.
+   *
+   * `GET /v1/threads/{thread_id}/events`, scope `events:read`.
    */
-  list(threadId: string, query?: T.ThreadsEventsListQuery, options?: RequestOptions): PagePromise<T.Event> {
+  list(
+    threadId: string,
+    query?: T.ThreadsEventsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Event> {
     return this.connection.page(path`/v1/threads/${threadId}/events`, query, options, "after");
   }
 
   /**
-   * Remove the oldest events of a thread. Scope: events:write. `POST
-   * /v1/threads/{thread_id}/events/prune`
+   * Remove the oldest events of a thread.
+   *
+   * `POST /v1/threads/{thread_id}/events/prune`, scope `events:write`.
    */
-  prune(threadId: string, body: T.EventPrune, options?: RequestOptions): Promise<T.EventsPrunedAnswer> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/events/prune`, { body, options });
+  prune(
+    threadId: string,
+    body: T.EventPrune,
+    options?: RequestOptions,
+  ): Promise<T.EventsPrunedAnswer> {
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/events/prune`,
+      { body, options },
+    );
   }
 }
 
 export class ThreadsParticipantsMeResource extends Resource {
   /**
-   * Read your own participant. Scope: participants:read. `GET
-   * /v1/threads/{thread_id}/participants/me`
+   * Read your own participant.
+   *
+   * `GET /v1/threads/{thread_id}/participants/me`, scope `participants:read`.
    */
   get(threadId: string, options?: RequestOptions): Promise<T.Participant> {
     return this.connection.json("GET", path`/v1/threads/${threadId}/participants/me`, { options });
   }
 
   /**
-   * Change your own participant. Scope: participants:write. `PATCH
-   * /v1/threads/{thread_id}/participants/me`
+   * Change your own participant.
+   *
+   * `PATCH /v1/threads/{thread_id}/participants/me`, scope `participants:write`.
    */
-  update(threadId: string, body: T.ParticipantPatch | T.JsonPatch, options?: RequestOptions): Promise<T.Participant> {
-    return this.connection.json("PATCH", path`/v1/threads/${threadId}/participants/me`, { body, options });
-  }
-
-  /** Leave a thread. Scope: participants:write. `DELETE /v1/threads/{thread_id}/participants/me` */
-  leave(threadId: string, options?: RequestOptions): Promise<T.Participant> {
-    return this.connection.json("DELETE", path`/v1/threads/${threadId}/participants/me`, { options });
+  update(
+    threadId: string,
+    body: T.ParticipantPatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Participant> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/threads/${threadId}/participants/me`,
+      { body, options },
+    );
   }
 
   /**
-   * Say that you are online. Scope: participants:write. `POST
-   * /v1/threads/{thread_id}/participants/me/heartbeat`
+   * Leave a thread.
+   *
+   * `DELETE /v1/threads/{thread_id}/participants/me`, scope `participants:write`.
    */
-  heartbeat(threadId: string, body?: T.ParticipantHeartbeat, options?: RequestOptions): Promise<T.Participant> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/participants/me/heartbeat`, { body, options });
+  leave(threadId: string, options?: RequestOptions): Promise<T.Participant> {
+    return this.connection.json(
+      "DELETE",
+      path`/v1/threads/${threadId}/participants/me`,
+      { options },
+    );
+  }
+
+  /**
+   * Say that you are online.
+   *
+   * `POST /v1/threads/{thread_id}/participants/me/heartbeat`, scope `participants:write`.
+   */
+  heartbeat(
+    threadId: string,
+    body?: T.ParticipantHeartbeat,
+    options?: RequestOptions,
+  ): Promise<T.Participant> {
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/participants/me/heartbeat`,
+      { body, options },
+    );
   }
 }
 
@@ -683,61 +1154,115 @@ export class ThreadsParticipantsResource extends Resource {
   readonly me = new ThreadsParticipantsMeResource(this.connection);
 
   /**
-   * Add a participant, or let one who has left take part again. Scope: participants:write. `POST
-   * /v1/threads/{thread_id}/participants`
+   * Add a participant, or let one who has left take part again.
+   *
+   * `POST /v1/threads/{thread_id}/participants`, scope `participants:write`.
    */
   add(threadId: string, body: T.ParticipantJoin, options?: RequestOptions): Promise<T.Participant> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/participants`, { body, options });
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/participants`,
+      { body, options },
+    );
   }
 
   /**
-   * List the participants of a thread, newest first. Scope: participants:read. `GET
-   * /v1/threads/{thread_id}/participants`
+   * List the participants of a thread, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/participants`, scope `participants:read`.
    */
-  list(threadId: string, query?: T.ThreadsParticipantsListQuery, options?: RequestOptions): PagePromise<T.Participant> {
+  list(
+    threadId: string,
+    query?: T.ThreadsParticipantsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Participant> {
     return this.connection.page(path`/v1/threads/${threadId}/participants`, query, options);
   }
 
   /**
-   * Read a participant. Scope: participants:read. `GET
-   * /v1/threads/{thread_id}/participants/{participant_id}`
+   * Read a participant.
+   *
+   * `GET /v1/threads/{thread_id}/participants/{participant_id}`, scope `participants:read`.
    */
   get(threadId: string, participantId: string, options?: RequestOptions): Promise<T.Participant> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/participants/${participantId}`, { options });
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/participants/${participantId}`,
+      { options },
+    );
   }
 
   /**
-   * Change a participant. Scope: participants:write. `PATCH
-   * /v1/threads/{thread_id}/participants/{participant_id}`
+   * Change a participant.
+   *
+   * `PATCH /v1/threads/{thread_id}/participants/{participant_id}`, scope `participants:write`.
    */
-  update(threadId: string, participantId: string, body: T.ParticipantPatch | T.JsonPatch, options?: RequestOptions): Promise<T.Participant> {
-    return this.connection.json("PATCH", path`/v1/threads/${threadId}/participants/${participantId}`, { body, options });
+  update(
+    threadId: string,
+    participantId: string,
+    body: T.ParticipantPatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Participant> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/threads/${threadId}/participants/${participantId}`,
+      { body, options },
+    );
   }
 
   /**
-   * End the access of a participant, who stays a sender of messages. Scope: participants:write.
-   * `DELETE /v1/threads/{thread_id}/participants/{participant_id}`
+   * End the access of a participant, who stays a sender of messages.
+   *
+   * `DELETE /v1/threads/{thread_id}/participants/{participant_id}`, scope `participants:write`.
    */
-  remove(threadId: string, participantId: string, options?: RequestOptions): Promise<T.Participant> {
-    return this.connection.json("DELETE", path`/v1/threads/${threadId}/participants/${participantId}`, { options });
+  remove(
+    threadId: string,
+    participantId: string,
+    options?: RequestOptions,
+  ): Promise<T.Participant> {
+    return this.connection.json(
+      "DELETE",
+      path`/v1/threads/${threadId}/participants/${participantId}`,
+      { options },
+    );
   }
 
   /**
-   * Say that a participant is online. Scope: participants:write. `POST
-   * /v1/threads/{thread_id}/participants/{participant_id}/heartbeat`
+   * Say that a participant is online.
+   *
+   * `POST /v1/threads/{thread_id}/participants/{participant_id}/heartbeat`, scope `participants:write`.
    */
-  heartbeat(threadId: string, participantId: string, body?: T.ParticipantHeartbeat, options?: RequestOptions): Promise<T.Participant> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/participants/${participantId}/heartbeat`, { body, options });
+  heartbeat(
+    threadId: string,
+    participantId: string,
+    body?: T.ParticipantHeartbeat,
+    options?: RequestOptions,
+  ): Promise<T.Participant> {
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/participants/${participantId}/heartbeat`,
+      { body, options },
+    );
   }
 }
 
 export class ThreadsMessagesVersionsResource extends Resource {
   /**
-   * List what a message was before, newest first. Scope: messages:read. `GET
-   * /v1/threads/{thread_id}/messages/{message_id}/versions`
+   * List what a message was before, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/messages/{message_id}/versions`, scope `messages:read`.
    */
-  list(threadId: string, messageId: string, query?: T.ThreadsMessagesVersionsListQuery, options?: RequestOptions): PagePromise<T.MessageVersion> {
-    return this.connection.page(path`/v1/threads/${threadId}/messages/${messageId}/versions`, query, options);
+  list(
+    threadId: string,
+    messageId: string,
+    query?: T.ThreadsMessagesVersionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.MessageVersion> {
+    return this.connection.page(
+      path`/v1/threads/${threadId}/messages/${messageId}/versions`,
+      query,
+      options,
+    );
   }
 }
 
@@ -745,80 +1270,154 @@ export class ThreadsMessagesResource extends Resource {
   readonly versions = new ThreadsMessagesVersionsResource(this.connection);
 
   /**
-   * Send one message, or many at once. Scope: messages:write. `POST
-   * /v1/threads/{thread_id}/messages`
+   * Send one message, or many at once.
+   *
+   * `POST /v1/threads/{thread_id}/messages`, scope `messages:write`.
    */
-  create(threadId: string, body: T.MessageCreate & Required<Pick<T.MessageCreate, "messages">>, options?: RequestOptions): Promise<T.MessagesCreated>;
+  create(
+    threadId: string,
+    body: T.MessageCreate & Required<Pick<T.MessageCreate, "messages">>,
+    options?: RequestOptions,
+  ): Promise<T.MessagesCreated>;
   /**
-   * Send one message, or many at once. Scope: messages:write. `POST
-   * /v1/threads/{thread_id}/messages`
+   * Send one message, or many at once.
+   *
+   * `POST /v1/threads/{thread_id}/messages`, scope `messages:write`.
    */
-  create(threadId: string, body: T.MessageCreate & { messages?: never }, options?: RequestOptions): Promise<T.Message>;
+  create(
+    threadId: string,
+    body: T.MessageCreate & { messages?: never },
+    options?: RequestOptions,
+  ): Promise<T.Message>;
   create(threadId: string, body: T.MessageCreate, options?: RequestOptions): Promise<any> {
     return this.connection.json("POST", path`/v1/threads/${threadId}/messages`, { body, options });
   }
 
   /**
-   * Read messages before or after a cursor. Scope: messages:read. `GET
-   * /v1/threads/{thread_id}/messages`
+   * Read messages before or after a cursor.
+   *
+   * `GET /v1/threads/{thread_id}/messages`, scope `messages:read`.
    */
-  list(threadId: string, query?: T.ThreadsMessagesListQuery, options?: RequestOptions): PagePromise<T.Message> {
+  list(
+    threadId: string,
+    query?: T.ThreadsMessagesListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Message> {
     return this.connection.page(path`/v1/threads/${threadId}/messages`, query, options, "before");
   }
 
   /**
-   * Find messages of a thread by their words, newest first. Scope: messages:read. `GET
-   * /v1/threads/{thread_id}/messages/search`
+   * Find messages of a thread by their words, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/messages/search`, scope `messages:read`.
    */
-  search(threadId: string, query?: T.ThreadsMessagesSearchQuery, options?: RequestOptions): PagePromise<T.Message> {
+  search(
+    threadId: string,
+    query?: T.ThreadsMessagesSearchQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Message> {
     return this.connection.page(path`/v1/threads/${threadId}/messages/search`, query, options);
   }
 
-  /** Read a message. Scope: messages:read. `GET /v1/threads/{thread_id}/messages/{message_id}` */
-  get(threadId: string, messageId: string, query?: T.ThreadsMessagesGetQuery, options?: RequestOptions): Promise<T.Message> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/messages/${messageId}`, { query, options });
-  }
-
   /**
-   * Edit a message; its version before is kept. Scope: messages:write. `PATCH
-   * /v1/threads/{thread_id}/messages/{message_id}`
+   * Read a message.
+   *
+   * `GET /v1/threads/{thread_id}/messages/{message_id}`, scope `messages:read`.
    */
-  update(threadId: string, messageId: string, body: T.MessageBody | T.JsonPatch, options?: RequestOptions): Promise<T.Message> {
-    return this.connection.json("PATCH", path`/v1/threads/${threadId}/messages/${messageId}`, { body, options });
+  get(
+    threadId: string,
+    messageId: string,
+    query?: T.ThreadsMessagesGetQuery,
+    options?: RequestOptions,
+  ): Promise<T.Message> {
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/messages/${messageId}`,
+      { query, options },
+    );
   }
 
   /**
-   * Delete a message: a tombstone stays, and its history. Scope: messages:write. `DELETE
-   * /v1/threads/{thread_id}/messages/{message_id}`
+   * Edit a message; its version before is kept.
+   *
+   * `PATCH /v1/threads/{thread_id}/messages/{message_id}`, scope `messages:write`.
+   */
+  update(
+    threadId: string,
+    messageId: string,
+    body: T.MessageBody | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Message> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/threads/${threadId}/messages/${messageId}`,
+      { body, options },
+    );
+  }
+
+  /**
+   * Delete a message: a tombstone stays, and its history.
+   *
+   * `DELETE /v1/threads/{thread_id}/messages/{message_id}`, scope `messages:write`.
    */
   delete(threadId: string, messageId: string, options?: RequestOptions): Promise<void> {
-    return this.connection.none("DELETE", path`/v1/threads/${threadId}/messages/${messageId}`, { options });
+    return this.connection.none(
+      "DELETE",
+      path`/v1/threads/${threadId}/messages/${messageId}`,
+      { options },
+    );
   }
 
   /**
-   * Read the debug data of a message. Scope: messages:read. `GET
-   * /v1/threads/{thread_id}/messages/{message_id}/debug`
+   * Read the debug data of a message.
+   *
+   * `GET /v1/threads/{thread_id}/messages/{message_id}/debug`, scope `messages:read`.
    */
   debug(threadId: string, messageId: string, options?: RequestOptions): Promise<T.MessageDebug> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/messages/${messageId}/debug`, { options });
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/messages/${messageId}/debug`,
+      { options },
+    );
   }
 }
 
 export class ThreadsCheckpointsWritesResource extends Resource {
   /**
-   * Write what a task has done towards the next checkpoint; the first one wins. Scope:
-   * checkpoints:write. `PUT /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/writes`
+   * Write what a task has done towards the next checkpoint; the first one wins.
+   *
+   * `PUT /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/writes`, scope `checkpoints:write`.
    */
-  put(threadId: string, checkpointId: string, body: T.CheckpointWritesPut, query?: T.ThreadsCheckpointsWritesPutQuery, options?: RequestOptions): Promise<T.CheckpointWritten> {
-    return this.connection.json("PUT", path`/v1/threads/${threadId}/checkpoints/${checkpointId}/writes`, { body, query, options });
+  put(
+    threadId: string,
+    checkpointId: string,
+    body: T.CheckpointWritesPut,
+    query?: T.ThreadsCheckpointsWritesPutQuery,
+    options?: RequestOptions,
+  ): Promise<T.CheckpointWritten> {
+    return this.connection.json(
+      "PUT",
+      path`/v1/threads/${threadId}/checkpoints/${checkpointId}/writes`,
+      { body, query, options },
+    );
   }
 
   /**
-   * Read the pending writes of a checkpoint. Scope: checkpoints:read. `GET
-   * /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/writes`
+   * Read the pending writes of a checkpoint.
+   *
+   * `GET /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/writes`, scope `checkpoints:read`.
    */
-  get(threadId: string, checkpointId: string, query?: T.ThreadsCheckpointsWritesGetQuery, options?: RequestOptions): Promise<T.CheckpointWrites> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/checkpoints/${checkpointId}/writes`, { query, options });
+  get(
+    threadId: string,
+    checkpointId: string,
+    query?: T.ThreadsCheckpointsWritesGetQuery,
+    options?: RequestOptions,
+  ): Promise<T.CheckpointWrites> {
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/checkpoints/${checkpointId}/writes`,
+      { query, options },
+    );
   }
 }
 
@@ -826,85 +1425,172 @@ export class ThreadsCheckpointsResource extends Resource {
   readonly writes = new ThreadsCheckpointsWritesResource(this.connection);
 
   /**
-   * Put a checkpoint, whole or as what changed. Scope: checkpoints:write. `POST
-   * /v1/threads/{thread_id}/checkpoints`
+   * Put a checkpoint, whole or as what changed.
+   *
+   * `POST /v1/threads/{thread_id}/checkpoints`, scope `checkpoints:write`.
    */
   put(threadId: string, body: T.CheckpointPut, options?: RequestOptions): Promise<T.Checkpoint> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/checkpoints`, { body, options });
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/checkpoints`,
+      { body, options },
+    );
   }
 
   /**
-   * List the checkpoints of a thread, newest first. Scope: checkpoints:read. `GET
-   * /v1/threads/{thread_id}/checkpoints`
+   * List the checkpoints of a thread, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/checkpoints`, scope `checkpoints:read`.
    */
-  list(threadId: string, query?: T.ThreadsCheckpointsListQuery, options?: RequestOptions): PagePromise<T.Checkpoint> {
+  list(
+    threadId: string,
+    query?: T.ThreadsCheckpointsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Checkpoint> {
     return this.connection.page(path`/v1/threads/${threadId}/checkpoints`, query, options);
   }
 
   /**
-   * Delete the checkpoints of a thread or of one namespace. Scope: checkpoints:write. `DELETE
-   * /v1/threads/{thread_id}/checkpoints`
+   * Delete the checkpoints of a thread or of one namespace.
+   *
+   * `DELETE /v1/threads/{thread_id}/checkpoints`, scope `checkpoints:write`.
    */
-  deleteAll(threadId: string, query?: T.ThreadsCheckpointsDeleteAllQuery, options?: RequestOptions): Promise<T.CheckpointsPruned> {
-    return this.connection.json("DELETE", path`/v1/threads/${threadId}/checkpoints`, { query, options });
+  deleteAll(
+    threadId: string,
+    query?: T.ThreadsCheckpointsDeleteAllQuery,
+    options?: RequestOptions,
+  ): Promise<T.CheckpointsPruned> {
+    return this.connection.json(
+      "DELETE",
+      path`/v1/threads/${threadId}/checkpoints`,
+      { query, options },
+    );
   }
 
   /**
-   * Read the latest checkpoint of a namespace, with values and pending writes. Scope:
-   * checkpoints:read. `GET /v1/threads/{thread_id}/checkpoints/latest`
+   * Read the latest checkpoint of a namespace, with values and pending writes.
+   *
+   * `GET /v1/threads/{thread_id}/checkpoints/latest`, scope `checkpoints:read`.
    */
-  latest(threadId: string, query?: T.ThreadsCheckpointsLatestQuery, options?: RequestOptions): Promise<T.Checkpoint> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/checkpoints/latest`, { query, options });
+  latest(
+    threadId: string,
+    query?: T.ThreadsCheckpointsLatestQuery,
+    options?: RequestOptions,
+  ): Promise<T.Checkpoint> {
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/checkpoints/latest`,
+      { query, options },
+    );
   }
 
   /**
-   * Read a checkpoint with its values and pending writes. Scope: checkpoints:read. `GET
-   * /v1/threads/{thread_id}/checkpoints/{checkpoint_id}`
+   * Read a checkpoint with its values and pending writes.
+   *
+   * `GET /v1/threads/{thread_id}/checkpoints/{checkpoint_id}`, scope `checkpoints:read`.
    */
-  get(threadId: string, checkpointId: string, query?: T.ThreadsCheckpointsGetQuery, options?: RequestOptions): Promise<T.Checkpoint> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/checkpoints/${checkpointId}`, { query, options });
+  get(
+    threadId: string,
+    checkpointId: string,
+    query?: T.ThreadsCheckpointsGetQuery,
+    options?: RequestOptions,
+  ): Promise<T.Checkpoint> {
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/checkpoints/${checkpointId}`,
+      { query, options },
+    );
   }
 
   /**
-   * Read what tasks wrote to channels on the line of parents since their values. Scope:
-   * checkpoints:read. `POST /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/deltas`
+   * Read what tasks wrote to channels on the line of parents since their values.
+   *
+   * `POST /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/deltas`, scope `checkpoints:read`.
    */
-  deltas(threadId: string, checkpointId: string, body: T.CheckpointDeltasBody, options?: RequestOptions): Promise<T.CheckpointDeltas> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/checkpoints/${checkpointId}/deltas`, { body, options });
+  deltas(
+    threadId: string,
+    checkpointId: string,
+    body: T.CheckpointDeltasBody,
+    options?: RequestOptions,
+  ): Promise<T.CheckpointDeltas> {
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/checkpoints/${checkpointId}/deltas`,
+      { body, options },
+    );
   }
 
   /**
-   * Remove the oldest checkpoints, by number or by age. Scope: checkpoints:write. `POST
-   * /v1/threads/{thread_id}/checkpoints/prune`
+   * Remove the oldest checkpoints, by number or by age.
+   *
+   * `POST /v1/threads/{thread_id}/checkpoints/prune`, scope `checkpoints:write`.
    */
-  prune(threadId: string, body: T.CheckpointPrune, options?: RequestOptions): Promise<T.CheckpointsPruned> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/checkpoints/prune`, { body, options });
+  prune(
+    threadId: string,
+    body: T.CheckpointPrune,
+    options?: RequestOptions,
+  ): Promise<T.CheckpointsPruned> {
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/checkpoints/prune`,
+      { body, options },
+    );
   }
 
   /**
-   * Copy the checkpoints of a thread to another thread. Scope: checkpoints:write. `POST
-   * /v1/threads/{thread_id}/checkpoints/copy`
+   * Copy the checkpoints of a thread to another thread.
+   *
+   * `POST /v1/threads/{thread_id}/checkpoints/copy`, scope `checkpoints:write`.
    */
-  copy(threadId: string, body: T.CheckpointCopy, options?: RequestOptions): Promise<T.CheckpointsCopied> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/checkpoints/copy`, { body, options });
+  copy(
+    threadId: string,
+    body: T.CheckpointCopy,
+    options?: RequestOptions,
+  ): Promise<T.CheckpointsCopied> {
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/checkpoints/copy`,
+      { body, options },
+    );
   }
 
   /**
-   * Compare two checkpoints, channel by channel. Scope: checkpoints:read. `GET
-   * /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/diff/{other_id}`
+   * Compare two checkpoints, channel by channel.
+   *
+   * `GET /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/diff/{other_id}`, scope `checkpoints:read`.
    */
-  diff(threadId: string, checkpointId: string, otherId: string, query?: T.ThreadsCheckpointsDiffQuery, options?: RequestOptions): Promise<T.CheckpointDiff> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/checkpoints/${checkpointId}/diff/${otherId}`, { query, options });
+  diff(
+    threadId: string,
+    checkpointId: string,
+    otherId: string,
+    query?: T.ThreadsCheckpointsDiffQuery,
+    options?: RequestOptions,
+  ): Promise<T.CheckpointDiff> {
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/checkpoints/${checkpointId}/diff/${otherId}`,
+      { query, options },
+    );
   }
 }
 
 export class ThreadsSharesRedemptionsResource extends Resource {
   /**
-   * List who redeemed a share, newest first. Scope: participants:read. `GET
-   * /v1/threads/{thread_id}/shares/{share_id}/redemptions`
+   * List who redeemed a share, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/shares/{share_id}/redemptions`, scope `participants:read`.
    */
-  list(threadId: string, shareId: string, query?: T.ThreadsSharesRedemptionsListQuery, options?: RequestOptions): PagePromise<T.Redemption> {
-    return this.connection.page(path`/v1/threads/${threadId}/shares/${shareId}/redemptions`, query, options);
+  list(
+    threadId: string,
+    shareId: string,
+    query?: T.ThreadsSharesRedemptionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Redemption> {
+    return this.connection.page(
+      path`/v1/threads/${threadId}/shares/${shareId}/redemptions`,
+      query,
+      options,
+    );
   }
 }
 
@@ -912,58 +1598,103 @@ export class ThreadsSharesResource extends Resource {
   readonly redemptions = new ThreadsSharesRedemptionsResource(this.connection);
 
   /**
-   * Create a share of a thread; its token is shown once. Scope: participants:write. `POST
-   * /v1/threads/{thread_id}/shares`
+   * Create a share of a thread; its token is shown once.
+   *
+   * `POST /v1/threads/{thread_id}/shares`, scope `participants:write`.
    */
   create(threadId: string, body: T.ShareCreate, options?: RequestOptions): Promise<T.ShareCreated> {
     return this.connection.json("POST", path`/v1/threads/${threadId}/shares`, { body, options });
   }
 
   /**
-   * List the shares of a thread, newest first. Scope: participants:read. `GET
-   * /v1/threads/{thread_id}/shares`
+   * List the shares of a thread, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/shares`, scope `participants:read`.
    */
-  list(threadId: string, query?: T.ThreadsSharesListQuery, options?: RequestOptions): PagePromise<T.Share> {
+  list(
+    threadId: string,
+    query?: T.ThreadsSharesListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Share> {
     return this.connection.page(path`/v1/threads/${threadId}/shares`, query, options);
   }
 
-  /** Read a share. Scope: participants:read. `GET /v1/threads/{thread_id}/shares/{share_id}` */
+  /**
+   * Read a share.
+   *
+   * `GET /v1/threads/{thread_id}/shares/{share_id}`, scope `participants:read`.
+   */
   get(threadId: string, shareId: string, options?: RequestOptions): Promise<T.Share> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/shares/${shareId}`, { options });
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/shares/${shareId}`,
+      { options },
+    );
   }
 
   /**
-   * Revoke a share; the access that it gave ends, also of open streams. Scope: participants:write.
-   * `DELETE /v1/threads/{thread_id}/shares/{share_id}`
+   * Revoke a share; the access that it gave ends, also of open streams.
+   *
+   * `DELETE /v1/threads/{thread_id}/shares/{share_id}`, scope `participants:write`.
    */
   revoke(threadId: string, shareId: string, options?: RequestOptions): Promise<T.Share> {
-    return this.connection.json("DELETE", path`/v1/threads/${threadId}/shares/${shareId}`, { options });
+    return this.connection.json(
+      "DELETE",
+      path`/v1/threads/${threadId}/shares/${shareId}`,
+      { options },
+    );
   }
 }
 
 export class ThreadsFilesVersionsResource extends Resource {
   /**
-   * List the versions of a file, newest first. Scope: files:read. `GET
-   * /v1/threads/{thread_id}/files/{name}/versions`
+   * List the versions of a file, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/files/{name}/versions`, scope `files:read`.
    */
-  list(threadId: string, name: string, query?: T.ThreadsFilesVersionsListQuery, options?: RequestOptions): PagePromise<T.FileVersion> {
-    return this.connection.page(path`/v1/threads/${threadId}/files/${name}/versions`, query, options);
+  list(
+    threadId: string,
+    name: string,
+    query?: T.ThreadsFilesVersionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.FileVersion> {
+    return this.connection.page(
+      path`/v1/threads/${threadId}/files/${name}/versions`,
+      query,
+      options,
+    );
   }
 
   /**
-   * Read the bytes of a version. Scope: files:read. `GET
-   * /v1/threads/{thread_id}/files/{name}/versions/{version}`
+   * Read the bytes of a version.
+   *
+   * `GET /v1/threads/{thread_id}/files/{name}/versions/{version}`, scope `files:read`.
    */
-  download(threadId: string, name: string, version: number, options?: RequestOptions): Promise<Download> {
-    return this.connection.download(path`/v1/threads/${threadId}/files/${name}/versions/${version}`, undefined, options, true);
+  download(
+    threadId: string,
+    name: string,
+    version: number,
+    options?: RequestOptions,
+  ): Promise<Download> {
+    return this.connection.download(
+      path`/v1/threads/${threadId}/files/${name}/versions/${version}`,
+      undefined,
+      options,
+      true,
+    );
   }
 
   /**
-   * Delete a version; with the last one the file goes. Scope: files:write. `DELETE
-   * /v1/threads/{thread_id}/files/{name}/versions/{version}`
+   * Delete a version; with the last one the file goes.
+   *
+   * `DELETE /v1/threads/{thread_id}/files/{name}/versions/{version}`, scope `files:write`.
    */
   delete(threadId: string, name: string, version: number, options?: RequestOptions): Promise<void> {
-    return this.connection.none("DELETE", path`/v1/threads/${threadId}/files/${name}/versions/${version}`, { options });
+    return this.connection.none(
+      "DELETE",
+      path`/v1/threads/${threadId}/files/${name}/versions/${version}`,
+      { options },
+    );
   }
 }
 
@@ -971,126 +1702,246 @@ export class ThreadsFilesResource extends ResumableFiles {
   readonly versions = new ThreadsFilesVersionsResource(this.connection);
 
   /**
-   * List the files of a thread by their names. Scope: files:read. `GET
-   * /v1/threads/{thread_id}/files`
+   * List the files of a thread by their names.
+   *
+   * `GET /v1/threads/{thread_id}/files`, scope `files:read`.
    */
-  list(threadId: string, query?: T.ThreadsFilesListQuery, options?: RequestOptions): PagePromise<T.File> {
+  list(
+    threadId: string,
+    query?: T.ThreadsFilesListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.File> {
     return this.connection.page(path`/v1/threads/${threadId}/files`, query, options);
   }
 
   /**
-   * Upload a file, or the next version of one. Scope: files:write. `PUT
-   * /v1/threads/{thread_id}/files/{name}`
+   * Upload a file, or the next version of one.
+   *
+   * `PUT /v1/threads/{thread_id}/files/{name}`, scope `files:write`.
    */
-  upload(threadId: string, name: string, source: UploadSource, options?: RequestOptions): Promise<T.File> {
-    return this.connection.json("PUT", path`/v1/threads/${threadId}/files/${name}`, { source, options });
+  upload(
+    threadId: string,
+    name: string,
+    source: UploadSource,
+    options?: RequestOptions,
+  ): Promise<T.File> {
+    return this.connection.json(
+      "PUT",
+      path`/v1/threads/${threadId}/files/${name}`,
+      { source, options },
+    );
   }
 
   /**
-   * Read the bytes of a file, of the newest version unless told. Scope: files:read. `GET
-   * /v1/threads/{thread_id}/files/{name}`
+   * Read the bytes of a file, of the newest version unless told.
+   *
+   * `GET /v1/threads/{thread_id}/files/{name}`, scope `files:read`.
    */
-  download(threadId: string, name: string, query?: T.ThreadsFilesDownloadQuery, options?: RequestOptions): Promise<Download> {
-    return this.connection.download(path`/v1/threads/${threadId}/files/${name}`, query, options, true);
+  download(
+    threadId: string,
+    name: string,
+    query?: T.ThreadsFilesDownloadQuery,
+    options?: RequestOptions,
+  ): Promise<Download> {
+    return this.connection.download(
+      path`/v1/threads/${threadId}/files/${name}`,
+      query,
+      options,
+      true,
+    );
   }
 
   /**
-   * Delete a file with all of its versions. Scope: files:write. `DELETE
-   * /v1/threads/{thread_id}/files/{name}`
+   * Delete a file with all of its versions.
+   *
+   * `DELETE /v1/threads/{thread_id}/files/{name}`, scope `files:write`.
    */
   delete(threadId: string, name: string, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", path`/v1/threads/${threadId}/files/${name}`, { options });
   }
 
   /**
-   * Read what is known of a file. Scope: files:read. `GET
-   * /v1/threads/{thread_id}/files/{name}/info`
+   * Read what is known of a file.
+   *
+   * `GET /v1/threads/{thread_id}/files/{name}/info`, scope `files:read`.
    */
   get(threadId: string, name: string, options?: RequestOptions): Promise<T.File> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/files/${name}/info`, { options });
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/files/${name}/info`,
+      { options },
+    );
   }
 
   /**
-   * Change a file's metadata. Scope: files:write. `PATCH /v1/threads/{thread_id}/files/{name}/info`
+   * Change a file's metadata.
+   *
+   * `PATCH /v1/threads/{thread_id}/files/{name}/info`, scope `files:write`.
    */
-  update(threadId: string, name: string, body: T.FilePatch | T.JsonPatch, options?: RequestOptions): Promise<T.File> {
-    return this.connection.json("PATCH", path`/v1/threads/${threadId}/files/${name}/info`, { body, options });
+  update(
+    threadId: string,
+    name: string,
+    body: T.FilePatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.File> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/threads/${threadId}/files/${name}/info`,
+      { body, options },
+    );
   }
 
   /**
-   * Compare two versions of a text, line by line. Scope: files:read. `GET
-   * /v1/threads/{thread_id}/files/{name}/diff`
+   * Compare two versions of a text, line by line.
+   *
+   * `GET /v1/threads/{thread_id}/files/{name}/diff`, scope `files:read`.
    */
-  diff(threadId: string, name: string, query: T.ThreadsFilesDiffQuery & { format: "text" }, options?: RequestOptions): Promise<string>;
+  diff(
+    threadId: string,
+    name: string,
+    query: T.ThreadsFilesDiffQuery & { format: "text" },
+    options?: RequestOptions,
+  ): Promise<string>;
   /**
-   * Compare two versions of a text, line by line. Scope: files:read. `GET
-   * /v1/threads/{thread_id}/files/{name}/diff`
+   * Compare two versions of a text, line by line.
+   *
+   * `GET /v1/threads/{thread_id}/files/{name}/diff`, scope `files:read`.
    */
-  diff(threadId: string, name: string, query?: T.ThreadsFilesDiffQuery & { format?: "json" }, options?: RequestOptions): Promise<T.FileDiff>;
-  diff(threadId: string, name: string, query?: T.ThreadsFilesDiffQuery, options?: RequestOptions): Promise<any> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/files/${name}/diff`, { query, options });
+  diff(
+    threadId: string,
+    name: string,
+    query?: T.ThreadsFilesDiffQuery & { format?: "json" },
+    options?: RequestOptions,
+  ): Promise<T.FileDiff>;
+  diff(
+    threadId: string,
+    name: string,
+    query?: T.ThreadsFilesDiffQuery,
+    options?: RequestOptions,
+  ): Promise<any> {
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/files/${name}/diff`,
+      { query, options },
+    );
   }
 
   /**
-   * Bring an old version back as a new one. Scope: files:write. `POST
-   * /v1/threads/{thread_id}/files/{name}/restore`
+   * Bring an old version back as a new one.
+   *
+   * `POST /v1/threads/{thread_id}/files/{name}/restore`, scope `files:write`.
    */
-  restore(threadId: string, name: string, body: T.FileRestore, options?: RequestOptions): Promise<T.File> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/files/${name}/restore`, { body, options });
+  restore(
+    threadId: string,
+    name: string,
+    body: T.FileRestore,
+    options?: RequestOptions,
+  ): Promise<T.File> {
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/files/${name}/restore`,
+      { body, options },
+    );
   }
 
   /**
-   * Copy a file to another thread or name. Scope: files:write. `POST
-   * /v1/threads/{thread_id}/files/{name}/copy`
+   * Copy a file to another thread or name.
+   *
+   * `POST /v1/threads/{thread_id}/files/{name}/copy`, scope `files:write`.
    */
-  copy(threadId: string, name: string, body: T.FileCopy, options?: RequestOptions): Promise<T.File> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/files/${name}/copy`, { body, options });
+  copy(
+    threadId: string,
+    name: string,
+    body: T.FileCopy,
+    options?: RequestOptions,
+  ): Promise<T.File> {
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/files/${name}/copy`,
+      { body, options },
+    );
   }
 }
 
 export class ThreadsUploadsResource extends Resource {
   /**
-   * Begin an upload that can be resumed. Scope: files:write. `POST /v1/threads/{thread_id}/uploads`
+   * Begin an upload that can be resumed.
+   *
+   * `POST /v1/threads/{thread_id}/uploads`, scope `files:write`.
    */
   create(threadId: string, body: T.UploadCreate, options?: RequestOptions): Promise<T.Upload> {
     return this.connection.json("POST", path`/v1/threads/${threadId}/uploads`, { body, options });
   }
 
   /**
-   * List the uploads that are under way, newest first. Scope: files:read. `GET
-   * /v1/threads/{thread_id}/uploads`
+   * List the uploads that are under way, newest first.
+   *
+   * `GET /v1/threads/{thread_id}/uploads`, scope `files:read`.
    */
-  list(threadId: string, query?: T.ThreadsUploadsListQuery, options?: RequestOptions): PagePromise<T.Upload> {
+  list(
+    threadId: string,
+    query?: T.ThreadsUploadsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Upload> {
     return this.connection.page(path`/v1/threads/${threadId}/uploads`, query, options);
   }
 
   /**
-   * Read how far an upload has come. Scope: files:read. `GET
-   * /v1/threads/{thread_id}/uploads/{upload_id}`
+   * Read how far an upload has come.
+   *
+   * `GET /v1/threads/{thread_id}/uploads/{upload_id}`, scope `files:read`.
    */
   get(threadId: string, uploadId: string, options?: RequestOptions): Promise<T.Upload> {
-    return this.connection.json("GET", path`/v1/threads/${threadId}/uploads/${uploadId}`, { options });
+    return this.connection.json(
+      "GET",
+      path`/v1/threads/${threadId}/uploads/${uploadId}`,
+      { options },
+    );
   }
 
   /**
-   * Append bytes to an upload, from Upload-Offset on. Scope: files:write. `PATCH
-   * /v1/threads/{thread_id}/uploads/{upload_id}`
+   * Append bytes to an upload, from Upload-Offset on.
+   *
+   * `PATCH /v1/threads/{thread_id}/uploads/{upload_id}`, scope `files:write`.
    */
-  append(threadId: string, uploadId: string, source: UploadSource, query?: T.ThreadsUploadsAppendQuery, options?: RequestOptions): Promise<T.Upload> {
-    return this.connection.json("PATCH", path`/v1/threads/${threadId}/uploads/${uploadId}`, { source, query, options });
-  }
-
-  /** Give an upload up. Scope: files:write. `DELETE /v1/threads/{thread_id}/uploads/{upload_id}` */
-  delete(threadId: string, uploadId: string, options?: RequestOptions): Promise<void> {
-    return this.connection.none("DELETE", path`/v1/threads/${threadId}/uploads/${uploadId}`, { options });
+  append(
+    threadId: string,
+    uploadId: string,
+    source: UploadSource,
+    query?: T.ThreadsUploadsAppendQuery,
+    options?: RequestOptions,
+  ): Promise<T.Upload> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/threads/${threadId}/uploads/${uploadId}`,
+      { source, query, options },
+    );
   }
 
   /**
-   * Make a version of an upload that has all of its bytes. Scope: files:write. `POST
-   * /v1/threads/{thread_id}/uploads/{upload_id}/complete`
+   * Give an upload up.
+   *
+   * `DELETE /v1/threads/{thread_id}/uploads/{upload_id}`, scope `files:write`.
+   */
+  delete(threadId: string, uploadId: string, options?: RequestOptions): Promise<void> {
+    return this.connection.none(
+      "DELETE",
+      path`/v1/threads/${threadId}/uploads/${uploadId}`,
+      { options },
+    );
+  }
+
+  /**
+   * Make a version of an upload that has all of its bytes.
+   *
+   * `POST /v1/threads/{thread_id}/uploads/{upload_id}/complete`, scope `files:write`.
    */
   complete(threadId: string, uploadId: string, options?: RequestOptions): Promise<T.File> {
-    return this.connection.json("POST", path`/v1/threads/${threadId}/uploads/${uploadId}/complete`, { options });
+    return this.connection.json(
+      "POST",
+      path`/v1/threads/${threadId}/uploads/${uploadId}/complete`,
+      { options },
+    );
   }
 }
 
@@ -1109,119 +1960,178 @@ export class ThreadsResource extends Resource {
   readonly files = new ThreadsFilesResource(this.connection);
   readonly uploads = new ThreadsUploadsResource(this.connection);
 
-  /** Create a thread. Scope: threads:write. `POST /v1/threads` */
+  /**
+   * Create a thread.
+   *
+   * `POST /v1/threads`, scope `threads:write`.
+   */
   create(body?: T.ThreadBody, options?: RequestOptions): Promise<T.Thread> {
     return this.connection.json("POST", "/v1/threads", { body, options });
   }
 
-  /** List threads, newest first. Scope: threads:read. `GET /v1/threads` */
+  /**
+   * List threads, newest first.
+   *
+   * `GET /v1/threads`, scope `threads:read`.
+   */
   list(query?: T.ThreadsListQuery, options?: RequestOptions): PagePromise<T.Thread> {
     return this.connection.page("/v1/threads", query, options);
   }
 
-  /** Read a thread. Scope: threads:read. `GET /v1/threads/{thread_id}` */
+  /**
+   * Read a thread.
+   *
+   * `GET /v1/threads/{thread_id}`, scope `threads:read`.
+   */
   get(threadId: string, options?: RequestOptions): Promise<T.Thread> {
     return this.connection.json("GET", path`/v1/threads/${threadId}`, { options });
   }
 
-  /** Change a thread. Scope: threads:write. `PATCH /v1/threads/{thread_id}` */
-  update(threadId: string, body: T.ThreadBody | T.JsonPatch, options?: RequestOptions): Promise<T.Thread> {
+  /**
+   * Change a thread.
+   *
+   * `PATCH /v1/threads/{thread_id}`, scope `threads:write`.
+   */
+  update(
+    threadId: string,
+    body: T.ThreadBody | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Thread> {
     return this.connection.json("PATCH", path`/v1/threads/${threadId}`, { body, options });
   }
 
   /**
-   * Delete a thread, its runs and its events. Scope: threads:write. `DELETE
-   * /v1/threads/{thread_id}`
+   * Delete a thread, its runs and its events.
+   *
+   * `DELETE /v1/threads/{thread_id}`, scope `threads:write`.
    */
   delete(threadId: string, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", path`/v1/threads/${threadId}`, { options });
   }
 
   /**
-   * Pause a thread and its active runs. Scope: threads:write. `POST /v1/threads/{thread_id}/pause`
+   * Pause a thread and its active runs.
+   *
+   * `POST /v1/threads/{thread_id}/pause`, scope `threads:write`.
    */
   pause(threadId: string, options?: RequestOptions): Promise<T.Thread> {
     return this.connection.json("POST", path`/v1/threads/${threadId}/pause`, { options });
   }
 
   /**
-   * Make a thread active again and resume its paused runs. Scope: threads:write. `POST
-   * /v1/threads/{thread_id}/resume`
+   * Make a thread active again and resume its paused runs.
+   *
+   * `POST /v1/threads/{thread_id}/resume`, scope `threads:write`.
    */
   resume(threadId: string, options?: RequestOptions): Promise<T.Thread> {
     return this.connection.json("POST", path`/v1/threads/${threadId}/resume`, { options });
   }
 
   /**
-   * Cancel a thread and its active runs. Scope: threads:write. `POST
-   * /v1/threads/{thread_id}/cancel`
+   * Cancel a thread and its active runs.
+   *
+   * `POST /v1/threads/{thread_id}/cancel`, scope `threads:write`.
    */
   cancel(threadId: string, body?: T.Reason, options?: RequestOptions): Promise<T.Thread> {
     return this.connection.json("POST", path`/v1/threads/${threadId}/cancel`, { body, options });
   }
 
   /**
-   * Export a thread with all that is in it, as a tar file. Scope: threads:read. `GET
-   * /v1/threads/{thread_id}/export`
+   * Export a thread with all that is in it, as a tar file.
+   *
+   * `GET /v1/threads/{thread_id}/export`, scope `threads:read`.
    */
   export(threadId: string, options?: RequestOptions): Promise<Download> {
     return this.connection.download(path`/v1/threads/${threadId}/export`, undefined, options, true);
   }
 
   /**
-   * Read the messages of the last runs, within a budget of tokens. Scope: runs:read. `GET
-   * /v1/threads/{thread_id}/context`
+   * Read the messages of the last runs, within a budget of tokens.
+   *
+   * `GET /v1/threads/{thread_id}/context`, scope `runs:read`.
    */
-  context(threadId: string, query?: T.ThreadsContextQuery, options?: RequestOptions): Promise<T.ThreadContext> {
+  context(
+    threadId: string,
+    query?: T.ThreadsContextQuery,
+    options?: RequestOptions,
+  ): Promise<T.ThreadContext> {
     return this.connection.json("GET", path`/v1/threads/${threadId}/context`, { query, options });
   }
 
   /**
-   * Read the notebook that a thread is in. Scope: notebooks:read. `GET
-   * /v1/threads/{thread_id}/notebook`
+   * Read the notebook that a thread is in.
+   *
+   * `GET /v1/threads/{thread_id}/notebook`, scope `notebooks:read`.
    */
   notebook(threadId: string, options?: RequestOptions): Promise<T.Notebook> {
     return this.connection.json("GET", path`/v1/threads/${threadId}/notebook`, { options });
   }
 
   /**
-   * Read the newest state of a thread that is intact, and what to do again. Scope:
-   * checkpoints:read. `GET /v1/threads/{thread_id}/recovery`
+   * Read the newest state of a thread that is intact, and what to do again.
+   *
+   * `GET /v1/threads/{thread_id}/recovery`, scope `checkpoints:read`.
    */
-  recovery(threadId: string, query?: T.ThreadsRecoveryQuery, options?: RequestOptions): Promise<T.Recovery> {
+  recovery(
+    threadId: string,
+    query?: T.ThreadsRecoveryQuery,
+    options?: RequestOptions,
+  ): Promise<T.Recovery> {
     return this.connection.json("GET", path`/v1/threads/${threadId}/recovery`, { query, options });
   }
 }
 
 export class ArchivesResource extends Resource {
-  /** Export all threads and agents of the tenant, as a tar file. Scope: admin. `GET /v1/export` */
+  /**
+   * Export all threads and agents of the tenant, as a tar file.
+   *
+   * `GET /v1/export`, scope `admin`.
+   */
   export(options?: RequestOptions): Promise<Download> {
     return this.connection.download("/v1/export", undefined, options, true);
   }
 
-  /** Import an archive: all of it or nothing. Scope: admin. `POST /v1/imports` */
-  importArchive(source: UploadSource, query?: T.ArchivesImportArchiveQuery, options?: RequestOptions): Promise<T.Import> {
+  /**
+   * Import an archive: all of it or nothing.
+   *
+   * `POST /v1/imports`, scope `admin`.
+   */
+  importArchive(
+    source: UploadSource,
+    query?: T.ArchivesImportArchiveQuery,
+    options?: RequestOptions,
+  ): Promise<T.Import> {
     return this.connection.json("POST", "/v1/imports", { source, query, options });
   }
 }
 
 export class RunsToolsResource extends Resource {
   /**
-   * Pause a run until the results of tools are in. Scope: runs:write. `POST
-   * /v1/runs/{run_id}/tools`
+   * Pause a run until the results of tools are in.
+   *
+   * `POST /v1/runs/{run_id}/tools`, scope `runs:write`.
    */
   ask(runId: string, body: T.ToolsAwait, options?: RequestOptions): Promise<T.ToolsPause> {
     return this.connection.json("POST", path`/v1/runs/${runId}/tools`, { body, options });
   }
 
-  /** List the tools that a run has waited for. Scope: runs:read. `GET /v1/runs/{run_id}/tools` */
-  list(runId: string, query?: T.RunsToolsListQuery, options?: RequestOptions): PagePromise<T.AwaitedTool> {
+  /**
+   * List the tools that a run has waited for.
+   *
+   * `GET /v1/runs/{run_id}/tools`, scope `runs:read`.
+   */
+  list(
+    runId: string,
+    query?: T.RunsToolsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.AwaitedTool> {
     return this.connection.page(path`/v1/runs/${runId}/tools`, query, options);
   }
 
   /**
-   * Give results of tools; with the last one a run goes on. Scope: runs:write. `POST
-   * /v1/runs/{run_id}/tool-results`
+   * Give results of tools; with the last one a run goes on.
+   *
+   * `POST /v1/runs/{run_id}/tool-results`, scope `runs:write`.
    */
   answer(runId: string, body: T.ToolResults, options?: RequestOptions): Promise<T.ToolsSettled> {
     return this.connection.json("POST", path`/v1/runs/${runId}/tool-results`, { body, options });
@@ -1230,53 +2140,80 @@ export class RunsToolsResource extends Resource {
 
 export class RunsPhasesResource extends Resource {
   /**
-   * List the changes of phase of a run, oldest first. Scope: runs:read. `GET
-   * /v1/runs/{run_id}/phases`
+   * List the changes of phase of a run, oldest first.
+   *
+   * `GET /v1/runs/{run_id}/phases`, scope `runs:read`.
    */
-  list(runId: string, query?: T.RunsPhasesListQuery, options?: RequestOptions): PagePromise<T.RunPhase> {
+  list(
+    runId: string,
+    query?: T.RunsPhasesListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.RunPhase> {
     return this.connection.page(path`/v1/runs/${runId}/phases`, query, options);
   }
 }
 
 export class RunsTurnsResource extends Resource {
   /**
-   * Begin a turn of a run, or record a whole one. Scope: runs:write. `POST /v1/runs/{run_id}/turns`
+   * Begin a turn of a run, or record a whole one.
+   *
+   * `POST /v1/runs/{run_id}/turns`, scope `runs:write`.
    */
   create(runId: string, body: T.TurnCreate, options?: RequestOptions): Promise<T.Turn> {
     return this.connection.json("POST", path`/v1/runs/${runId}/turns`, { body, options });
   }
 
-  /** List the turns of a run, oldest first. Scope: runs:read. `GET /v1/runs/{run_id}/turns` */
+  /**
+   * List the turns of a run, oldest first.
+   *
+   * `GET /v1/runs/{run_id}/turns`, scope `runs:read`.
+   */
   list(runId: string, query?: T.RunsTurnsListQuery, options?: RequestOptions): PagePromise<T.Turn> {
     return this.connection.page(path`/v1/runs/${runId}/turns`, query, options);
   }
 
-  /** Read a turn of a run. Scope: runs:read. `GET /v1/runs/{run_id}/turns/{turn_id}` */
+  /**
+   * Read a turn of a run.
+   *
+   * `GET /v1/runs/{run_id}/turns/{turn_id}`, scope `runs:read`.
+   */
   get(runId: string, turnId: string, options?: RequestOptions): Promise<T.Turn> {
     return this.connection.json("GET", path`/v1/runs/${runId}/turns/${turnId}`, { options });
   }
 
   /**
-   * Complete or change a turn of a run. Scope: runs:write. `PATCH
-   * /v1/runs/{run_id}/turns/{turn_id}`
+   * Complete or change a turn of a run.
+   *
+   * `PATCH /v1/runs/{run_id}/turns/{turn_id}`, scope `runs:write`.
    */
-  update(runId: string, turnId: string, body: T.TurnPatch | T.JsonPatch, options?: RequestOptions): Promise<T.Turn> {
-    return this.connection.json("PATCH", path`/v1/runs/${runId}/turns/${turnId}`, { body, options });
+  update(
+    runId: string,
+    turnId: string,
+    body: T.TurnPatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Turn> {
+    return this.connection.json(
+      "PATCH",
+      path`/v1/runs/${runId}/turns/${turnId}`,
+      { body, options },
+    );
   }
 }
 
 export class RunsUsageResource extends Resource {
   /**
-   * Tell of a call of a model by a run, and get its cost. Scope: runs:write. `POST
-   * /v1/runs/{run_id}/usage`
+   * Tell of a call of a model by a run, and get its cost.
+   *
+   * `POST /v1/runs/{run_id}/usage`, scope `runs:write`.
    */
   add(runId: string, body: T.UsageBody, options?: RequestOptions): Promise<T.Cost> {
     return this.connection.json("POST", path`/v1/runs/${runId}/usage`, { body, options });
   }
 
   /**
-   * Read what a run and its descendants used and cost. Scope: runs:read. `GET
-   * /v1/runs/{run_id}/usage`
+   * Read what a run and its descendants used and cost.
+   *
+   * `GET /v1/runs/{run_id}/usage`, scope `runs:read`.
    */
   get(runId: string, options?: RequestOptions): Promise<T.RunCost> {
     return this.connection.json("GET", path`/v1/runs/${runId}/usage`, { options });
@@ -1285,25 +2222,43 @@ export class RunsUsageResource extends Resource {
 
 export class RunsStepsResource extends Resource {
   /**
-   * Append one step to a run's log, or many at once. Scope: runs:write. `POST
-   * /v1/runs/{run_id}/steps`
+   * Append one step to a run's log, or many at once.
+   *
+   * `POST /v1/runs/{run_id}/steps`, scope `runs:write`.
    */
-  append(runId: string, body: T.StepAppend & Required<Pick<T.StepAppend, "steps">>, options?: RequestOptions): Promise<T.StepsAppended>;
+  append(
+    runId: string,
+    body: T.StepAppend & Required<Pick<T.StepAppend, "steps">>,
+    options?: RequestOptions,
+  ): Promise<T.StepsAppended>;
   /**
-   * Append one step to a run's log, or many at once. Scope: runs:write. `POST
-   * /v1/runs/{run_id}/steps`
+   * Append one step to a run's log, or many at once.
+   *
+   * `POST /v1/runs/{run_id}/steps`, scope `runs:write`.
    */
-  append(runId: string, body: T.StepAppend & { steps?: never }, options?: RequestOptions): Promise<T.StepRef>;
+  append(
+    runId: string,
+    body: T.StepAppend & { steps?: never },
+    options?: RequestOptions,
+  ): Promise<T.StepRef>;
   append(runId: string, body: T.StepAppend, options?: RequestOptions): Promise<any> {
     return this.connection.json("POST", path`/v1/runs/${runId}/steps`, { body, options });
   }
 
-  /** List the steps of a run, oldest first. Scope: runs:read. `GET /v1/runs/{run_id}/steps` */
+  /**
+   * List the steps of a run, oldest first.
+   *
+   * `GET /v1/runs/{run_id}/steps`, scope `runs:read`.
+   */
   list(runId: string, query?: T.RunsStepsListQuery, options?: RequestOptions): PagePromise<T.Step> {
     return this.connection.page(path`/v1/runs/${runId}/steps`, query, options);
   }
 
-  /** Read a step with its messages. Scope: runs:read. `GET /v1/runs/{run_id}/steps/{number}` */
+  /**
+   * Read a step with its messages.
+   *
+   * `GET /v1/runs/{run_id}/steps/{number}`, scope `runs:read`.
+   */
   get(runId: string, number: number, options?: RequestOptions): Promise<T.Step> {
     return this.connection.json("GET", path`/v1/runs/${runId}/steps/${number}`, { options });
   }
@@ -1311,37 +2266,64 @@ export class RunsStepsResource extends Resource {
 
 export class RunsLlmCallsResource extends Resource {
   /**
-   * List a run's calls of models, oldest first. Scope: runs:read. `GET /v1/runs/{run_id}/llm-calls`
+   * List a run's calls of models, oldest first.
+   *
+   * `GET /v1/runs/{run_id}/llm-calls`, scope `runs:read`.
    */
-  list(runId: string, query?: T.RunsLlmCallsListQuery, options?: RequestOptions): PagePromise<T.LlmCall> {
+  list(
+    runId: string,
+    query?: T.RunsLlmCallsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.LlmCall> {
     return this.connection.page(path`/v1/runs/${runId}/llm-calls`, query, options);
   }
 }
 
 export class RunsToolCallsResource extends Resource {
   /**
-   * List a run's calls of tools, oldest first. Scope: runs:read. `GET /v1/runs/{run_id}/tool-calls`
+   * List a run's calls of tools, oldest first.
+   *
+   * `GET /v1/runs/{run_id}/tool-calls`, scope `runs:read`.
    */
-  list(runId: string, query?: T.RunsToolCallsListQuery, options?: RequestOptions): PagePromise<T.ToolCall> {
+  list(
+    runId: string,
+    query?: T.RunsToolCallsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.ToolCall> {
     return this.connection.page(path`/v1/runs/${runId}/tool-calls`, query, options);
   }
 }
 
 export class RunsCheckpointsResource extends Resource {
   /**
-   * List the checkpoints of a run, newest first. Scope: checkpoints:read. `GET
-   * /v1/runs/{run_id}/checkpoints`
+   * List the checkpoints of a run, newest first.
+   *
+   * `GET /v1/runs/{run_id}/checkpoints`, scope `checkpoints:read`.
    */
-  list(runId: string, query?: T.RunsCheckpointsListQuery, options?: RequestOptions): PagePromise<T.RunCheckpoint> {
+  list(
+    runId: string,
+    query?: T.RunsCheckpointsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.RunCheckpoint> {
     return this.connection.page(path`/v1/runs/${runId}/checkpoints`, query, options);
   }
 
   /**
-   * Read a checkpoint of a run, with its state. Scope: checkpoints:read. `GET
-   * /v1/runs/{run_id}/checkpoints/{checkpoint_id}`
+   * Read a checkpoint of a run, with its state.
+   *
+   * `GET /v1/runs/{run_id}/checkpoints/{checkpoint_id}`, scope `checkpoints:read`.
    */
-  get(runId: string, checkpointId: string, query?: T.RunsCheckpointsGetQuery, options?: RequestOptions): Promise<T.RunCheckpoint> {
-    return this.connection.json("GET", path`/v1/runs/${runId}/checkpoints/${checkpointId}`, { query, options });
+  get(
+    runId: string,
+    checkpointId: string,
+    query?: T.RunsCheckpointsGetQuery,
+    options?: RequestOptions,
+  ): Promise<T.RunCheckpoint> {
+    return this.connection.json(
+      "GET",
+      path`/v1/runs/${runId}/checkpoints/${checkpointId}`,
+      { query, options },
+    );
   }
 }
 
@@ -1355,86 +2337,135 @@ export class RunsResource extends WorkableRuns {
   readonly toolCalls = new RunsToolCallsResource(this.connection);
   readonly checkpoints = new RunsCheckpointsResource(this.connection);
 
-  /** List runs of all threads, newest first. Scope: runs:read. `GET /v1/runs` */
+  /**
+   * List runs of all threads, newest first.
+   *
+   * `GET /v1/runs`, scope `runs:read`.
+   */
   list(query?: T.RunsListQuery, options?: RequestOptions): PagePromise<T.Run> {
     return this.connection.page("/v1/runs", query, options);
   }
 
   /**
-   * Claim the next queued run under a lease; 204 when there is none. Scope: runs:write. `POST
-   * /v1/runs/claim`
+   * Claim the next queued run under a lease; 204 when there is none.
+   *
+   * `POST /v1/runs/claim`, scope `runs:write`.
    */
-  claim(body: T.RunClaim, query?: T.RunsClaimQuery, options?: RequestOptions): Promise<T.Run | null> {
+  claim(
+    body: T.RunClaim,
+    query?: T.RunsClaimQuery,
+    options?: RequestOptions,
+  ): Promise<T.Run | null> {
     return this.connection.json("POST", "/v1/runs/claim", { body, query, options });
   }
 
-  /** Read a run. Scope: runs:read. `GET /v1/runs/{run_id}` */
+  /**
+   * Read a run.
+   *
+   * `GET /v1/runs/{run_id}`, scope `runs:read`.
+   */
   get(runId: string, query?: T.RunsGetQuery, options?: RequestOptions): Promise<T.RunWithMembers> {
     return this.connection.json("GET", path`/v1/runs/${runId}`, { query, options });
   }
 
   /**
-   * Change a run's status, state, output, error or metadata. Scope: runs:write. `PATCH
-   * /v1/runs/{run_id}`
+   * Change a run's status, state, output, error or metadata.
+   *
+   * `PATCH /v1/runs/{run_id}`, scope `runs:write`.
    */
   update(runId: string, body: T.RunBody | T.JsonPatch, options?: RequestOptions): Promise<T.Run> {
     return this.connection.json("PATCH", path`/v1/runs/${runId}`, { body, options });
   }
 
-  /** Read a run with its descendants, nested. Scope: runs:read. `GET /v1/runs/{run_id}/tree` */
+  /**
+   * Read a run with its descendants, nested.
+   *
+   * `GET /v1/runs/{run_id}/tree`, scope `runs:read`.
+   */
   tree(runId: string, options?: RequestOptions): Promise<T.RunTree> {
     return this.connection.json("GET", path`/v1/runs/${runId}/tree`, { options });
   }
 
   /**
-   * Move a run to another phase, and its status with it. Scope: runs:write. `POST
-   * /v1/runs/{run_id}/phase`
+   * Move a run to another phase, and its status with it.
+   *
+   * `POST /v1/runs/{run_id}/phase`, scope `runs:write`.
    */
   setPhase(runId: string, body: T.RunPhaseBody, options?: RequestOptions): Promise<T.Run> {
     return this.connection.json("POST", path`/v1/runs/${runId}/phase`, { body, options });
   }
 
-  /** Answer a run that waits for input. Scope: runs:write. `POST /v1/runs/{run_id}/input` */
+  /**
+   * Answer a run that waits for input.
+   *
+   * `POST /v1/runs/{run_id}/input`, scope `runs:write`.
+   */
   input(runId: string, body: T.RunInput, options?: RequestOptions): Promise<T.Run> {
     return this.connection.json("POST", path`/v1/runs/${runId}/input`, { body, options });
   }
 
-  /** Pause a run. Scope: runs:write. `POST /v1/runs/{run_id}/pause` */
+  /**
+   * Pause a run.
+   *
+   * `POST /v1/runs/{run_id}/pause`, scope `runs:write`.
+   */
   pause(runId: string, options?: RequestOptions): Promise<T.Run> {
     return this.connection.json("POST", path`/v1/runs/${runId}/pause`, { options });
   }
 
-  /** Resume a paused run. Scope: runs:write. `POST /v1/runs/{run_id}/resume` */
+  /**
+   * Resume a paused run.
+   *
+   * `POST /v1/runs/{run_id}/resume`, scope `runs:write`.
+   */
   resume(runId: string, options?: RequestOptions): Promise<T.Run> {
     return this.connection.json("POST", path`/v1/runs/${runId}/resume`, { options });
   }
 
-  /** Cancel a run and its children. Scope: runs:write. `POST /v1/runs/{run_id}/cancel` */
+  /**
+   * Cancel a run and its children.
+   *
+   * `POST /v1/runs/{run_id}/cancel`, scope `runs:write`.
+   */
   cancel(runId: string, body?: T.Reason, options?: RequestOptions): Promise<T.Run> {
     return this.connection.json("POST", path`/v1/runs/${runId}/cancel`, { body, options });
   }
 
-  /** Keep a run's lease. Scope: runs:write. `POST /v1/runs/{run_id}/heartbeat` */
+  /**
+   * Keep a run's lease.
+   *
+   * `POST /v1/runs/{run_id}/heartbeat`, scope `runs:write`.
+   */
   heartbeat(runId: string, body?: T.RunHeartbeat, options?: RequestOptions): Promise<T.Run> {
     return this.connection.json("POST", path`/v1/runs/${runId}/heartbeat`, { body, options });
   }
 
-  /** Give a claimed run back to the queue. Scope: runs:write. `POST /v1/runs/{run_id}/release` */
+  /**
+   * Give a claimed run back to the queue.
+   *
+   * `POST /v1/runs/{run_id}/release`, scope `runs:write`.
+   */
   release(runId: string, options?: RequestOptions): Promise<T.Run> {
     return this.connection.json("POST", path`/v1/runs/${runId}/release`, { options });
   }
 
   /**
-   * Read the newest state of a run that is intact, and what to do again. Scope: checkpoints:read.
-   * `GET /v1/runs/{run_id}/recovery`
+   * Read the newest state of a run that is intact, and what to do again.
+   *
+   * `GET /v1/runs/{run_id}/recovery`, scope `checkpoints:read`.
    */
-  recovery(runId: string, query?: T.RunsRecoveryQuery, options?: RequestOptions): Promise<T.Recovery> {
+  recovery(
+    runId: string,
+    query?: T.RunsRecoveryQuery,
+    options?: RequestOptions,
+  ): Promise<T.Recovery> {
     return this.connection.json("GET", path`/v1/runs/${runId}/recovery`, { query, options });
   }
 
   /**
-   * Go on from a checkpoint of a run in a new run, with another state. Scope: checkpoints:write.
-   * `POST /v1/runs/{run_id}/replay`
+   * Go on from a checkpoint of a run in a new run, with another state.
+   *
+   * `POST /v1/runs/{run_id}/replay`, scope `checkpoints:write`.
    */
   replay(runId: string, body: T.Replay, options?: RequestOptions): Promise<T.Replayed> {
     return this.connection.json("POST", path`/v1/runs/${runId}/replay`, { body, options });
@@ -1443,10 +2474,15 @@ export class RunsResource extends WorkableRuns {
 
 export class PricesVersionsResource extends Resource {
   /**
-   * List the versions of a model's price, newest first. Scope: usage:read. `GET
-   * /v1/prices/{model}/versions`
+   * List the versions of a model's price, newest first.
+   *
+   * `GET /v1/prices/{model}/versions`, scope `usage:read`.
    */
-  list(model: string, query?: T.PricesVersionsListQuery, options?: RequestOptions): PagePromise<T.Price> {
+  list(
+    model: string,
+    query?: T.PricesVersionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Price> {
     return this.connection.page(path`/v1/prices/${model}/versions`, query, options);
   }
 }
@@ -1455,33 +2491,45 @@ export class PricesResource extends Resource {
   readonly versions = new PricesVersionsResource(this.connection);
 
   /**
-   * List the prices of models by name, the newest version of each. Scope: usage:read. `GET
-   * /v1/prices`
+   * List the prices of models by name, the newest version of each.
+   *
+   * `GET /v1/prices`, scope `usage:read`.
    */
   list(query?: T.PricesListQuery, options?: RequestOptions): PagePromise<T.Price> {
     return this.connection.page("/v1/prices", query, options);
   }
 
-  /** Read the price of a model. Scope: usage:read. `GET /v1/prices/{model}` */
+  /**
+   * Read the price of a model.
+   *
+   * `GET /v1/prices/{model}`, scope `usage:read`.
+   */
   get(model: string, options?: RequestOptions): Promise<T.Price> {
     return this.connection.json("GET", path`/v1/prices/${model}`, { options });
   }
 
-  /** Give a model a price: the next version of it. Scope: usage:write. `PUT /v1/prices/{model}` */
+  /**
+   * Give a model a price: the next version of it.
+   *
+   * `PUT /v1/prices/{model}`, scope `usage:write`.
+   */
   put(model: string, body: T.PriceBody, options?: RequestOptions): Promise<T.Price> {
     return this.connection.json("PUT", path`/v1/prices/${model}`, { body, options });
   }
 
   /**
-   * From here on a model has no price; its versions stay. Scope: usage:write. `DELETE
-   * /v1/prices/{model}`
+   * From here on a model has no price; its versions stay.
+   *
+   * `DELETE /v1/prices/{model}`, scope `usage:write`.
    */
   delete(model: string, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", path`/v1/prices/${model}`, { options });
   }
 
   /**
-   * Compute what a call of a model costs; nothing is stored. Scope: usage:read. `POST /v1/costs`
+   * Compute what a call of a model costs; nothing is stored.
+   *
+   * `POST /v1/costs`, scope `usage:read`.
    */
   cost(body: T.CostBody, options?: RequestOptions): Promise<T.Cost> {
     return this.connection.json("POST", "/v1/costs", { body, options });
@@ -1489,14 +2537,19 @@ export class PricesResource extends Resource {
 }
 
 export class UsageResource extends Resource {
-  /** Runs, tokens and cost by day, model, provider and agent. Scope: usage:read. `GET /v1/usage` */
+  /**
+   * Runs, tokens and cost by day, model, provider and agent.
+   *
+   * `GET /v1/usage`, scope `usage:read`.
+   */
   get(query?: T.UsageGetQuery, options?: RequestOptions): Promise<T.Usage> {
     return this.connection.json("GET", "/v1/usage", { query, options });
   }
 
   /**
-   * Average tokens of the runs of the last days, by thread or agent. Scope: usage:read. `GET
-   * /v1/usage/averages`
+   * Average tokens of the runs of the last days, by thread or agent.
+   *
+   * `GET /v1/usage/averages`, scope `usage:read`.
    */
   averages(query?: T.UsageAveragesQuery, options?: RequestOptions): PagePromise<T.UsageAverage> {
     return this.connection.page("/v1/usage/averages", query, options);
@@ -1504,27 +2557,51 @@ export class UsageResource extends Resource {
 }
 
 export class EvalsResource extends Resource {
-  /** Record an eval run. Scope: evals:write. `POST /v1/evals` */
+  /**
+   * Record an eval run.
+   *
+   * `POST /v1/evals`, scope `evals:write`.
+   */
   create(body: T.EvalBody, options?: RequestOptions): Promise<T.Eval> {
     return this.connection.json("POST", "/v1/evals", { body, options });
   }
 
-  /** List eval runs, newest first. Scope: evals:read. `GET /v1/evals` */
+  /**
+   * List eval runs, newest first.
+   *
+   * `GET /v1/evals`, scope `evals:read`.
+   */
   list(query?: T.EvalsListQuery, options?: RequestOptions): PagePromise<T.Eval> {
     return this.connection.page("/v1/evals", query, options);
   }
 
-  /** Read an eval run. Scope: evals:read. `GET /v1/evals/{eval_id}` */
+  /**
+   * Read an eval run.
+   *
+   * `GET /v1/evals/{eval_id}`, scope `evals:read`.
+   */
   get(evalId: string, options?: RequestOptions): Promise<T.Eval> {
     return this.connection.json("GET", path`/v1/evals/${evalId}`, { options });
   }
 
-  /** Change an eval run. Scope: evals:write. `PATCH /v1/evals/{eval_id}` */
-  update(evalId: string, body: T.EvalPatch | T.JsonPatch, options?: RequestOptions): Promise<T.Eval> {
+  /**
+   * Change an eval run.
+   *
+   * `PATCH /v1/evals/{eval_id}`, scope `evals:write`.
+   */
+  update(
+    evalId: string,
+    body: T.EvalPatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Eval> {
     return this.connection.json("PATCH", path`/v1/evals/${evalId}`, { body, options });
   }
 
-  /** Delete an eval run. Scope: evals:write. `DELETE /v1/evals/{eval_id}` */
+  /**
+   * Delete an eval run.
+   *
+   * `DELETE /v1/evals/{eval_id}`, scope `evals:write`.
+   */
   delete(evalId: string, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", path`/v1/evals/${evalId}`, { options });
   }
@@ -1532,56 +2609,96 @@ export class EvalsResource extends Resource {
 
 export class NotebooksSessionsResource extends Resource {
   /**
-   * Put a thread into a notebook, or a new one. Scope: notebooks:write. `POST
-   * /v1/notebooks/{notebook_id}/sessions`
+   * Put a thread into a notebook, or a new one.
+   *
+   * `POST /v1/notebooks/{notebook_id}/sessions`, scope `notebooks:write`.
    */
-  add(notebookId: string, body?: T.NotebookSessionBody, options?: RequestOptions): Promise<T.NotebookSession> {
-    return this.connection.json("POST", path`/v1/notebooks/${notebookId}/sessions`, { body, options });
+  add(
+    notebookId: string,
+    body?: T.NotebookSessionBody,
+    options?: RequestOptions,
+  ): Promise<T.NotebookSession> {
+    return this.connection.json(
+      "POST",
+      path`/v1/notebooks/${notebookId}/sessions`,
+      { body, options },
+    );
   }
 
   /**
-   * List the threads of a notebook, newest first. Scope: notebooks:read. `GET
-   * /v1/notebooks/{notebook_id}/sessions`
+   * List the threads of a notebook, newest first.
+   *
+   * `GET /v1/notebooks/{notebook_id}/sessions`, scope `notebooks:read`.
    */
-  list(notebookId: string, query?: T.NotebooksSessionsListQuery, options?: RequestOptions): PagePromise<T.NotebookSession> {
+  list(
+    notebookId: string,
+    query?: T.NotebooksSessionsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.NotebookSession> {
     return this.connection.page(path`/v1/notebooks/${notebookId}/sessions`, query, options);
   }
 
   /**
-   * Take a thread out of a notebook; the thread stays. Scope: notebooks:write. `DELETE
-   * /v1/notebooks/{notebook_id}/sessions/{thread_id}`
+   * Take a thread out of a notebook; the thread stays.
+   *
+   * `DELETE /v1/notebooks/{notebook_id}/sessions/{thread_id}`, scope `notebooks:write`.
    */
   remove(notebookId: string, threadId: string, options?: RequestOptions): Promise<void> {
-    return this.connection.none("DELETE", path`/v1/notebooks/${notebookId}/sessions/${threadId}`, { options });
+    return this.connection.none(
+      "DELETE",
+      path`/v1/notebooks/${notebookId}/sessions/${threadId}`,
+      { options },
+    );
   }
 }
 
 export class NotebooksResource extends Resource {
   readonly sessions = new NotebooksSessionsResource(this.connection);
 
-  /** Create a notebook. Scope: notebooks:write. `POST /v1/notebooks` */
+  /**
+   * Create a notebook.
+   *
+   * `POST /v1/notebooks`, scope `notebooks:write`.
+   */
   create(body: T.NotebookBody, options?: RequestOptions): Promise<T.Notebook> {
     return this.connection.json("POST", "/v1/notebooks", { body, options });
   }
 
-  /** List notebooks, newest first. Scope: notebooks:read. `GET /v1/notebooks` */
+  /**
+   * List notebooks, newest first.
+   *
+   * `GET /v1/notebooks`, scope `notebooks:read`.
+   */
   list(query?: T.NotebooksListQuery, options?: RequestOptions): PagePromise<T.Notebook> {
     return this.connection.page("/v1/notebooks", query, options);
   }
 
-  /** Read a notebook. Scope: notebooks:read. `GET /v1/notebooks/{notebook_id}` */
+  /**
+   * Read a notebook.
+   *
+   * `GET /v1/notebooks/{notebook_id}`, scope `notebooks:read`.
+   */
   get(notebookId: string, options?: RequestOptions): Promise<T.Notebook> {
     return this.connection.json("GET", path`/v1/notebooks/${notebookId}`, { options });
   }
 
-  /** Change a notebook. Scope: notebooks:write. `PATCH /v1/notebooks/{notebook_id}` */
-  update(notebookId: string, body: T.NotebookPatch | T.JsonPatch, options?: RequestOptions): Promise<T.Notebook> {
+  /**
+   * Change a notebook.
+   *
+   * `PATCH /v1/notebooks/{notebook_id}`, scope `notebooks:write`.
+   */
+  update(
+    notebookId: string,
+    body: T.NotebookPatch | T.JsonPatch,
+    options?: RequestOptions,
+  ): Promise<T.Notebook> {
     return this.connection.json("PATCH", path`/v1/notebooks/${notebookId}`, { body, options });
   }
 
   /**
-   * Delete a notebook; the threads in it stay. Scope: notebooks:write. `DELETE
-   * /v1/notebooks/{notebook_id}`
+   * Delete a notebook; the threads in it stay.
+   *
+   * `DELETE /v1/notebooks/{notebook_id}`, scope `notebooks:write`.
    */
   delete(notebookId: string, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", path`/v1/notebooks/${notebookId}`, { options });
@@ -1589,14 +2706,19 @@ export class NotebooksResource extends Resource {
 }
 
 export class StepsResource extends Resource {
-  /** List steps of all runs, newest first. Scope: runs:read. `GET /v1/steps` */
+  /**
+   * List steps of all runs, newest first.
+   *
+   * `GET /v1/steps`, scope `runs:read`.
+   */
   list(query?: T.StepsListQuery, options?: RequestOptions): PagePromise<T.Step> {
     return this.connection.page("/v1/steps", query, options);
   }
 
   /**
-   * How often each type of action came in a run or a thread, and how long it took. Scope:
-   * runs:read. `GET /v1/steps/summary`
+   * How often each type of action came in a run or a thread, and how long it took.
+   *
+   * `GET /v1/steps/summary`, scope `runs:read`.
    */
   summary(query?: T.StepsSummaryQuery, options?: RequestOptions): Promise<T.StepSummary> {
     return this.connection.json("GET", "/v1/steps/summary", { query, options });
@@ -1604,7 +2726,11 @@ export class StepsResource extends Resource {
 }
 
 export class EventsResource extends FollowableEvents {
-  /** Read the events of all threads after a cursor. Scope: events:read. `GET /v1/events` */
+  /**
+   * Read the events of all threads after a cursor.
+   *
+   * `GET /v1/events`, scope `events:read`.
+   */
   list(query?: T.EventsListQuery, options?: RequestOptions): PagePromise<T.Event> {
     return this.connection.page("/v1/events", query, options, "after");
   }
@@ -1612,8 +2738,9 @@ export class EventsResource extends FollowableEvents {
 
 export class MessagesResource extends Resource {
   /**
-   * Find messages of all threads by their words, newest first. Scope: messages:read. `GET
-   * /v1/messages/search`
+   * Find messages of all threads by their words, newest first.
+   *
+   * `GET /v1/messages/search`, scope `messages:read`.
    */
   search(query?: T.MessagesSearchQuery, options?: RequestOptions): PagePromise<T.Message> {
     return this.connection.page("/v1/messages/search", query, options);
@@ -1622,42 +2749,54 @@ export class MessagesResource extends Resource {
 
 export class StoreResource extends Resource {
   /**
-   * Put an item into the store; it replaces the one under the same key. Scope: store:write. `PUT
-   * /v1/store/items`
+   * Put an item into the store; it replaces the one under the same key.
+   *
+   * `PUT /v1/store/items`, scope `store:write`.
    */
   put(body: T.StorePut, options?: RequestOptions): Promise<T.StoreItem> {
     return this.connection.json("PUT", "/v1/store/items", { body, options });
   }
 
-  /** Read an item of the store. Scope: store:read. `GET /v1/store/items` */
+  /**
+   * Read an item of the store.
+   *
+   * `GET /v1/store/items`, scope `store:read`.
+   */
   get(query?: T.StoreGetQuery, options?: RequestOptions): Promise<T.StoreItem> {
     return this.connection.json("GET", "/v1/store/items", { query, options });
   }
 
-  /** Delete an item of the store. Scope: store:write. `DELETE /v1/store/items` */
+  /**
+   * Delete an item of the store.
+   *
+   * `DELETE /v1/store/items`, scope `store:write`.
+   */
   delete(query?: T.StoreDeleteQuery, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", "/v1/store/items", { query, options });
   }
 
   /**
-   * Search items under a prefix, newest first, or best first by words. Scope: store:read. `POST
-   * /v1/store/search`
+   * Search items under a prefix, newest first, or best first by words.
+   *
+   * `POST /v1/store/search`, scope `store:read`.
    */
   search(body: T.StoreSearch, options?: RequestOptions): Promise<T.StoreFound> {
     return this.connection.json("POST", "/v1/store/search", { body, options });
   }
 
   /**
-   * List the namespaces that have items, each once, sorted. Scope: store:read. `POST
-   * /v1/store/namespaces`
+   * List the namespaces that have items, each once, sorted.
+   *
+   * `POST /v1/store/namespaces`, scope `store:read`.
    */
   namespaces(body: T.StoreNamespaces, options?: RequestOptions): Promise<T.StoreFoundNamespaces> {
     return this.connection.json("POST", "/v1/store/namespaces", { body, options });
   }
 
   /**
-   * Carry out up to 100 operations of the store, all or none, in their order. Scope: store:write.
-   * `POST /v1/store/batch`
+   * Carry out up to 100 operations of the store, all or none, in their order.
+   *
+   * `POST /v1/store/batch`, scope `store:write`.
    */
   batch(body: T.StoreBatch, options?: RequestOptions): Promise<T.StoreBatchAnswer> {
     return this.connection.json("POST", "/v1/store/batch", { body, options });
@@ -1666,8 +2805,9 @@ export class StoreResource extends Resource {
 
 export class CheckpointsResource extends Resource {
   /**
-   * List the checkpoints of all threads, newest first. Scope: checkpoints:read. `GET
-   * /v1/checkpoints`
+   * List the checkpoints of all threads, newest first.
+   *
+   * `GET /v1/checkpoints`, scope `checkpoints:read`.
    */
   list(query?: T.CheckpointsListQuery, options?: RequestOptions): PagePromise<T.Checkpoint> {
     return this.connection.page("/v1/checkpoints", query, options);
@@ -1676,8 +2816,9 @@ export class CheckpointsResource extends Resource {
 
 export class SharesResource extends Resource {
   /**
-   * Redeem a share for the principal that the request acts for. Scope: participants:write. `POST
-   * /v1/shares/redeem`
+   * Redeem a share for the principal that the request acts for.
+   *
+   * `POST /v1/shares/redeem`, scope `participants:write`.
    */
   redeem(body: T.ShareRedeem, options?: RequestOptions): Promise<T.ShareRedeemed> {
     return this.connection.json("POST", "/v1/shares/redeem", { body, options });
@@ -1685,29 +2826,47 @@ export class SharesResource extends Resource {
 }
 
 export class WorkflowsResource extends Resource {
-  /** Start a run on a new or known workflow. Scope: runs:write. `POST /workflow/start` */
+  /**
+   * Start a run on a new or known workflow.
+   *
+   * `POST /workflow/start`, scope `runs:write`.
+   */
   start(body: T.WorkflowStart, options?: RequestOptions): Promise<T.Workflow> {
     return this.connection.json("POST", "/workflow/start", { body, options });
   }
 
   /**
-   * Answer the workflow's pending question. Scope: runs:write. `POST /workflow/input/{workflow_id}`
+   * Answer the workflow's pending question.
+   *
+   * `POST /workflow/input/{workflow_id}`, scope `runs:write`.
    */
   input(workflowId: string, body: T.WorkflowInput, options?: RequestOptions): Promise<T.Workflow> {
     return this.connection.json("POST", path`/workflow/input/${workflowId}`, { body, options });
   }
 
-  /** Pause a workflow and its run. Scope: runs:write. `POST /workflow/pause/{workflow_id}` */
+  /**
+   * Pause a workflow and its run.
+   *
+   * `POST /workflow/pause/{workflow_id}`, scope `runs:write`.
+   */
   pause(workflowId: string, options?: RequestOptions): Promise<T.Workflow> {
     return this.connection.json("POST", path`/workflow/pause/${workflowId}`, { options });
   }
 
-  /** Resume a workflow and its run. Scope: runs:write. `POST /workflow/resume/{workflow_id}` */
+  /**
+   * Resume a workflow and its run.
+   *
+   * `POST /workflow/resume/{workflow_id}`, scope `runs:write`.
+   */
   resume(workflowId: string, options?: RequestOptions): Promise<T.Workflow> {
     return this.connection.json("POST", path`/workflow/resume/${workflowId}`, { options });
   }
 
-  /** Cancel a workflow and its run. Scope: runs:write. `POST /workflow/cancel/{workflow_id}` */
+  /**
+   * Cancel a workflow and its run.
+   *
+   * `POST /workflow/cancel/{workflow_id}`, scope `runs:write`.
+   */
   cancel(workflowId: string, options?: RequestOptions): Promise<T.Workflow> {
     return this.connection.json("POST", path`/workflow/cancel/${workflowId}`, { options });
   }
@@ -1733,27 +2892,47 @@ export class ApiResource extends Resource {
   readonly shares = new SharesResource(this.connection);
   readonly workflows = new WorkflowsResource(this.connection);
 
-  /** Whether the process answers. `GET /healthz` */
+  /**
+   * Whether the process answers.
+   *
+   * `GET /healthz`.
+   */
   health(options?: RequestOptions): Promise<T.Health> {
     return this.connection.json("GET", "/healthz", { options });
   }
 
-  /** Whether the store answers too. `GET /readyz` */
+  /**
+   * Whether the store answers too.
+   *
+   * `GET /readyz`.
+   */
   ready(options?: RequestOptions): Promise<T.Health> {
     return this.connection.json("GET", "/readyz", { options });
   }
 
-  /** Figures in Prometheus' text format. `GET /metrics` */
+  /**
+   * Figures in Prometheus' text format.
+   *
+   * `GET /metrics`.
+   */
   metrics(options?: RequestOptions): Promise<string> {
     return this.connection.text("GET", "/metrics", { options });
   }
 
-  /** This API as an OpenAPI 3.1 document. `GET /openapi.json` */
+  /**
+   * This API as an OpenAPI 3.1 document.
+   *
+   * `GET /openapi.json`.
+   */
   openapi(options?: RequestOptions): Promise<T.JsonObject> {
     return this.connection.json("GET", "/openapi.json", { options });
   }
 
-  /** The tenant and the scopes of the key. `GET /v1/whoami` */
+  /**
+   * The tenant and the scopes of the key.
+   *
+   * `GET /v1/whoami`.
+   */
   whoami(options?: RequestOptions): Promise<T.Whoami> {
     return this.connection.json("GET", "/v1/whoami", { options });
   }

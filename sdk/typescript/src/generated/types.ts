@@ -56,7 +56,38 @@ export interface KeyCreated {
   id: string;
   name: string;
   /** admin holds every scope of the tenant, operator also the tenants */
-  scopes: Array<"threads:read" | "threads:write" | "runs:read" | "runs:write" | "events:read" | "events:write" | "messages:read" | "messages:write" | "files:read" | "files:write" | "participants:read" | "participants:write" | "agents:read" | "agents:write" | "states:read" | "states:write" | "storage:read" | "storage:write" | "checkpoints:read" | "checkpoints:write" | "store:read" | "store:write" | "notebooks:read" | "notebooks:write" | "usage:read" | "usage:write" | "evals:read" | "evals:write" | "admin" | "operator">;
+  scopes: Array<
+    | "threads:read"
+    | "threads:write"
+    | "runs:read"
+    | "runs:write"
+    | "events:read"
+    | "events:write"
+    | "messages:read"
+    | "messages:write"
+    | "files:read"
+    | "files:write"
+    | "participants:read"
+    | "participants:write"
+    | "agents:read"
+    | "agents:write"
+    | "states:read"
+    | "states:write"
+    | "storage:read"
+    | "storage:write"
+    | "checkpoints:read"
+    | "checkpoints:write"
+    | "store:read"
+    | "store:write"
+    | "notebooks:read"
+    | "notebooks:write"
+    | "usage:read"
+    | "usage:write"
+    | "evals:read"
+    | "evals:write"
+    | "admin"
+    | "operator"
+  >;
   /** requests a minute; none when absent */
   rate_limit_per_minute: number | null;
   expires_at: string | null;
@@ -76,7 +107,38 @@ export interface TenantBody {
 export interface KeyCreate {
   name: string;
   /** admin holds every scope of the tenant, operator also the tenants */
-  scopes: Array<"threads:read" | "threads:write" | "runs:read" | "runs:write" | "events:read" | "events:write" | "messages:read" | "messages:write" | "files:read" | "files:write" | "participants:read" | "participants:write" | "agents:read" | "agents:write" | "states:read" | "states:write" | "storage:read" | "storage:write" | "checkpoints:read" | "checkpoints:write" | "store:read" | "store:write" | "notebooks:read" | "notebooks:write" | "usage:read" | "usage:write" | "evals:read" | "evals:write" | "admin" | "operator">;
+  scopes: Array<
+    | "threads:read"
+    | "threads:write"
+    | "runs:read"
+    | "runs:write"
+    | "events:read"
+    | "events:write"
+    | "messages:read"
+    | "messages:write"
+    | "files:read"
+    | "files:write"
+    | "participants:read"
+    | "participants:write"
+    | "agents:read"
+    | "agents:write"
+    | "states:read"
+    | "states:write"
+    | "storage:read"
+    | "storage:write"
+    | "checkpoints:read"
+    | "checkpoints:write"
+    | "store:read"
+    | "store:write"
+    | "notebooks:read"
+    | "notebooks:write"
+    | "usage:read"
+    | "usage:write"
+    | "evals:read"
+    | "evals:write"
+    | "admin"
+    | "operator"
+  >;
   /** requests a minute; none when absent */
   rate_limit_per_minute?: number | null;
   expires_at?: string | null;
@@ -88,7 +150,38 @@ export interface Key {
   id: string;
   name: string;
   /** admin holds every scope of the tenant, operator also the tenants */
-  scopes: Array<"threads:read" | "threads:write" | "runs:read" | "runs:write" | "events:read" | "events:write" | "messages:read" | "messages:write" | "files:read" | "files:write" | "participants:read" | "participants:write" | "agents:read" | "agents:write" | "states:read" | "states:write" | "storage:read" | "storage:write" | "checkpoints:read" | "checkpoints:write" | "store:read" | "store:write" | "notebooks:read" | "notebooks:write" | "usage:read" | "usage:write" | "evals:read" | "evals:write" | "admin" | "operator">;
+  scopes: Array<
+    | "threads:read"
+    | "threads:write"
+    | "runs:read"
+    | "runs:write"
+    | "events:read"
+    | "events:write"
+    | "messages:read"
+    | "messages:write"
+    | "files:read"
+    | "files:write"
+    | "participants:read"
+    | "participants:write"
+    | "agents:read"
+    | "agents:write"
+    | "states:read"
+    | "states:write"
+    | "storage:read"
+    | "storage:write"
+    | "checkpoints:read"
+    | "checkpoints:write"
+    | "store:read"
+    | "store:write"
+    | "notebooks:read"
+    | "notebooks:write"
+    | "usage:read"
+    | "usage:write"
+    | "evals:read"
+    | "evals:write"
+    | "admin"
+    | "operator"
+  >;
   /** requests a minute; none when absent */
   rate_limit_per_minute: number | null;
   expires_at: string | null;
@@ -913,7 +1006,14 @@ export interface RunCreate {
 
 export interface Run {
   id: string;
-  status: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
+  status: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
   /** the engine's checkpoint: phase, pending_input … */
   state?: JsonObject;
   metadata: JsonObject;
@@ -938,7 +1038,17 @@ export interface Run {
   /** of the agent's definition */
   agent_version: string | null;
   /** where it is in the life of an agent's instance */
-  phase: "created" | "initializing" | "planning" | "executing" | "awaiting_tool" | "awaiting_human" | "reflecting" | "completed" | "failed" | "cancelled";
+  phase: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
   forked_from_run_id: string | null;
   forked_from_checkpoint_id: string | null;
   turn_count: number;
@@ -1020,7 +1130,14 @@ export interface AgentRun {
   /** the same as id */
   run_id: string;
   id: string;
-  status: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
+  status: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
   /** the engine's checkpoint: phase, pending_input … */
   state?: JsonObject;
   metadata: JsonObject;
@@ -1045,7 +1162,17 @@ export interface AgentRun {
   /** of the agent's definition */
   agent_version: string | null;
   /** where it is in the life of an agent's instance */
-  phase: "created" | "initializing" | "planning" | "executing" | "awaiting_tool" | "awaiting_human" | "reflecting" | "completed" | "failed" | "cancelled";
+  phase: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
   forked_from_run_id: string | null;
   forked_from_checkpoint_id: string | null;
   turn_count: number;
@@ -1074,7 +1201,14 @@ export interface AgentRun {
 
 export interface RunWithMembers {
   id: string;
-  status: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
+  status: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
   /** the engine's checkpoint: phase, pending_input … */
   state?: JsonObject;
   metadata: JsonObject;
@@ -1099,7 +1233,17 @@ export interface RunWithMembers {
   /** of the agent's definition */
   agent_version: string | null;
   /** where it is in the life of an agent's instance */
-  phase: "created" | "initializing" | "planning" | "executing" | "awaiting_tool" | "awaiting_human" | "reflecting" | "completed" | "failed" | "cancelled";
+  phase: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
   forked_from_run_id: string | null;
   forked_from_checkpoint_id: string | null;
   turn_count: number;
@@ -1134,7 +1278,14 @@ export interface MemberResponse {
   run_id: string;
   agent_id: string | null;
   agent: string | null;
-  status: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
+  status: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
   content: string | null;
   content_type: string | null;
   created_at: string;
@@ -1153,8 +1304,25 @@ export interface RunTreeNode {
   agent_id: string | null;
   agent: string | null;
   agent_version: string | null;
-  status: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
-  phase: "created" | "initializing" | "planning" | "executing" | "awaiting_tool" | "awaiting_human" | "reflecting" | "completed" | "failed" | "cancelled";
+  status: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
+  phase: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
   model: string | null;
   usage: RunUsage;
   total_usage: RunUsage;
@@ -1166,7 +1334,17 @@ export interface RunTreeNode {
 }
 
 export interface RunPhaseBody {
-  to: "created" | "initializing" | "planning" | "executing" | "awaiting_tool" | "awaiting_human" | "reflecting" | "completed" | "failed" | "cancelled";
+  to: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
   /** what leads there: plan_ready, tool_call …; what the table says when absent */
   trigger?: string | null;
   /** for the log */
@@ -1175,8 +1353,28 @@ export interface RunPhaseBody {
 
 export interface RunPhase {
   number: number;
-  from: "created" | "initializing" | "planning" | "executing" | "awaiting_tool" | "awaiting_human" | "reflecting" | "completed" | "failed" | "cancelled";
-  to: "created" | "initializing" | "planning" | "executing" | "awaiting_tool" | "awaiting_human" | "reflecting" | "completed" | "failed" | "cancelled";
+  from: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
+  to: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
   trigger: string;
   detail: JsonObject | null;
   created_at: string;
@@ -1568,7 +1766,14 @@ export interface NotebookSession {
 }
 
 export interface RunBody {
-  status?: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
+  status?: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
   /** the engine's checkpoint: phase, pending_input … */
   state?: JsonObject;
   metadata?: JsonObject;
@@ -2372,7 +2577,14 @@ export interface Replay {
 export interface Replayed {
   new_run_id: string;
   thread_id: string;
-  status: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
+  status: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
   /** the first of the new run, upon the one that it goes on from */
   checkpoint_id: string;
 }
@@ -2613,7 +2825,7 @@ export interface Problem {
   detail: string;
   request_id: string;
   retryable: boolean;
-  errors?: Array<{ /** a JSON Pointer into the body, or the name of a parameter or header */ pointer: string; detail: string; }>;
+  errors?: Array<{ pointer: string; detail: string }>;
   /** how many more faults there are */
   errors_untold?: number;
 }
@@ -2798,7 +3010,14 @@ export interface ThreadsRunsListQuery {
   cursor?: string;
   /** items a page, 50 unless told */
   limit?: number;
-  status?: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
+  status?: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
   agent?: string;
   /** the children of this run */
   parent_run_id?: string;
@@ -2812,7 +3031,14 @@ export interface RunsListQuery {
   cursor?: string;
   /** items a page, 50 unless told */
   limit?: number;
-  status?: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
+  status?: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
   agent?: string;
   /** the children of this run */
   parent_run_id?: string;
@@ -2832,7 +3058,14 @@ export interface AgentsRunsListQuery {
   cursor?: string;
   /** items a page, 50 unless told */
   limit?: number;
-  status?: "queued" | "running" | "waiting_for_input" | "paused" | "completed" | "failed" | "cancelled";
+  status?: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
   agent?: string;
   /** the children of this run */
   parent_run_id?: string;

@@ -20,14 +20,22 @@ export function frameOf(opcode: number, payload: Buffer): Buffer {
 }
 
 /** The header of the frame at the start of `bytes`; undefined when it is not whole. */
-function headerOf(bytes: Buffer): { opcode: number; isLast: boolean; start: number; size: number } | undefined {
+function headerOf(
+  bytes: Buffer,
+): { opcode: number; isLast: boolean; start: number; size: number } | undefined {
   if (bytes.length < 2) return undefined;
   const [first, second] = [bytes[0] as number, bytes[1] as number];
-  if ((first & 0x70) !== 0 || (second & 0x80) !== 0) throw new RangeError("not a frame of a server");
+  if ((first & 0x70) !== 0 || (second & 0x80) !== 0)
+    throw new RangeError("not a frame of a server");
   const short = second & 0x7f;
   const start = short === 126 ? 4 : short === 127 ? 10 : 2;
   if (bytes.length < start) return undefined;
-  const size = short === 126 ? bytes.readUInt16BE(2) : short === 127 ? Number(bytes.readBigUInt64BE(2)) : short;
+  const size =
+    short === 126
+      ? bytes.readUInt16BE(2)
+      : short === 127
+        ? Number(bytes.readBigUInt64BE(2))
+        : short;
   if (size > MAX_BYTES) throw new RangeError("the frame is too large");
   return { opcode: first & 0x0f, isLast: (first & 0x80) !== 0, start, size };
 }

@@ -30,11 +30,17 @@ class NodeSocket implements OpenSocket {
     this.#request = ask(asked.url.replace(/^ws/, "http"), {
       timeout: HANDSHAKE_MS,
       headers: {
-        Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Key": nonce, ...authorization, ...asked.headers,
+        Connection: "Upgrade",
+        Upgrade: "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": nonce,
+        ...authorization,
+        ...asked.headers,
       },
     });
-    const expected = createHash("sha1").update(nonce + GUID).digest("base64");
+    const expected = createHash("sha1")
+      .update(nonce + GUID)
+      .digest("base64");
     this.#request
       .on("upgrade", (answer, stream, head) => this.#opened(answer, stream, head, expected))
       .on("response", (answer) => {

@@ -9,7 +9,9 @@ export const webSockets: SocketOpener = {
   open(asked, listener) {
     const given = asked.webSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
     if (given === undefined)
-      throw new CairnError("this platform has no WebSocket: give one as `webSocket`, or use transport \"sse\"");
+      throw new CairnError(
+        'this platform has no WebSocket: give one as `webSocket`, or use transport "sse"',
+      );
     const protocols = ["cairn.v1", ...(asked.key === undefined ? [] : [`bearer.${asked.key}`])];
     const socket = new given(asked.url, protocols);
     let isOpen = false;
