@@ -19,6 +19,18 @@ EXTENDS = {
 # Schemas whose names an error class has already.
 RENAMED = {"EventsPruned": "EventsPrunedAnswer"}
 
+# What the document leaves open.
+MEMBER_TYPES = {
+    ("StoreFoundNamespaces", "data"): "string[][]",
+    ("AgentDiff", "patch"): "JsonPatch",
+    ("CheckpointDiff", "patch"): "JsonPatch",
+    **{(name, "filenames"): "string[]"
+       for name in ("Message", "MessageCreate", "MessageInput", "MessageBody", "MessageVersion")},
+}
+
+# Parameters that take a list of labels too.
+LABELS = {("store", "get"), ("store", "delete")}
+
 HANDWRITTEN_KINDS = ("sse", "websocket")
 
 WIDTH = 100
@@ -95,11 +107,12 @@ def member_line(indent, name, kind):
     return line + "\n"
 
 
-def members_of(schema, prefix, indent):
+def members_of(owner, schema):
     required = set(schema.get("required", []))
     return "".join(
-        comment(member.get("description", ""), indent)
-        + member_line(indent, name if name in required else f"{name}?", type_of(member, prefix))
+        comment(member.get("description", ""), "  ")
+        + member_line("  ", name if name in required else f"{name}?",
+                      MEMBER_TYPES.get((owner, name)) or type_of(member))
         for name, member in schema.get("properties", {}).items())
 
 
@@ -111,7 +124,7 @@ def inline_object(schema, prefix):
 
 
 def interface_of(name, schema):
-    body = members_of(schema, "", "  ")
+    body = members_of(name, schema)
     return f"export interface {RENAMED.get(name, name)} {{\n{body}}}\n"
 
 
@@ -119,9 +132,14 @@ def query_name(o):
     return "".join(pascal(w) for w in (*o.group, o.name)) + "Query"
 
 
+def parameter_type(o, parameter):
+    labels = (*o.group, o.name) in LABELS and parameter.name == "namespace"
+    return type_of(parameter.schema) + (" | string[]" if labels else "")
+
+
 def query_interface(o):
     body = "".join(
-        comment(p.summary, "  ") + member_line("  ", f"{p.name}?", type_of(p.schema))
+        comment(p.summary, "  ") + member_line("  ", f"{p.name}?", parameter_type(o, p))
         for p in o.query)
     if o.takes_metadata:
         body += comment("objects whose metadata has these members; up to 4", "  ")
@@ -161,7 +179,18 @@ def types_file(document, operations):
 
 # --- Resources -------------------------------------------------------------------------------
 
+# Searches: a page is asked for by a body, which takes the cursor of the next one.
+POSTED_PAGES = {("store", "search"), ("store", "namespaces")}
+
+
+def is_posted_page(o):
+    return (*o.group, o.name) in POSTED_PAGES
+
+
 def answer_type(o):
+    if is_posted_page(o):
+        schema = o.answer["$ref"].rsplit("/", 1)[1]
+        return f'PagePromise<T.{schema}["data"][number]>'
     if o.answer_kind == "page":
         return f"PagePromise<{type_of(o.answer, 'T.')}>"
     kind = {"none": "void", "text": "string", "bytes": "Download"}.get(o.answer_kind)
@@ -200,6 +229,8 @@ def cursor_of(o):
 
 
 def arguments_of_call(o):
+    if is_posted_page(o):
+        return "postedPage", [path_of(o), "body", "options"]
     if o.answer_kind == "page":
         cursor = cursor_of(o)
         return "page", [path_of(o), "query", "options",

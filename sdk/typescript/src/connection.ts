@@ -153,6 +153,17 @@ export class Connection {
     return new PagePromise<T>(read);
   }
 
+  /** Of a search, whose body takes the cursor. */
+  postedPage<T>(path: string, body: object, options?: RequestOptions): PagePromise<T> {
+    const read: PageReader = (next) => {
+      if (next === undefined) return this.json("POST", path, { body, options });
+      const { offset: _, ...rest } = body as { offset?: number };
+      const again = { ...options, idempotencyKey: undefined };
+      return this.json("POST", path, { body: { ...rest, cursor: next }, options: again });
+    };
+    return new PagePromise<T>(read);
+  }
+
   /** `canResume`: the route takes a Range. */
   download(
     path: string,

@@ -40,9 +40,10 @@ export class Page<T> implements AsyncIterable<T> {
  *
  * Nothing is sent before one of both is done.
  */
-export class PagePromise<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
+export class PagePromise<T> implements Promise<Page<T>>, AsyncIterable<T> {
   readonly #read: PageReader;
   #first: Promise<Page<T>> | undefined;
+  readonly [Symbol.toStringTag] = "PagePromise";
 
   constructor(read: PageReader) {
     this.#read = read;

@@ -15,6 +15,10 @@ function segment(value: string | number | undefined, texts: TemplateStringsArray
   );
 }
 
+/** A list of labels is written with a "." between them. */
+const valueText = (value: unknown): string =>
+  encodeURIComponent(Array.isArray(value) ? value.join(".") : String(value));
+
 /** `{limit: 5, metadata: {a: 1}}` as `?limit=5&metadata.a=1`, without what is undefined or null. */
 export function queryText(query: object | undefined): string {
   const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
@@ -23,8 +27,6 @@ export function queryText(query: object | undefined): string {
       : [[name, value]],
   );
   const told = pairs.filter(([, value]) => value !== undefined && value !== null);
-  const texts = told.map(
-    ([name, v]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(v))}`,
-  );
+  const texts = told.map(([name, value]) => `${encodeURIComponent(name)}=${valueText(value)}`);
   return texts.length === 0 ? "" : `?${texts.join("&")}`;
 }

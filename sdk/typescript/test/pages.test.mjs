@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../../tests/api/lib/server.mjs';
-import { Cairn, InvalidInput } from 'cairn-client';
+import { Cairn, InvalidInput, NotFound } from 'cairn-client';
 
 test('pages', async (t) => {
   const server = await startServer(t);
@@ -101,6 +101,29 @@ test('pages', async (t) => {
     });
     const patched = await client.threads.update(id, [{ op: 'add', path: '/metadata/x', value: 1 }]);
     assert.deepEqual(patched.metadata, { n: 0, x: 1 });
+  });
+
+  await t.test('a search of the store goes to its end, and takes labels as a list', async () => {
+    const { store } = client;
+    for (let n = 0; n < 5; n++)
+      await store.put({ namespace: ['users', `u${n}`], key: 'food', value: { n } });
+    assert.equal((await store.get({ namespace: ['users', 'u3'], key: 'food' })).value.n, 3);
+    assert.equal((await store.get({ namespace: 'users.u3', key: 'food' })).value.n, 3);
+    const query = { namespace_prefix: ['users'], limit: 2 };
+    const found = await store.search({ ...query, offset: 1 }).toArray();
+    assert.deepEqual(
+      found.map((item) => item.value.n),
+      [3, 2, 1, 0],
+    );
+    assert.equal((await store.search(query, { idempotencyKey: 'k' }).toArray()).length, 5);
+    assert.equal((await store.search(query)).has_more, true);
+    const spaces = await store.namespaces({ prefix: ['users'], limit: 2 }).toArray();
+    assert.deepEqual(
+      spaces.map(([, user]) => user),
+      ['u0', 'u1', 'u2', 'u3', 'u4'],
+    );
+    await store.delete({ namespace: ['users', 'u3'], key: 'food' });
+    await assert.rejects(store.get({ namespace: ['users', 'u3'], key: 'food' }), NotFound);
   });
 
   await t.test('nothing to claim is null', async () => {

@@ -2780,8 +2780,8 @@ export class StoreResource extends Resource {
    *
    * `POST /v1/store/search`, scope `store:read`.
    */
-  search(body: T.StoreSearch, options?: RequestOptions): Promise<T.StoreFound> {
-    return this.connection.json("POST", "/v1/store/search", { body, options });
+  search(body: T.StoreSearch, options?: RequestOptions): PagePromise<T.StoreFound["data"][number]> {
+    return this.connection.postedPage("/v1/store/search", body, options);
   }
 
   /**
@@ -2789,8 +2789,11 @@ export class StoreResource extends Resource {
    *
    * `POST /v1/store/namespaces`, scope `store:read`.
    */
-  namespaces(body: T.StoreNamespaces, options?: RequestOptions): Promise<T.StoreFoundNamespaces> {
-    return this.connection.json("POST", "/v1/store/namespaces", { body, options });
+  namespaces(
+    body: T.StoreNamespaces,
+    options?: RequestOptions,
+  ): PagePromise<T.StoreFoundNamespaces["data"][number]> {
+    return this.connection.postedPage("/v1/store/namespaces", body, options);
   }
 
   /**

@@ -425,7 +425,7 @@ export interface AgentDiff {
   /** the parts that differ */
   fields: AgentDiffField[];
   /** a JSON Patch from the one definition to the other */
-  patch: unknown[];
+  patch: JsonPatch;
 }
 
 export interface AgentDiffField {
@@ -2133,7 +2133,7 @@ export interface MessageCreate {
   /** at most 100 KiB besides debug, which may have a mebibyte */
   metadata?: JsonObject;
   /** names of files of the thread */
-  filenames?: unknown[];
+  filenames?: string[];
   /** a participant; a key that acts for a principal sends as that one */
   sender_id?: string | null;
   /** the run of this thread that it belongs to */
@@ -2155,7 +2155,7 @@ export interface MessageInput {
   /** at most 100 KiB besides debug, which may have a mebibyte */
   metadata?: JsonObject;
   /** names of files of the thread */
-  filenames?: unknown[];
+  filenames?: string[];
   /** a participant; a key that acts for a principal sends as that one */
   sender_id?: string | null;
   /** the run of this thread that it belongs to */
@@ -2176,7 +2176,7 @@ export interface Message {
    */
   metadata: JsonObject;
   /** names of files of the thread */
-  filenames: unknown[];
+  filenames: string[];
   id: string;
   thread_id: string;
   /** the order of the thread; that of its message.created event */
@@ -2221,7 +2221,7 @@ export interface MessageBody {
    */
   metadata?: JsonObject;
   /** names of files of the thread */
-  filenames?: unknown[];
+  filenames?: string[];
 }
 
 export interface MessageDebug {
@@ -2234,7 +2234,7 @@ export interface MessageVersion {
   content: string;
   content_type: string;
   metadata: JsonObject;
-  filenames: unknown[];
+  filenames: string[];
   /** when this version was written */
   created_at: string;
 }
@@ -2316,7 +2316,7 @@ export interface StoreNamespaces {
 
 export interface StoreFoundNamespaces {
   /** namespaces, each a list of labels */
-  data: unknown[];
+  data: string[][];
   /** there is more to look at: go on with next_cursor */
   has_more: boolean;
   next_cursor: string | null;
@@ -2514,7 +2514,7 @@ export interface CheckpointDiff {
   /** [{channel, change, from_version, to_version}]; added, removed or changed */
   channels: unknown[];
   /** a JSON Patch (RFC 6902) that makes the values of one those of the other */
-  patch: unknown[];
+  patch: JsonPatch;
 }
 
 export interface Recovery {
@@ -3298,13 +3298,13 @@ export interface ThreadsMessagesVersionsListQuery {
 
 export interface StoreGetQuery {
   /** its labels with a "." between them: users.42 */
-  namespace?: string;
+  namespace?: string | string[];
   key?: string;
 }
 
 export interface StoreDeleteQuery {
   /** its labels with a "." between them: users.42 */
-  namespace?: string;
+  namespace?: string | string[];
   key?: string;
 }
 
