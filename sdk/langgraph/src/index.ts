@@ -1,0 +1,3 @@
+export type { CopyOptions } from "./copy.js";
+export { CairnSaver, type CairnSaverOptions, type PruneOptions } from "./saver.js";
+export { CairnStore, type CairnStoreOptions } from "./store.js";

@@ -1,0 +1,127 @@
+/** How a checkpoint is sent: as what differs from its parent's, where that is possible. */
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+} from "@langchain/langgraph-checkpoint";
+import { type Cairn, type CheckpointPut, DataDamaged, InvalidInput } from "cairn-client";
+import type { KnownLists } from "./lists.js";
+import { type Place, placeText } from "./places.js";
+import { writeMetadata } from "./records.js";
+import type { Values } from "./values.js";
+
+export interface Put {
+  place: Place;
+  parentId: string | undefined;
+  checkpoint: Checkpoint;
+  metadata: CheckpointMetadata;
+  newVersions: ChannelVersions;
+}
+
+interface Parts {
+  set: Record<string, unknown>;
+  append: Record<string, unknown>;
+  /** Texts of the lists among them. */
+  lists: Map<string, string>;
+}
+
+const isAbout = (error: unknown, ...members: string[]): boolean =>
+  error instanceof InvalidInput &&
+  error.errors.some(({ pointer }) => members.some((member) => pointer.startsWith(member)));
+
+export class Puts {
+  readonly #client: Cairn;
+  readonly #values: Values;
+  readonly #known: KnownLists;
+
+  constructor(client: Cairn, values: Values, known: KnownLists) {
+    this.#client = client;
+    this.#values = values;
+    this.#known = known;
+  }
+
+  async send(threadId: string, put: Put): Promise<void> {
+    // A fork has the values of a checkpoint that is not its parent.
+    if (put.metadata?.source === "fork" || put.parentId === put.checkpoint.id)
+      return this.#sendWhole(threadId, put);
+    if (put.parentId === undefined) return this.#sendFirst(threadId, put);
+    try {
+      await this.#sendChanges(threadId, put, put.parentId);
+    } catch (error) {
+      if (!isAbout(error, "/parent_id", "/changes") && !(error instanceof DataDamaged)) throw error;
+      this.#known.forget(placeText(put.place, put.parentId));
+      await this.#sendWhole(threadId, put);
+    }
+  }
+
+  /** Upon its parent: what is new; and of the parent's, what has kept its version. */
+  async #sendChanges(threadId: string, put: Put, parent_id: string): Promise<void> {
+    const parent = placeText(put.place, parent_id);
+    const { set, append, lists } = await this.#encode(put, this.#known.listsOf(parent));
+    const changes = { set, append, inherit: "versions" as const };
+    await this.#post(threadId, put, { parent_id, changes });
+    const { id, channel_versions } = put.checkpoint;
+    const own = new Set([...Object.keys(set), ...Object.keys(append)]);
+    this.#known.keepUpon(parent, placeText(put.place, id), channel_versions, lists, own);
+  }
+
+  async #sendFirst(threadId: string, put: Put): Promise<void> {
+    const { set, lists } = await this.#encode(put);
+    await this.#post(threadId, put, { parent_id: null, channel_values: set });
+    this.#keep(put, lists);
+  }
+
+  /** With all values that it has. Put upon itself, it stays where it is; its parent may be gone. */
+  async #sendWhole(threadId: string, put: Put): Promise<void> {
+    const { parentId, checkpoint } = put;
+    const { set, lists } = await this.#encode({ ...put, newVersions: checkpoint.channel_values });
+    const parent = parentId === checkpoint.id ? {} : { parent_id: parentId ?? null };
+    try {
+      await this.#post(threadId, put, { ...parent, channel_values: set });
+    } catch (error) {
+      if (!isAbout(error, "/parent_id")) throw error;
+      await this.#post(threadId, put, { parent_id: null, channel_values: set }, parentId);
+    }
+    this.#keep(put, lists);
+  }
+
+  async #post(
+    threadId: string,
+    { place, checkpoint, metadata }: Put,
+    content: Partial<CheckpointPut>,
+    unknownParent?: string,
+  ): Promise<void> {
+    await this.#client.threads.checkpoints.put(threadId, {
+      id: checkpoint.id,
+      namespace: place.namespace,
+      ...content,
+      channel_versions: checkpoint.channel_versions ?? {},
+      versions_seen: checkpoint.versions_seen ?? {},
+      metadata: await writeMetadata(this.#values, checkpoint, metadata, unknownParent),
+      replace: true,
+    });
+  }
+
+  /** The channels of `channels` that have a value. `before`: lists as the parent has them. */
+  async #encode(
+    put: { checkpoint: Checkpoint; newVersions: object },
+    before?: ReadonlyMap<string, string>,
+  ): Promise<Parts> {
+    const { channel_values } = put.checkpoint;
+    const set: [string, unknown][] = [];
+    const append: [string, unknown][] = [];
+    const lists = new Map<string, string>();
+    for (const channel of Object.keys(put.newVersions)) {
+      if (!Object.hasOwn(channel_values, channel)) continue;
+      const encoded = await this.#values.encode(channel_values[channel], before?.get(channel));
+      if (encoded.added === undefined) set.push([channel, encoded.json]);
+      else append.push([channel, encoded.added]);
+      if (encoded.list !== undefined) lists.set(channel, encoded.list);
+    }
+    return { set: Object.fromEntries(set), append: Object.fromEntries(append), lists };
+  }
+
+  #keep({ place, checkpoint }: Put, lists: Map<string, string>): void {
+    this.#known.keep(placeText(place, checkpoint.id), checkpoint.channel_versions, lists);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * What of LangGraph's checkpoint has a place of its own in Cairn's stands there: id, parent, values,
+ * versions. The rest (v, ts and what else there may be) stands in the metadata under one name of
+ * its own, beside the members of LangGraph's metadata, which can so be filtered by.
+ */
+import type { Checkpoint, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
+import { readStorable, type Values } from "./values.js";
+
+const OWN = "$langgraph";
+
+interface Own {
+  /** Members of the checkpoint that Cairn has no place for. */
+  checkpoint?: unknown;
+  /** Metadata that cannot stand there as it is. */
+  metadata?: unknown;
+  /** A parent that Cairn does not have. */
+  parent?: string;
+}
+
+export interface Read {
+  /** Members of the checkpoint besides id, values and versions. */
+  rest: Record<string, unknown>;
+  metadata: CheckpointMetadata;
+  parent?: string;
+}
+
+const isRecord = (json: unknown): json is Record<string, unknown> =>
+  typeof json === "object" && json !== null && !Array.isArray(json);
+
+export type Scalar = string | number | boolean;
+
+export const isScalar = (value: unknown): value is Scalar =>
+  ["string", "number", "boolean"].includes(typeof value);
+
+const scalarsOf = (metadata: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(metadata).filter(
+      ([name, value]) =>
+        name !== OWN && isScalar(value) && readStorable(JSON.stringify([name, value])) !== undefined,
+    ),
+  );
+
+function restOf(checkpoint: Checkpoint): Record<string, unknown> {
+  const { id, channel_values, channel_versions, versions_seen, ...rest } = checkpoint;
+  return rest;
+}
+
+export async function writeMetadata(
+  values: Values,
+  checkpoint: Checkpoint,
+  metadata: CheckpointMetadata,
+  unknownParent?: string,
+): Promise<Record<string, unknown>> {
+  const own: Own = { checkpoint: (await values.encode(restOf(checkpoint))).json };
+  if (unknownParent !== undefined) own.parent = unknownParent;
+  const { json } = await values.encode(metadata);
+  if (isRecord(json) && !(OWN in json) && !("$serde" in json)) return { ...json, [OWN]: own };
+  return { ...scalarsOf(metadata), [OWN]: { ...own, metadata: json } };
+}
+
+/** Also of a checkpoint that LangGraph did not put. */
+export async function readMetadata(
+  values: Values,
+  stored: Record<string, unknown>,
+  createdAt: string,
+): Promise<Read> {
+  const { [OWN]: given, ...members } = stored;
+  const own: Own = isRecord(given) ? given : {};
+  const rest =
+    own.checkpoint === undefined ? { v: 4, ts: createdAt } : await values.decode(own.checkpoint);
+  const metadata = await values.decode(own.metadata === undefined ? members : own.metadata);
+  const read = { rest: rest as Record<string, unknown>, metadata: metadata as CheckpointMetadata };
+  return own.parent === undefined ? read : { ...read, parent: own.parent };
+}

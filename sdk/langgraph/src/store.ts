@@ -1,0 +1,212 @@
+/** Cairn as the long-term memory of LangGraph's agents. */
+import {
+  BaseStore,
+  type GetOperation,
+  type Item,
+  type ListNamespacesOperation,
+  type Operation,
+  type OperationResults,
+  type PutOperation,
+  type SearchItem,
+  type SearchOperation,
+} from "@langchain/langgraph-checkpoint";
+import {
+  type Cairn, type ClientOptions, NotFound, type StoreFoundItem, type StoreItem,
+  type StoreOperation,
+} from "cairn-client";
+import { clientOf } from "./client.js";
+import { canExist, checkNamespace, meet } from "./namespaces.js";
+
+/** What one request takes. */
+const OPERATIONS_MAX = 100;
+const FOUND_MAX = 200;
+const NAMESPACES_MAX = 1000;
+
+const FOUND = 10;
+const NAMESPACES = 100;
+
+export interface CairnStoreOptions {
+  /** A client, or what makes one; without either CAIRN_URL and CAIRN_API_KEY tell. */
+  client?: Cairn | ClientOptions;
+  /** How many seconds an item stays after it was put; for good unless given. */
+  ttlSeconds?: number;
+}
+
+interface Page {
+  data: unknown[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+/** An operation on its way: what is asked of the server, and what its answer means. */
+interface Ask {
+  operation: StoreOperation;
+  /** Of a list: how many are wanted, and how many a page may have. */
+  list?: { wanted: number; page: number };
+  read: (answer: unknown) => unknown;
+}
+
+/** What needs no answer of the server. */
+interface Known {
+  known: unknown;
+}
+
+export class CairnStore extends BaseStore {
+  readonly client: Cairn;
+  readonly #ttl: { ttl_s?: number };
+
+  constructor(options: CairnStoreOptions = {}) {
+    super();
+    this.client = clientOf(options.client);
+    this.#ttl = options.ttlSeconds === undefined ? {} : { ttl_s: options.ttlSeconds };
+  }
+
+  /**
+   * All operations in one request, and in one transaction (more than 100: one for each 100). Reads
+   * see what was there before; of two puts under the same key the last counts.
+   */
+  override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
+    const results: unknown[] = operations.map(() => null);
+    const reads: [number, Ask][] = [];
+    const puts = new Map<string, [number, Ask]>();
+    for (const [i, operation] of operations.entries()) {
+      const ask = this.#askFor(operation);
+      if ("known" in ask) results[i] = ask.known;
+      else if (isPut(operation)) {
+        const place = JSON.stringify([operation.namespace, operation.key]);
+        puts.delete(place);
+        puts.set(place, [i, ask]);
+      } else reads.push([i, ask]);
+    }
+    const asks = [...reads, ...puts.values()];
+    const answers = await this.#ask(asks.map(([, ask]) => ask));
+    for (const [at, [i, ask]] of asks.entries()) results[i] = ask.read(answers[at]);
+    return results as OperationResults<Op>;
+  }
+
+  // --- What is asked -------------------------------------------------------------------------
+
+  #askFor(operation: Operation): Ask | Known {
+    if (isPut(operation)) return this.#askPut(operation);
+    if (isGet(operation)) return askGet(operation);
+    return isSearch(operation) ? askSearch(operation) : askNamespaces(operation);
+  }
+
+  #askPut({ namespace, key, value }: PutOperation): Ask | Known {
+    if (value === null)
+      return isPlace(namespace)
+        ? { operation: { op: "delete", namespace, key }, read: () => null }
+        : { known: null };
+    checkNamespace(namespace);
+    return { operation: { op: "put", namespace, key, value, ...this.#ttl }, read: () => null };
+  }
+
+  // --- Asking --------------------------------------------------------------------------------
+
+  async #ask(asks: Ask[]): Promise<unknown[]> {
+    const [only] = asks;
+    if (asks.length === 1 && only !== undefined && !isChange(only)) return [await this.#readOne(only)];
+    const answers: unknown[] = [];
+    for (let at = 0; at < asks.length; at += OPERATIONS_MAX) {
+      const operations = asks.slice(at, at + OPERATIONS_MAX).map(({ operation }) => operation);
+      answers.push(...(await this.client.store.batch({ operations })).results);
+    }
+    return Promise.all(
+      asks.map(({ list, operation }, i) =>
+        list === undefined ? answers[i] : this.#readOn(operation, list, answers[i] as Page),
+      ),
+    );
+  }
+
+  /** One read alone needs no transaction, and only the right to read. */
+  async #readOne({ operation, list }: Ask): Promise<unknown> {
+    if (list !== undefined) return this.#readOn(operation, list, await this.#page(operation));
+    const query = { namespace: operation.namespace?.join(".") ?? "", key: operation.key ?? "" };
+    try {
+      return await this.client.store.get(query);
+    } catch (error) {
+      if (error instanceof NotFound) return null;
+      throw error;
+    }
+  }
+
+  #page({ op, ...body }: StoreOperation): Promise<Page> {
+    return op === "search" ? this.client.store.search(body) : this.client.store.namespaces(body);
+  }
+
+  /** A page may end before its limit; what is wanted may be more than a page. */
+  async #readOn(
+    { offset: _, ...operation }: StoreOperation,
+    { wanted, page }: { wanted: number; page: number },
+    first: Page,
+  ): Promise<unknown[]> {
+    const found = [...first.data];
+    for (let last = first; last.has_more && found.length < wanted; ) {
+      const limit = Math.min(wanted - found.length, page);
+      last = await this.#page({ ...operation, limit, cursor: last.next_cursor });
+      found.push(...last.data);
+    }
+    return found;
+  }
+}
+
+// --- Operations ------------------------------------------------------------------------------
+
+const isPut = (operation: Operation): operation is PutOperation => "value" in operation;
+const isGet = (operation: Operation): operation is GetOperation =>
+  "key" in operation && !isPut(operation);
+const isSearch = (operation: Operation): operation is SearchOperation =>
+  "namespacePrefix" in operation;
+const isChange = ({ operation: { op } }: Ask): boolean => op === "put" || op === "delete";
+const isPlace = (namespace: string[]): boolean => namespace.length > 0 && canExist(namespace);
+
+function askGet({ namespace, key }: GetOperation): Ask | Known {
+  if (!isPlace(namespace)) return { known: null };
+  const read = (item: unknown) => (item === null ? null : itemOf(item as StoreItem));
+  return { operation: { op: "get", namespace, key }, read };
+}
+
+function askSearch({ namespacePrefix, filter, query, ...page }: SearchOperation): Ask | Known {
+  const { limit = FOUND, offset = 0 } = page;
+  if (limit <= 0 || !canExist(namespacePrefix)) return { known: [] };
+  return {
+    operation: {
+      op: "search",
+      namespace_prefix: namespacePrefix,
+      limit: Math.min(limit, FOUND_MAX),
+      offset,
+      ...(filter === undefined ? {} : { filter }),
+      ...(query === undefined ? {} : { query }),
+    },
+    list: { wanted: limit, page: FOUND_MAX },
+    read: (found) => (found as StoreFoundItem[]).map(foundOf),
+  };
+}
+
+function askNamespaces(operation: ListNamespacesOperation): Ask | Known {
+  const { matchConditions, maxDepth, limit = NAMESPACES, offset = 0 } = operation;
+  const match = meet(matchConditions);
+  if (limit <= 0 || match === undefined) return { known: [] };
+  return {
+    operation: {
+      op: "namespaces",
+      ...match,
+      limit: Math.min(limit, NAMESPACES_MAX),
+      offset,
+      ...(maxDepth === undefined ? {} : { max_depth: maxDepth }),
+    },
+    list: { wanted: limit, page: NAMESPACES_MAX },
+    read: (found) => found,
+  };
+}
+
+const itemOf = ({ namespace, key, value, created_at, updated_at }: StoreItem): Item => ({
+  namespace,
+  key,
+  value,
+  createdAt: new Date(created_at),
+  updatedAt: new Date(updated_at),
+});
+
+const foundOf = ({ score, ...item }: StoreFoundItem): SearchItem =>
+  score === null ? itemOf(item) : { ...itemOf(item), score };

@@ -1,0 +1,24 @@
+// LangGraph's own suite for savers, whole: 718 tests, and the 8 that are opt-in.
+import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpoint-validation";
+import { CairnSaver } from "cairn-langgraph";
+import { Server } from "./lib/server.js";
+
+let server: Server;
+
+const initializer = {
+  checkpointerName: "CairnSaver",
+  beforeAllTimeout: 60_000,
+  async beforeAll() {
+    server = await Server.start();
+  },
+  async afterAll() {
+    await server.close();
+  },
+  /** Each on a tenant of its own: the suite lists over all threads. */
+  async createCheckpointer() {
+    return new CairnSaver({ client: await server.newClient() });
+  },
+};
+
+validate(initializer);
+deltaChannelHistoryTests(initializer);
