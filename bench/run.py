@@ -28,6 +28,7 @@ import hostile
 import messages
 import postgres
 import process
+import savers
 import steps
 import subscribers
 import targets
@@ -38,7 +39,7 @@ SECTIONS = {"appends": appends.measure, "subscribers": subscribers.measure,
             "slow": hostile.measure_slow, "deaf": hostile.measure_deaf,
             "postgres": postgres.measure,
             "messages": messages.measure, "steps": steps.measure,
-            "checkpoints": checkpoints.measure,
+            "checkpoints": checkpoints.measure, "savers": savers.measure,
             "files": files.measure}
 STORE = HERE / "results.json"
 
