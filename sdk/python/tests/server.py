@@ -1,6 +1,7 @@
 """A real cairn process on a real database, that can be killed and started again on its port."""
 import atexit
 import os
+import random
 import shutil
 import signal
 import socket
@@ -16,12 +17,23 @@ ENGINE = os.environ.get("CAIRN_TEST_ENGINE") or "sqlite"
 POSTGRES = os.environ.get("CAIRN_TEST_POSTGRES") or ""
 
 
+def free_port():
+    """One that no outgoing connection gets meanwhile, so that a server can come back to it."""
+    while True:
+        port = random.randrange(20000, 32000)
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+            return port
+        except OSError:
+            continue
+
+
 class Server:
     def __init__(self, *args):
         self._args = args
         self._directory = tempfile.mkdtemp(prefix="cairn-python-")
         self.schema = f"py_{uuid.uuid4().hex[:12]}"
-        self.port = 0
+        self.port = free_port()
         self._process = None
         self._errors = None
         self.start()
@@ -45,8 +57,7 @@ class Server:
             stdout=subprocess.PIPE, stderr=self._errors, text=True,
             env={**os.environ, "CAIRN_DB": ""})
         line = self._process.stdout.readline()
-        assert " listens on " in line, f"cairn did not start: {line}{self.errors()}"
-        self.port = int(line.rsplit(":", 1)[1])
+        assert line.strip().endswith(f":{self.port}"), f"no start: {line}{self.errors()}"
 
     def errors(self):
         return Path(self._directory, "stderr").read_text()[-2000:]

@@ -13,12 +13,16 @@ from .server import Relay, Server, shared
 def append_through_restarts(server, thread, count, kills):
     """Appends numbered events while the server is killed so many times; it is up at the end."""
     every = count // (kills + 1)
+    starting = threading.Timer(0, lambda: None)
+    starting.start()
     with cairn.Cairn(server.url, max_retries=30) as writer:
         for n in range(count):
             if n and n % every == 0 and kills:
                 kills -= 1
+                starting.join()
                 server.kill()
-                threading.Timer(0.15, server.start).start()
+                starting = threading.Timer(0.15, server.start)
+                starting.start()
             writer.threads.events.append(thread, kind="acme.n", payload={"n": n})
 
 

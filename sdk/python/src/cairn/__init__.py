@@ -20,16 +20,16 @@ from ._generated.operations import API_VERSION as __version__
 from ._operation import UNSET
 from .errors import (
     Aborted, ApiError, Authentication, CairnError, Conflict, ConnectionFailed, DataDamaged,
-    EventsPruned, Gone, InvalidInput, LeaseLost, LeaseRequired, LibraryError, LibraryMissing,
-    NotCairn, NotFound, NotModified, OutcomeUnknown, PermissionDenied, PreconditionRequired,
-    RateLimited, RunActive, ServerFailed, StaleEtag, StorageFull, TimedOut, TooLarge,
-    TransitionRefused, Unavailable, VersionMismatch)
+    DirectoryInUse, EventsPruned, Gone, InvalidInput, LeaseLost, LeaseRequired, LibraryError,
+    LibraryMissing, NotCairn, NotFound, NotModified, OutcomeUnknown, PermissionDenied,
+    PreconditionRequired, RateLimited, RunActive, ServerFailed, StaleEtag, StorageFull, TimedOut,
+    TooLarge, TransitionRefused, Unavailable, VersionMismatch)
 
 __all__ = [
     "Aborted", "ApiError", "AsyncCairn", "AsyncDownload", "AsyncEventStream", "AsyncJob",
     "AsyncPage", "AsyncPages", "Authentication", "Cairn", "CairnError", "Conflict",
-    "ConnectionFailed", "DataDamaged", "Download", "EventStream", "EventsPruned", "Gone",
-    "InvalidInput", "Job", "LeaseLost", "LeaseRequired", "LibraryError", "LibraryMissing",
+    "ConnectionFailed", "DataDamaged", "DirectoryInUse", "Download", "EventStream", "EventsPruned",
+    "Gone", "InvalidInput", "Job", "LeaseLost", "LeaseRequired", "LibraryError", "LibraryMissing",
     "NotCairn", "NotFound", "NotModified", "OutcomeUnknown", "Page", "PermissionDenied",
     "PreconditionRequired", "RateLimited", "RunActive", "ServerFailed", "StaleEtag", "StorageFull",
     "TimedOut", "TooLarge", "TransitionRefused", "UNSET", "Unavailable", "VersionMismatch",

@@ -5,7 +5,7 @@ import asyncio
 import ssl
 from typing import Awaitable, Optional, TypeVar
 
-from ._network import READ_BYTES, Origin
+from ._network import READ_BYTES, Origin, refuse_own_end
 
 T = TypeVar("T")
 
@@ -30,8 +30,15 @@ class AsyncStream:
             or self._reader.exception() is not None
 
     def close(self) -> None:
-        if not self._loop.is_closed():
+        """Also from another thread, and when a stream is forgotten."""
+        try:
+            is_here = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            is_here = False
+        if is_here:
             self._writer.transport.abort()
+        elif not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._writer.transport.abort)
 
 
 class AsyncNetwork:
@@ -41,6 +48,11 @@ class AsyncNetwork:
             origin.host, origin.port, ssl=context,
             server_hostname=origin.host if context is not None else None)
         reader, writer = await within(opening, timeout)
+        try:
+            refuse_own_end(*map(writer.get_extra_info, ("sockname", "peername")))
+        except OSError:
+            writer.transport.abort()
+            raise
         return AsyncStream(reader, writer)
 
     async def sleep(self, seconds: float) -> None:

@@ -7,7 +7,7 @@ import ssl
 import time
 from typing import Optional
 
-from ._network import READ_BYTES, Origin
+from ._network import READ_BYTES, Origin, refuse_own_end
 
 
 class BlockingStream:
@@ -56,6 +56,7 @@ class BlockingNetwork:
         except socket.timeout as e:
             raise TimeoutError("timed out") from e
         try:
+            refuse_own_end(sock.getsockname(), sock.getpeername())
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if context is not None:
                 sock = context.wrap_socket(sock, server_hostname=origin.host)

@@ -87,3 +87,6 @@ class AsyncEventStream(AsyncIterator[Event]):
     async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
                         trace: Optional[TracebackType]) -> None:
         await self.aclose()
+
+    def __del__(self) -> None:
+        self._follower.close()

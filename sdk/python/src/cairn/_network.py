@@ -5,6 +5,7 @@ one out to its end within the call. Over `_asyncio` they are awaited as usual.
 """
 from __future__ import annotations
 
+import errno
 import ssl
 from dataclasses import dataclass
 from typing import Any, Coroutine, Optional, Protocol, TypeVar
@@ -33,6 +34,12 @@ class Origin:
         usual = self.port == (443 if self.tls else 80)
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if usual else f"{host}:{self.port}"
+
+
+def refuse_own_end(local: object, remote: object) -> None:
+    """Where nothing listens on a port of this machine, a connection can meet itself."""
+    if local == remote:
+        raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
 
 
 class Stream(Protocol):

@@ -48,6 +48,10 @@ class LibraryMissing(LibraryError):
     """libcairn was not found."""
 
 
+class DirectoryInUse(LibraryError):
+    """A server, or another program, has the data directory open."""
+
+
 class ApiError(CairnError):
     """Cairn refused. Unless it is OutcomeUnknown, nothing was changed."""
 
