@@ -147,14 +147,29 @@ def headers_of(o) -> List[str]:
     return list(dict.fromkeys([*(h for h in o.headers if h in OPTIONS), *more]))
 
 
-def operation_lines(o) -> List[str]:
+def page_schemas(o, schemas: dict) -> Optional[Tuple[dict, bool]]:
+    """What an item of the list is that this answers, and whether its cursor stands in the body, as
+    that of a search does; None when it answers no list."""
+    if o.answer_kind == "page":
+        return o.answer, False
+    if o.answer_kind != "json" or o.body_kind != "json" or "$ref" not in (o.answer or {}):
+        return None
+    answer = schemas[name_of(o.answer["$ref"])].get("properties", {})
+    body = schemas[name_of(o.body["$ref"])]["properties"]
+    if "cursor" not in body or not {"data", "has_more", "next_cursor"} <= set(answer):
+        return None
+    return answer["data"].get("items", {}), True
+
+
+def operation_lines(o, schemas: dict) -> List[str]:
+    is_page = page_schemas(o, schemas) is not None
     parts = [f'"{".".join((*o.group, o.name))}"', f'"{o.method}"', f'"{o.path}"',
-             f'"{o.body_kind}"', f'"{o.answer_kind}"']
+             f'"{o.body_kind}"', f'"{"page" if is_page else o.answer_kind}"']
     headers = headers_of(o)
     if headers:
         parts.append("headers=frozenset([" + ", ".join(f'"{h}"' for h in headers) + "])")
-    if o.answer_kind == "page":
-        cursors = cursors_of(o)
+    if is_page:
+        cursors = cursors_of(o) or ("cursor",)
         parts.append("cursors=(" + ", ".join(f'"{c}"' for c in cursors) + ",)")
     if o.path.endswith("/info"):
         parts.append('etag_prefix="r"')
@@ -166,7 +181,7 @@ def operations_text(document: dict, operations: list) -> str:
              "from .._operation import Operation", "",
              f'API_VERSION = "{document["info"]["version"]}"', ""]
     for o in operations:
-        lines += operation_lines(o)
+        lines += operation_lines(o, document["components"]["schemas"])
     names = [constant_of(o) for o in operations]
     lines += ["", *call_lines("ALL = (", names, "")]
     return "\n".join(lines) + "\n"
@@ -183,14 +198,18 @@ def call_lines(head: str, parts: List[str], indent: str) -> List[str]:
 
 
 def pieces(parts: List[str], last: str = ",") -> List[str]:
-    """Where a line may end: behind every comma."""
-    *rest, end = ", ".join(parts).split(", ")
-    return [*(piece + "," for piece in rest), end + last]
+    """Where a line may end: behind every part, and within one that is long behind every comma."""
+    found: List[str] = []
+    for i, part in enumerate(parts):
+        whole = part + (last if i == len(parts) - 1 else ",")
+        *rest, end = whole.split(", ") if len(whole) > WIDTH - 12 else [whole]
+        found += [*(piece + "," for piece in rest), end]
+    return found
 
 
 def python_name(name: str) -> str:
     plain = name.replace("-", "_").replace(".", "_")
-    return plain + "_" if keyword.iskeyword(plain) or plain == "self" else plain
+    return plain + "_" if keyword.iskeyword(plain) or plain in ("self", "types") else plain
 
 
 class Argument:
@@ -210,18 +229,24 @@ class Argument:
 
 
 class Method:
-    """One operation, as text for both clients."""
+    """One operation, as text for one of the clients, whose words these are."""
 
-    def __init__(self, o, schemas: dict):
-        self.o = o
+    def __init__(self, o, schemas: dict, words: dict):
+        self.o, self.words = o, words
+        self.page = page_schemas(o, schemas)
         self.body = self._body(schemas)
-        self.query = [Argument(p.name, type_of(p.schema, True, "types."), False, p.summary)
-                      for p in o.query]
+        self.query = [Argument(p.name, self._query_type(p), False, p.summary) for p in o.query]
         for a in [*self.body, *self.query]:
             if a.name in [p.name for p in self.path_arguments()]:
                 a.name = ("to_" if o.name == "copy" else "body_") + a.name
         taken = {a.name for a in [*self.body, *self.query]}
         self.options = [(n, n if n not in taken else f"request_{n}", t) for n, t in self._options()]
+
+    def _query_type(self, parameter) -> str:
+        """A namespace of the store is a list of labels, which a query has with points between."""
+        if self.o.group == ("store",) and parameter.name == "namespace":
+            return "Sequence[str]"
+        return type_of(parameter.schema, True, "types.")
 
     def _body(self, schemas: dict) -> List[Argument]:
         if self.o.body_kind not in ("json", "patch"):
@@ -247,7 +272,7 @@ class Method:
     def parameters(self, keywords: List[str]) -> List[str]:
         parts = ["self", *(a.declared() for a in self.path_arguments())]
         if self.o.body_kind == "bytes":
-            parts.append("content: {Content}")
+            parts.append(f"content: {self.words['Content']}")
             keywords = ["content_type: Optional[str] = None", *keywords]
         if self.o.body_kind == "patch":
             keywords = [*keywords, "json_patch: Optional[Sequence[Mapping[str, Any]]] = None"]
@@ -259,10 +284,10 @@ class Method:
 
     def answer(self) -> str:
         o = self.o
-        if o.answer_kind == "page":
-            return "{Page}[" + type_of(o.answer, False, "types.") + "]"
+        if self.page is not None:
+            return f"{self.words['Page']}[{type_of(self.page[0], False, 'types.')}]"
         if o.answer_kind == "bytes":
-            return "{Download}"
+            return self.words["Download"]
         if o.answer_kind == "none":
             return "None"
         if o.answer_kind == "text":
@@ -299,7 +324,7 @@ class Method:
 
     def sent_parts(self) -> List[str]:
         o = self.o
-        parts = [f"operations.{constant_of(o)}",
+        parts = [f"_operations.{constant_of(o)}",
                  "[" + ", ".join(a.name for a in self.path_arguments()) + "]"]
         if self.query or o.takes_metadata:
             more = ", **metadata_filter(metadata)" if o.takes_metadata else ""
@@ -324,7 +349,7 @@ class Method:
 
     def send_lines(self, answer: str, awaited: bool) -> List[str]:
         o, wait = self.o, "await " if awaited else ""
-        verb = {"page": "page", "bytes": "download"}.get(o.answer_kind, "call")
+        verb = "page" if self.page else "download" if o.answer_kind == "bytes" else "call"
         if o.answer_kind == "none":
             return call_lines(f"{wait}self._caller.{verb}(", self.sent_parts(), " " * 8)
         if verb != "call":
@@ -332,8 +357,8 @@ class Method:
         return [*call_lines(f"answer: {answer} = {wait}self._caller.{verb}(", self.sent_parts(),
                             " " * 8), "        return answer"]
 
-    def lines(self, is_async: bool) -> List[str]:
-        awaited = is_async and self.o.answer_kind not in ("page", "bytes")
+    def lines(self) -> List[str]:
+        awaited = self.words is ASYNC and self.page is None and self.o.answer_kind != "bytes"
         overloads = self.overloads()
         answer = f"Union[{', '.join(a for _, a in overloads)}]" if overloads else self.answer()
         lines: List[str] = []
@@ -354,7 +379,7 @@ from .._operation import (
 from ..{calls} import {Caller}, {Download}, {Page}
 from ..{extras} import (
     {names})
-from . import operations, types
+from . import operations as _operations, types
 '''
 
 SYNC = {"Content": "Content", "Caller": "Caller", "Page": "Page", "Download": "Download",
@@ -380,10 +405,7 @@ def class_lines(group, schemas: dict, words: dict) -> List[str]:
     for o in group.operations:
         if o.answer_kind in ("sse", "websocket"):
             continue
-        text = "\n".join(Method(o, schemas).lines(words is ASYNC))
-        for placeholder in ("Content", "Page", "Download"):
-            text = text.replace("{" + placeholder + "}", words[placeholder])
-        lines += ["", text]
+        lines += ["", *Method(o, schemas, words).lines()]
     return [*lines, "", ""]
 
 

@@ -170,6 +170,16 @@ class Pages(unittest.TestCase):
         self.assertEqual([m["content"] for m in newest if m["content"] in self.titles],
                          self.titles[::-1])
 
+    def test_a_search_of_the_store_is_a_list_too(self):
+        space = ["users", str(uuid.uuid4())]
+        for key in self.titles:
+            self.cairn.store.put(namespace=space, key=key, value={"n": int(key)})
+        self.assertEqual(self.cairn.store.get(namespace=space, key="3")["value"], {"n": 3})
+        found = self.cairn.store.search(namespace_prefix=space, limit=3, offset=1,
+                                        filter={"n": {"$lt": 6}})
+        self.assertEqual([item["value"]["n"] for item in found], [4, 3, 2, 1, 0])
+        self.assertIn(space, list(self.cairn.store.namespaces(limit=1)))
+
     def test_async_lists_are_awaited_or_iterated(self):
         async def main():
             async with cairn.AsyncCairn(shared().url) as client:

@@ -148,9 +148,9 @@ class AsyncCaller:
             Call(operation, path, query or {}, body, json_patch, content, content_type, options))
 
     def page(self, operation: Operation, path: Sequence[Union[str, int]], *,
-             query: Optional[Mapping[str, Any]] = None,
+             query: Optional[Mapping[str, Any]] = None, body: Optional[Mapping[str, Any]] = None,
              options: Options = Options()) -> AsyncPages[Any]:
-        return AsyncPages(self, Call(operation, path, query or {}, options=options))
+        return AsyncPages(self, Call(operation, path, query or {}, body, options=options))
 
     async def page_of(self, call: Call) -> AsyncPage[Any]:
         return AsyncPage(self, call, await self.core.call(call))

@@ -102,8 +102,9 @@ class Caller:
             Call(operation, path, query or {}, body, json_patch, content, content_type, options)))
 
     def page(self, operation: Operation, path: Sequence[Union[str, int]], *,
-             query: Optional[Mapping[str, Any]] = None, options: Options = Options()) -> Page[Any]:
-        return self.page_of(Call(operation, path, query or {}, options=options))
+             query: Optional[Mapping[str, Any]] = None, body: Optional[Mapping[str, Any]] = None,
+             options: Options = Options()) -> Page[Any]:
+        return self.page_of(Call(operation, path, query or {}, body, options=options))
 
     def page_of(self, call: Call) -> Page[Any]:
         return Page(self, call, run_now(self.core.call(call)))

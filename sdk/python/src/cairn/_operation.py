@@ -87,6 +87,8 @@ def path_of(template: str, values: Sequence[Union[str, int]]) -> str:
 def _parameter(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ".".join(value)
     return time_text(value) if isinstance(value, datetime) else str(value)
 
 

@@ -1,6 +1,7 @@
 """From a page to the next."""
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Optional
 
 from ._core import Call
@@ -11,6 +12,9 @@ def next_call(call: Call, has_more: bool, next_cursor: Optional[str]) -> Optiona
     """What asks for the page behind one, in the direction that the caller went."""
     if not has_more or next_cursor is None:
         return None
+    if call.operation.body == "json":  # a search: its cursor stands in the body
+        rest = {name: value for name, value in (call.body or {}).items() if name != "offset"}
+        return replace(call, body={**rest, "cursor": next_cursor})
     cursors = call.operation.cursors
     given = [c for c in cursors if call.query.get(c, UNSET) not in (UNSET, None)]
     name = given[0] if given else cursors[-1]

@@ -8,7 +8,7 @@ from .._operation import (
 from .._async_calls import AsyncCaller, AsyncDownloads, AsyncPages
 from .._async_extras import (
     AsyncFollowAll, AsyncFollowThread, AsyncWaitAndWork, AsyncResumableUploads)
-from . import operations, types
+from . import operations as _operations, types
 
 
 class AsyncTenantsKeys:
@@ -24,8 +24,9 @@ class AsyncTenantsKeys:
         "agents:read", "agents:write", "states:read", "states:write", "storage:read",
         "storage:write", "checkpoints:read", "checkpoints:write", "store:read", "store:write",
         "notebooks:read", "notebooks:write", "usage:read", "usage:write", "evals:read",
-        "evals:write", "admin", "operator"]], rate_limit_per_minute: Union[Optional[int],
-        Unset] = UNSET, expires_at: Union[Optional[Time], Unset] = UNSET,
+        "evals:write", "admin", "operator"]],
+        rate_limit_per_minute: Union[Optional[int], Unset] = UNSET,
+        expires_at: Union[Optional[Time], Unset] = UNSET,
         principal: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
         request_principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -37,7 +38,7 @@ class AsyncTenantsKeys:
         principal: user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
         """
         answer: types.KeyCreated = await self._caller.call(
-            operations.TENANTS_KEYS_CREATE, [tenant_id], body={"name": name, "scopes": scopes,
+            _operations.TENANTS_KEYS_CREATE, [tenant_id], body={"name": name, "scopes": scopes,
             "rate_limit_per_minute": rate_limit_per_minute, "expires_at": expires_at,
             "principal": principal}, options=Options(idempotency_key=idempotency_key,
             principal=request_principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -62,7 +63,7 @@ class AsyncTenants:
         name: unique
         """
         answer: types.TenantCreated = await self._caller.call(
-            operations.TENANTS_CREATE, [], body={"name": name},
+            _operations.TENANTS_CREATE, [], body={"name": name},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -70,8 +71,9 @@ class AsyncTenants:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Tenant]:
         """List the tenants.
@@ -80,20 +82,21 @@ class AsyncTenants:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.TENANTS_LIST, [], query={"cursor": cursor, "limit": limit},
+            _operations.TENANTS_LIST, [], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, tenant_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Tenant:
         """Read a tenant."""
         answer: types.Tenant = await self._caller.call(
-            operations.TENANTS_GET, [tenant_id], options=Options(if_none_match=if_none_match,
+            _operations.TENANTS_GET, [tenant_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -110,7 +113,7 @@ class AsyncTenants:
         name: unique
         """
         answer: types.Tenant = await self._caller.call(
-            operations.TENANTS_UPDATE, [tenant_id], body={"name": name}, json_patch=json_patch,
+            _operations.TENANTS_UPDATE, [tenant_id], body={"name": name}, json_patch=json_patch,
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -123,7 +126,7 @@ class AsyncTenants:
     ) -> None:
         """Delete a tenant and all that it owns."""
         await self._caller.call(
-            operations.TENANTS_DELETE, [tenant_id], options=Options(if_match=if_match,
+            _operations.TENANTS_DELETE, [tenant_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -142,8 +145,8 @@ class AsyncKeys:
         "checkpoints:read", "checkpoints:write", "store:read", "store:write", "notebooks:read",
         "notebooks:write", "usage:read", "usage:write", "evals:read", "evals:write", "admin",
         "operator"]], rate_limit_per_minute: Union[Optional[int], Unset] = UNSET,
-        expires_at: Union[Optional[Time], Unset] = UNSET, principal: Union[Optional[str],
-        Unset] = UNSET, idempotency_key: Optional[str] = None,
+        expires_at: Union[Optional[Time], Unset] = UNSET,
+        principal: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
         request_principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.KeyCreated:
@@ -154,7 +157,7 @@ class AsyncKeys:
         principal: user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
         """
         answer: types.KeyCreated = await self._caller.call(
-            operations.KEYS_CREATE, [], body={"name": name, "scopes": scopes,
+            _operations.KEYS_CREATE, [], body={"name": name, "scopes": scopes,
             "rate_limit_per_minute": rate_limit_per_minute, "expires_at": expires_at,
             "principal": principal}, options=Options(idempotency_key=idempotency_key,
             principal=request_principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -172,7 +175,7 @@ class AsyncKeys:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.KEYS_LIST, [], query={"cursor": cursor, "limit": limit},
+            _operations.KEYS_LIST, [], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -183,7 +186,7 @@ class AsyncKeys:
     ) -> types.Key:
         """Read a key."""
         answer: types.Key = await self._caller.call(
-            operations.KEYS_GET, [key_id], options=Options(principal=principal, timeout=timeout,
+            _operations.KEYS_GET, [key_id], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
@@ -194,7 +197,7 @@ class AsyncKeys:
     ) -> types.Key:
         """Revoke a key; its streams end."""
         answer: types.Key = await self._caller.call(
-            operations.KEYS_REVOKE, [key_id], options=Options(principal=principal, timeout=timeout,
+            _operations.KEYS_REVOKE, [key_id], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
@@ -209,8 +212,9 @@ class AsyncAudit:
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         action: Union[str, Unset] = UNSET, object_id: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.AuditRecord]:
         """List the audit log, newest first.
@@ -219,19 +223,21 @@ class AsyncAudit:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.AUDIT_LIST, [], query={"cursor": cursor, "limit": limit, "action": action,
-            "object_id": object_id}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AUDIT_LIST, [],
+            query={"cursor": cursor, "limit": limit, "action": action, "object_id": object_id},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def verify(
-        self, *, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AuditVerdict:
         """Check the audit log's hash chain."""
         answer: types.AuditVerdict = await self._caller.call(
-            operations.AUDIT_VERIFY, [], options=Options(principal=principal,
+            _operations.AUDIT_VERIFY, [], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -244,10 +250,10 @@ class AsyncAgentsVersions:
         self._caller = caller
 
     async def create(
-        self, agent_id: str, *, version: Union[str, Unset] = UNSET, bump: Union[Literal["major",
-        "minor", "patch"], Unset] = UNSET, description: Union[Optional[str], Unset] = UNSET,
-        activate: Union[bool, Unset] = UNSET, system_prompt: Any = UNSET,
-        workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
+        self, agent_id: str, *, version: Union[str, Unset] = UNSET,
+        bump: Union[Literal["major", "minor", "patch"], Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET, activate: Union[bool, Unset] = UNSET,
+        system_prompt: Any = UNSET, workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
         memory_config: Union[types.MemoryConfig, Unset] = UNSET,
         guardrail_config: Union[types.GuardrailConfig, Unset] = UNSET,
         llm_config: Union[types.LlmConfig, Unset] = UNSET,
@@ -266,7 +272,7 @@ class AsyncAgentsVersions:
         tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
         """
         answer: types.AgentVersion = await self._caller.call(
-            operations.AGENTS_VERSIONS_CREATE, [agent_id], body={"version": version, "bump": bump,
+            _operations.AGENTS_VERSIONS_CREATE, [agent_id], body={"version": version, "bump": bump,
             "description": description, "activate": activate, "system_prompt": system_prompt,
             "workflow_graph": workflow_graph, "memory_config": memory_config,
             "guardrail_config": guardrail_config, "llm_config": llm_config,
@@ -278,8 +284,9 @@ class AsyncAgentsVersions:
 
     def list(
         self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.AgentVersionHead]:
         """List the versions of an agent, newest first.
@@ -288,20 +295,21 @@ class AsyncAgentsVersions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.AGENTS_VERSIONS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
+            _operations.AGENTS_VERSIONS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, agent_id: str, semver: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentVersion:
         """Read a version of an agent; also "active" and "latest"."""
         answer: types.AgentVersion = await self._caller.call(
-            operations.AGENTS_VERSIONS_GET, [agent_id, semver],
+            _operations.AGENTS_VERSIONS_GET, [agent_id, semver],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -326,12 +334,13 @@ class AsyncAgentsVersions:
         tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
         """
         answer: types.AgentVersion = await self._caller.call(
-            operations.AGENTS_VERSIONS_UPDATE, [agent_id, semver], body={"description": description,
-            "system_prompt": system_prompt, "workflow_graph": workflow_graph,
-            "memory_config": memory_config, "guardrail_config": guardrail_config,
-            "llm_config": llm_config, "execution_config": execution_config, "tools": tools},
-            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_VERSIONS_UPDATE, [agent_id, semver],
+            body={"description": description, "system_prompt": system_prompt,
+            "workflow_graph": workflow_graph, "memory_config": memory_config,
+            "guardrail_config": guardrail_config, "llm_config": llm_config,
+            "execution_config": execution_config, "tools": tools}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -343,7 +352,7 @@ class AsyncAgentsVersions:
     ) -> types.Agent:
         """Make a version of an agent the one that new runs get."""
         answer: types.Agent = await self._caller.call(
-            operations.AGENTS_VERSIONS_ACTIVATE, [agent_id, semver],
+            _operations.AGENTS_VERSIONS_ACTIVATE, [agent_id, semver],
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -357,7 +366,7 @@ class AsyncAgentsVersions:
     ) -> types.AgentDiff:
         """Tell what differs between two versions of an agent."""
         answer: types.AgentDiff = await self._caller.call(
-            operations.AGENTS_VERSIONS_DIFF, [agent_id, semver, other],
+            _operations.AGENTS_VERSIONS_DIFF, [agent_id, semver, other],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -372,8 +381,9 @@ class AsyncAgentsLinks:
 
     def list(
         self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.AgentLink]:
         """List whom a team or a workflow is made of, by position.
@@ -382,28 +392,29 @@ class AsyncAgentsLinks:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.AGENTS_LINKS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
+            _operations.AGENTS_LINKS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, agent_id: str, child_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentLink:
         """Read the link to a child."""
         answer: types.AgentLink = await self._caller.call(
-            operations.AGENTS_LINKS_GET, [agent_id, child_id],
+            _operations.AGENTS_LINKS_GET, [agent_id, child_id],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def put(
-        self, agent_id: str, child_id: str, *, role: Union[str, Unset] = UNSET, position: Union[int,
-        Unset] = UNSET, child_version: Union[Optional[str], Unset] = UNSET,
+        self, agent_id: str, child_id: str, *, role: Union[str, Unset] = UNSET,
+        position: Union[int, Unset] = UNSET, child_version: Union[Optional[str], Unset] = UNSET,
         metadata: Union[Mapping[str, Any], Unset] = UNSET, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -415,7 +426,7 @@ class AsyncAgentsLinks:
         child_version: a version of the child; null: its active one
         """
         answer: types.AgentLink = await self._caller.call(
-            operations.AGENTS_LINKS_PUT, [agent_id, child_id], body={"role": role,
+            _operations.AGENTS_LINKS_PUT, [agent_id, child_id], body={"role": role,
             "position": position, "child_version": child_version, "metadata": metadata},
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -429,8 +440,9 @@ class AsyncAgentsLinks:
     ) -> None:
         """Take a child out of a team or a workflow."""
         await self._caller.call(
-            operations.AGENTS_LINKS_DELETE, [agent_id, child_id], options=Options(if_match=if_match,
-            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_LINKS_DELETE, [agent_id, child_id],
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
 
@@ -454,9 +466,10 @@ class AsyncAgentsConfigVersions:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.AGENTS_CONFIG_VERSIONS_LIST, [agent_id], query={"cursor": cursor,
-            "limit": limit, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_CONFIG_VERSIONS_LIST, [agent_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
@@ -467,7 +480,7 @@ class AsyncAgentsConfigVersions:
     ) -> types.StateVersion:
         """Read one version of an agent's configuration."""
         answer: types.StateVersion = await self._caller.call(
-            operations.AGENTS_CONFIG_VERSIONS_GET, [agent_id, version],
+            _operations.AGENTS_CONFIG_VERSIONS_GET, [agent_id, version],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -483,13 +496,14 @@ class AsyncAgentsConfig:
 
     async def get(
         self, agent_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read the configuration of an agent."""
         answer: types.State = await self._caller.call(
-            operations.AGENTS_CONFIG_GET, [agent_id], options=Options(if_none_match=if_none_match,
+            _operations.AGENTS_CONFIG_GET, [agent_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -510,7 +524,7 @@ class AsyncAgentsConfig:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = await self._caller.call(
-            operations.AGENTS_CONFIG_PUT, [agent_id], body={"description": description,
+            _operations.AGENTS_CONFIG_PUT, [agent_id], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -533,7 +547,7 @@ class AsyncAgentsConfig:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = await self._caller.call(
-            operations.AGENTS_CONFIG_UPDATE, [agent_id], body={"description": description,
+            _operations.AGENTS_CONFIG_UPDATE, [agent_id], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -550,8 +564,9 @@ class AsyncAgentsStorage:
     def list(
         self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         prefix: Union[str, Unset] = UNSET, include: Union[Literal["values"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.StorageItem]:
         """List what an agent has stored, by key.
@@ -562,20 +577,22 @@ class AsyncAgentsStorage:
         include: values: what is stored too
         """
         return self._caller.page(
-            operations.AGENTS_STORAGE_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
-            "prefix": prefix, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_STORAGE_LIST, [agent_id],
+            query={"cursor": cursor, "limit": limit, "prefix": prefix, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, agent_id: str, key: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncDownloads:
         """Read what an agent has stored under a key, as it was written."""
         return self._caller.download(
-            operations.AGENTS_STORAGE_GET, [agent_id, key],
+            _operations.AGENTS_STORAGE_GET, [agent_id, key],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -588,8 +605,8 @@ class AsyncAgentsStorage:
     ) -> types.StorageItem:
         """Store JSON, or bytes of any type, under a key of an agent."""
         answer: types.StorageItem = await self._caller.call(
-            operations.AGENTS_STORAGE_PUT, [agent_id, key], content=content,
-            content_type=content_type, options=Options(if_match=if_match,
+            _operations.AGENTS_STORAGE_PUT, [agent_id, key],
+            content=content, content_type=content_type, options=Options(if_match=if_match,
             if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -602,7 +619,7 @@ class AsyncAgentsStorage:
     ) -> None:
         """Delete what an agent has stored under a key."""
         await self._caller.call(
-            operations.AGENTS_STORAGE_DELETE, [agent_id, key], options=Options(if_match=if_match,
+            _operations.AGENTS_STORAGE_DELETE, [agent_id, key], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -614,10 +631,11 @@ class AsyncAgentsStatesVersions:
         self._caller = caller
 
     def list(
-        self, agent_id: str, name: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, agent_id: str, name: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.StateVersion]:
         """List the versions of a state document of an agent.
@@ -627,9 +645,10 @@ class AsyncAgentsStatesVersions:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.AGENTS_STATES_VERSIONS_LIST, [agent_id, name], query={"cursor": cursor,
-            "limit": limit, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_STATES_VERSIONS_LIST, [agent_id, name],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
@@ -640,7 +659,7 @@ class AsyncAgentsStatesVersions:
     ) -> types.StateVersion:
         """Read one version of a state document of an agent."""
         answer: types.StateVersion = await self._caller.call(
-            operations.AGENTS_STATES_VERSIONS_GET, [agent_id, name, version],
+            _operations.AGENTS_STATES_VERSIONS_GET, [agent_id, name, version],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -668,28 +687,31 @@ class AsyncAgentsStates:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.AGENTS_STATES_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_STATES_LIST, [agent_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, agent_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read a state document of an agent."""
         answer: types.State = await self._caller.call(
-            operations.AGENTS_STATES_GET, [agent_id, name],
+            _operations.AGENTS_STATES_GET, [agent_id, name],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def put(
-        self, agent_id: str, name: str, *, data: Any, description: Union[Optional[str],
-        Unset] = UNSET, json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        self, agent_id: str, name: str, *, data: Any,
+        description: Union[Optional[str], Unset] = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
@@ -702,7 +724,7 @@ class AsyncAgentsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = await self._caller.call(
-            operations.AGENTS_STATES_PUT, [agent_id, name], body={"description": description,
+            _operations.AGENTS_STATES_PUT, [agent_id, name], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -725,7 +747,7 @@ class AsyncAgentsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = await self._caller.call(
-            operations.AGENTS_STATES_UPDATE, [agent_id, name], body={"description": description,
+            _operations.AGENTS_STATES_UPDATE, [agent_id, name], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -740,7 +762,7 @@ class AsyncAgentsStates:
     ) -> None:
         """Delete a state document of an agent and its versions."""
         await self._caller.call(
-            operations.AGENTS_STATES_DELETE, [agent_id, name], options=Options(if_match=if_match,
+            _operations.AGENTS_STATES_DELETE, [agent_id, name], options=Options(if_match=if_match,
             if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -752,7 +774,7 @@ class AsyncAgentsStates:
     ) -> None:
         """Ask who watches to show a state document of an agent."""
         await self._caller.call(
-            operations.AGENTS_STATES_FOCUS, [agent_id, name],
+            _operations.AGENTS_STATES_FOCUS, [agent_id, name],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -765,11 +787,13 @@ class AsyncAgentsRuns:
         self._caller = caller
 
     async def create(
-        self, agent_id: str, *, input: types.AgentRunInput, thread_id: Union[Optional[str],
-        Unset] = UNSET, config: Union[types.AgentRunConfig, Unset] = UNSET,
-        agent_version: Union[Optional[str], Unset] = UNSET, parent_run_id: Union[Optional[str],
-        Unset] = UNSET, policy: Union[Optional[Literal["reject", "enqueue", "interrupt", "rollback",
-        "None"]], Unset] = UNSET, dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
+        self, agent_id: str, *, input: types.AgentRunInput,
+        thread_id: Union[Optional[str], Unset] = UNSET,
+        config: Union[types.AgentRunConfig, Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET,
+        parent_run_id: Union[Optional[str], Unset] = UNSET, policy: Union[Optional[Literal["reject",
+        "enqueue", "interrupt", "rollback", "None"]], Unset] = UNSET,
+        dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
         metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -782,11 +806,11 @@ class AsyncAgentsRuns:
         dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
         """
         answer: types.AgentRun = await self._caller.call(
-            operations.AGENTS_RUNS_CREATE, [agent_id], body={"thread_id": thread_id, "input": input,
-            "config": config, "agent_version": agent_version, "parent_run_id": parent_run_id,
-            "policy": policy, "dispatch": dispatch, "metadata": metadata},
-            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.AGENTS_RUNS_CREATE, [agent_id], body={"thread_id": thread_id,
+            "input": input, "config": config, "agent_version": agent_version,
+            "parent_run_id": parent_run_id, "policy": policy, "dispatch": dispatch,
+            "metadata": metadata}, options=Options(idempotency_key=idempotency_key,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -794,9 +818,10 @@ class AsyncAgentsRuns:
         self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         status: Union[Literal["queued", "running", "waiting_for_input", "paused", "completed",
         "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
-        parent_run_id: Union[str, Unset] = UNSET, include: Union[Literal["documents"],
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        parent_run_id: Union[str, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Run]:
         """List the runs of an agent, newest first.
@@ -807,7 +832,7 @@ class AsyncAgentsRuns:
         include: documents: user_input, request, state, input, content, final_output … too
         """
         return self._caller.page(
-            operations.AGENTS_RUNS_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
+            _operations.AGENTS_RUNS_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
             "status": status, "agent": agent, "parent_run_id": parent_run_id, "include": include},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -828,9 +853,9 @@ class AsyncAgents:
 
     async def create(
         self, *, name: str, kind: Union[Literal["agent", "team", "workflow"], Unset] = UNSET,
-        description: Union[Optional[str], Unset] = UNSET, metadata: Union[Mapping[str, Any],
-        Unset] = UNSET, is_active: Union[bool, Unset] = UNSET, system_prompt: Any = UNSET,
-        workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, is_active: Union[bool, Unset] = UNSET,
+        system_prompt: Any = UNSET, workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
         memory_config: Union[types.MemoryConfig, Unset] = UNSET,
         guardrail_config: Union[types.GuardrailConfig, Unset] = UNSET,
         llm_config: Union[types.LlmConfig, Unset] = UNSET,
@@ -848,7 +873,7 @@ class AsyncAgents:
         tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
         """
         answer: types.Agent = await self._caller.call(
-            operations.AGENTS_CREATE, [], body={"name": name, "kind": kind,
+            _operations.AGENTS_CREATE, [], body={"name": name, "kind": kind,
             "description": description, "metadata": metadata, "is_active": is_active,
             "system_prompt": system_prompt, "workflow_graph": workflow_graph,
             "memory_config": memory_config, "guardrail_config": guardrail_config,
@@ -860,9 +885,11 @@ class AsyncAgents:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        name: Union[str, Unset] = UNSET, kind: Union[Literal["agent", "team", "workflow"],
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        name: Union[str, Unset] = UNSET,
+        kind: Union[Literal["agent", "team", "workflow"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Agent]:
         """List agents, newest first.
@@ -872,39 +899,41 @@ class AsyncAgents:
         name: the agent of exactly this name
         """
         return self._caller.page(
-            operations.AGENTS_LIST, [], query={"cursor": cursor, "limit": limit, "name": name,
-            "kind": kind}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_LIST, [],
+            query={"cursor": cursor, "limit": limit, "name": name, "kind": kind},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, agent_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Agent:
         """Read an agent."""
         answer: types.Agent = await self._caller.call(
-            operations.AGENTS_GET, [agent_id], options=Options(if_none_match=if_none_match,
+            _operations.AGENTS_GET, [agent_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
         return answer
 
     async def update(
-        self, agent_id: str, *, name: Union[str, Unset] = UNSET, description: Union[Optional[str],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET, is_active: Union[bool,
-        Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str, Any]]] = None,
-        if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, agent_id: str, *, name: Union[str, Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, is_active: Union[bool, Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Agent:
         """Change an agent.
 
         name: no other agent of the tenant has it
         """
         answer: types.Agent = await self._caller.call(
-            operations.AGENTS_UPDATE, [agent_id], body={"name": name, "description": description,
+            _operations.AGENTS_UPDATE, [agent_id], body={"name": name, "description": description,
             "metadata": metadata, "is_active": is_active}, json_patch=json_patch,
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -918,7 +947,7 @@ class AsyncAgents:
     ) -> None:
         """Delete an agent, its versions, links, states, configuration and storage."""
         await self._caller.call(
-            operations.AGENTS_DELETE, [agent_id], options=Options(if_match=if_match,
+            _operations.AGENTS_DELETE, [agent_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -930,9 +959,9 @@ class AsyncAgents:
     ) -> types.Agent:
         """Make the version active again that was before the last activation."""
         answer: types.Agent = await self._caller.call(
-            operations.AGENTS_ROLLBACK, [agent_id], options=Options(idempotency_key=idempotency_key,
-            if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.AGENTS_ROLLBACK, [agent_id],
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -944,7 +973,7 @@ class AsyncAgents:
     ) -> types.AgentTree:
         """Read an agent with its children, and theirs, as a tree."""
         answer: types.AgentTree = await self._caller.call(
-            operations.AGENTS_TREE, [agent_id], options=Options(principal=principal,
+            _operations.AGENTS_TREE, [agent_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -955,7 +984,7 @@ class AsyncAgents:
     ) -> AsyncDownloads:
         """Export an agent with its configuration, states and storage, as a tar file."""
         return self._caller.download(
-            operations.AGENTS_EXPORT, [agent_id], options=Options(principal=principal,
+            _operations.AGENTS_EXPORT, [agent_id], options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -967,13 +996,15 @@ class AsyncThreadsByKey:
         self._caller = caller
 
     async def ensure(
-        self, key: str, *, status: Union[Literal["active", "paused", "cancelled", "error"],
-        Unset] = UNSET, title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str],
-        Unset] = UNSET, context: Union[Mapping[str, Any], Unset] = UNSET,
+        self, key: str, *,
+        status: Union[Literal["active", "paused", "cancelled", "error"], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str], Unset] = UNSET,
+        context: Union[Mapping[str, Any], Unset] = UNSET,
         preferences: Union[Mapping[str, Any], Unset] = UNSET, important_steps: Any = UNSET,
-        metadata: Union[Mapping[str, Any], Unset] = UNSET, error: Union[Optional[Mapping[str, Any]],
-        Unset] = UNSET, run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"],
-        Unset] = UNSET, prune_on_completion: Union[bool, Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"], Unset] = UNSET,
+        prune_on_completion: Union[bool, Unset] = UNSET,
         event_max_age_s: Union[Optional[int], Unset] = UNSET, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -988,7 +1019,7 @@ class AsyncThreadsByKey:
         event_max_age_s: drop events that are older
         """
         answer: types.Thread = await self._caller.call(
-            operations.THREADS_BY_KEY_ENSURE, [key], body={"status": status, "title": title,
+            _operations.THREADS_BY_KEY_ENSURE, [key], body={"status": status, "title": title,
             "agent": agent, "context": context, "preferences": preferences,
             "important_steps": important_steps, "metadata": metadata, "error": error,
             "run_policy": run_policy, "prune_on_completion": prune_on_completion,
@@ -1005,7 +1036,7 @@ class AsyncThreadsByKey:
     ) -> types.Thread:
         """Read the thread with this key."""
         answer: types.Thread = await self._caller.call(
-            operations.THREADS_BY_KEY_GET, [key], options=Options(if_none_match=if_none_match,
+            _operations.THREADS_BY_KEY_GET, [key], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -1019,10 +1050,11 @@ class AsyncThreadsStatesVersions:
         self._caller = caller
 
     def list(
-        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.StateVersion]:
         """List the versions of a state document of a thread.
@@ -1032,9 +1064,10 @@ class AsyncThreadsStatesVersions:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.THREADS_STATES_VERSIONS_LIST, [thread_id, name], query={"cursor": cursor,
-            "limit": limit, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_STATES_VERSIONS_LIST, [thread_id, name],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
@@ -1045,7 +1078,7 @@ class AsyncThreadsStatesVersions:
     ) -> types.StateVersion:
         """Read one version of a state document of a thread."""
         answer: types.StateVersion = await self._caller.call(
-            operations.THREADS_STATES_VERSIONS_GET, [thread_id, name, version],
+            _operations.THREADS_STATES_VERSIONS_GET, [thread_id, name, version],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1060,10 +1093,11 @@ class AsyncThreadsStates:
         self.versions = AsyncThreadsStatesVersions(caller)
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.State]:
         """List the state documents of a thread by name.
@@ -1073,28 +1107,31 @@ class AsyncThreadsStates:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.THREADS_STATES_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_STATES_LIST, [thread_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, thread_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read a state document of a thread."""
         answer: types.State = await self._caller.call(
-            operations.THREADS_STATES_GET, [thread_id, name],
+            _operations.THREADS_STATES_GET, [thread_id, name],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def put(
-        self, thread_id: str, name: str, *, data: Any, description: Union[Optional[str],
-        Unset] = UNSET, json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        self, thread_id: str, name: str, *, data: Any,
+        description: Union[Optional[str], Unset] = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
@@ -1108,7 +1145,7 @@ class AsyncThreadsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = await self._caller.call(
-            operations.THREADS_STATES_PUT, [thread_id, name], body={"description": description,
+            _operations.THREADS_STATES_PUT, [thread_id, name], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -1131,7 +1168,7 @@ class AsyncThreadsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = await self._caller.call(
-            operations.THREADS_STATES_UPDATE, [thread_id, name], body={"description": description,
+            _operations.THREADS_STATES_UPDATE, [thread_id, name], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
             principal=principal, fencing_token=fencing_token, timeout=timeout,
@@ -1147,7 +1184,7 @@ class AsyncThreadsStates:
     ) -> None:
         """Delete a state document of a thread and its versions."""
         await self._caller.call(
-            operations.THREADS_STATES_DELETE, [thread_id, name], options=Options(if_match=if_match,
+            _operations.THREADS_STATES_DELETE, [thread_id, name], options=Options(if_match=if_match,
             if_none_match=if_none_match, principal=principal, fencing_token=fencing_token,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1160,7 +1197,7 @@ class AsyncThreadsStates:
     ) -> None:
         """Ask who watches to show a state document of a thread."""
         await self._caller.call(
-            operations.THREADS_STATES_FOCUS, [thread_id, name],
+            _operations.THREADS_STATES_FOCUS, [thread_id, name],
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1175,8 +1212,9 @@ class AsyncThreadsAgentsStatesVersions:
     def list(
         self, thread_id: str, agent_id: str, name: str, *, cursor: Union[str, Unset] = UNSET,
         limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.StateVersion]:
         """List the versions of a state document of an agent in a thread.
@@ -1186,7 +1224,7 @@ class AsyncThreadsAgentsStatesVersions:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.THREADS_AGENTS_STATES_VERSIONS_LIST, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_VERSIONS_LIST, [thread_id, agent_id, name],
             query={"cursor": cursor, "limit": limit, "include": include},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -1194,13 +1232,14 @@ class AsyncThreadsAgentsStatesVersions:
 
     async def get(
         self, thread_id: str, agent_id: str, name: str, version: int, *,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.StateVersion:
         """Read one version of a state document of an agent in a thread."""
         answer: types.StateVersion = await self._caller.call(
-            operations.THREADS_AGENTS_STATES_VERSIONS_GET, [thread_id, agent_id, name, version],
+            _operations.THREADS_AGENTS_STATES_VERSIONS_GET, [thread_id, agent_id, name, version],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1215,10 +1254,11 @@ class AsyncThreadsAgentsStates:
         self.versions = AsyncThreadsAgentsStatesVersions(caller)
 
     def list(
-        self, thread_id: str, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, agent_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.State]:
         """List the state documents of an agent in a thread by name.
@@ -1228,20 +1268,22 @@ class AsyncThreadsAgentsStates:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.THREADS_AGENTS_STATES_LIST, [thread_id, agent_id], query={"cursor": cursor,
-            "limit": limit, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_AGENTS_STATES_LIST, [thread_id, agent_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, thread_id: str, agent_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read a state document of an agent in a thread."""
         answer: types.State = await self._caller.call(
-            operations.THREADS_AGENTS_STATES_GET, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_GET, [thread_id, agent_id, name],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1249,8 +1291,9 @@ class AsyncThreadsAgentsStates:
 
     async def put(
         self, thread_id: str, agent_id: str, name: str, *, data: Any,
-        description: Union[Optional[str], Unset] = UNSET, json_schema: Union[Optional[Mapping[str,
-        Any]], Unset] = UNSET, ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -1263,7 +1306,7 @@ class AsyncThreadsAgentsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = await self._caller.call(
-            operations.THREADS_AGENTS_STATES_PUT, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_PUT, [thread_id, agent_id, name],
             body={"description": description, "data": data, "json_schema": json_schema,
             "ui_schema": ui_schema}, options=Options(if_match=if_match, if_none_match=if_none_match,
             principal=principal, fencing_token=fencing_token, timeout=timeout,
@@ -1272,9 +1315,10 @@ class AsyncThreadsAgentsStates:
         return answer
 
     async def update(
-        self, thread_id: str, agent_id: str, name: str, *, description: Union[Optional[str],
-        Unset] = UNSET, data: Any = UNSET, json_schema: Union[Optional[Mapping[str, Any]],
-        Unset] = UNSET, ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        self, thread_id: str, agent_id: str, name: str, *,
+        description: Union[Optional[str], Unset] = UNSET, data: Any = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
@@ -1287,7 +1331,7 @@ class AsyncThreadsAgentsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = await self._caller.call(
-            operations.THREADS_AGENTS_STATES_UPDATE, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_UPDATE, [thread_id, agent_id, name],
             body={"description": description, "data": data, "json_schema": json_schema,
             "ui_schema": ui_schema}, json_patch=json_patch, options=Options(if_match=if_match,
             if_none_match=if_none_match, principal=principal, fencing_token=fencing_token,
@@ -1303,7 +1347,7 @@ class AsyncThreadsAgentsStates:
     ) -> None:
         """Delete a state document of an agent in a thread and its versions."""
         await self._caller.call(
-            operations.THREADS_AGENTS_STATES_DELETE, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_DELETE, [thread_id, agent_id, name],
             options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1316,7 +1360,7 @@ class AsyncThreadsAgentsStates:
     ) -> None:
         """Ask who watches to show a state document of an agent in a thread."""
         await self._caller.call(
-            operations.THREADS_AGENTS_STATES_FOCUS, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_FOCUS, [thread_id, agent_id, name],
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1343,7 +1387,7 @@ class AsyncThreadsResumption:
     ) -> types.Resumption:
         """Read everything that is needed to resume a thread."""
         answer: types.Resumption = await self._caller.call(
-            operations.THREADS_RESUMPTION_GET, [thread_id],
+            _operations.THREADS_RESUMPTION_GET, [thread_id],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1353,18 +1397,22 @@ class AsyncThreadsResumption:
         self, thread_id: str, *, system_prompt: Union[Optional[str], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, max_steps: Union[int, Unset] = UNSET,
         thinking_tokens: Union[int, Unset] = UNSET, max_tokens: Union[int, Unset] = UNSET,
-        container_id: Union[Optional[str], Unset] = UNSET, messages: Union[Sequence[Any],
-        Unset] = UNSET, tool_schemas: Union[Sequence[Any], Unset] = UNSET,
-        server_tools: Union[Sequence[Any], Unset] = UNSET, beta_headers: Union[Sequence[Any],
-        Unset] = UNSET, api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
+        container_id: Union[Optional[str], Unset] = UNSET,
+        messages: Union[Sequence[Any], Unset] = UNSET,
+        tool_schemas: Union[Sequence[Any], Unset] = UNSET,
+        server_tools: Union[Sequence[Any], Unset] = UNSET,
+        beta_headers: Union[Sequence[Any], Unset] = UNSET,
+        api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
         formatter: Union[Optional[str], Unset] = UNSET,
         stream_meta_history_and_tool_results: Union[bool, Unset] = UNSET,
-        compactor_type: Union[Optional[str], Unset] = UNSET, memory_store_type: Union[Optional[str],
-        Unset] = UNSET, file_registry: Union[Mapping[str, Any], Unset] = UNSET,
+        compactor_type: Union[Optional[str], Unset] = UNSET,
+        memory_store_type: Union[Optional[str], Unset] = UNSET,
+        file_registry: Union[Mapping[str, Any], Unset] = UNSET,
         extras: Union[Mapping[str, Any], Unset] = UNSET, max_retries: Union[int, Unset] = UNSET,
         base_delay: Union[float, Unset] = UNSET, last_known_input_tokens: Union[int, Unset] = UNSET,
-        last_known_output_tokens: Union[int, Unset] = UNSET, current_step: Union[int,
-        Unset] = UNSET, conversation_history: Union[Sequence[Any], Unset] = UNSET,
+        last_known_output_tokens: Union[int, Unset] = UNSET,
+        current_step: Union[int, Unset] = UNSET,
+        conversation_history: Union[Sequence[Any], Unset] = UNSET,
         title: Union[Optional[str], Unset] = UNSET, if_match: Optional[ETag] = None,
         if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
@@ -1398,7 +1446,7 @@ class AsyncThreadsResumption:
         title: the thread's
         """
         answer: types.Resumption = await self._caller.call(
-            operations.THREADS_RESUMPTION_PUT, [thread_id], body={"system_prompt": system_prompt,
+            _operations.THREADS_RESUMPTION_PUT, [thread_id], body={"system_prompt": system_prompt,
             "model": model, "max_steps": max_steps, "thinking_tokens": thinking_tokens,
             "max_tokens": max_tokens, "container_id": container_id, "messages": messages,
             "tool_schemas": tool_schemas, "server_tools": server_tools,
@@ -1419,23 +1467,27 @@ class AsyncThreadsResumption:
         self, thread_id: str, *, system_prompt: Union[Optional[str], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, max_steps: Union[int, Unset] = UNSET,
         thinking_tokens: Union[int, Unset] = UNSET, max_tokens: Union[int, Unset] = UNSET,
-        container_id: Union[Optional[str], Unset] = UNSET, messages: Union[Sequence[Any],
-        Unset] = UNSET, tool_schemas: Union[Sequence[Any], Unset] = UNSET,
-        server_tools: Union[Sequence[Any], Unset] = UNSET, beta_headers: Union[Sequence[Any],
-        Unset] = UNSET, api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
+        container_id: Union[Optional[str], Unset] = UNSET,
+        messages: Union[Sequence[Any], Unset] = UNSET,
+        tool_schemas: Union[Sequence[Any], Unset] = UNSET,
+        server_tools: Union[Sequence[Any], Unset] = UNSET,
+        beta_headers: Union[Sequence[Any], Unset] = UNSET,
+        api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
         formatter: Union[Optional[str], Unset] = UNSET,
         stream_meta_history_and_tool_results: Union[bool, Unset] = UNSET,
-        compactor_type: Union[Optional[str], Unset] = UNSET, memory_store_type: Union[Optional[str],
-        Unset] = UNSET, file_registry: Union[Mapping[str, Any], Unset] = UNSET,
+        compactor_type: Union[Optional[str], Unset] = UNSET,
+        memory_store_type: Union[Optional[str], Unset] = UNSET,
+        file_registry: Union[Mapping[str, Any], Unset] = UNSET,
         extras: Union[Mapping[str, Any], Unset] = UNSET, max_retries: Union[int, Unset] = UNSET,
         base_delay: Union[float, Unset] = UNSET, last_known_input_tokens: Union[int, Unset] = UNSET,
-        last_known_output_tokens: Union[int, Unset] = UNSET, current_step: Union[int,
-        Unset] = UNSET, conversation_history: Union[Sequence[Any], Unset] = UNSET,
-        title: Union[Optional[str], Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
-        timeout: Optional[float] = None, request_max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        last_known_output_tokens: Union[int, Unset] = UNSET,
+        current_step: Union[int, Unset] = UNSET,
+        conversation_history: Union[Sequence[Any], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        request_max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Resumption:
         """Change the resumption of a thread.
 
@@ -1465,11 +1517,12 @@ class AsyncThreadsResumption:
         title: the thread's
         """
         answer: types.Resumption = await self._caller.call(
-            operations.THREADS_RESUMPTION_UPDATE, [thread_id], body={"system_prompt": system_prompt,
-            "model": model, "max_steps": max_steps, "thinking_tokens": thinking_tokens,
-            "max_tokens": max_tokens, "container_id": container_id, "messages": messages,
-            "tool_schemas": tool_schemas, "server_tools": server_tools,
-            "beta_headers": beta_headers, "api_kwargs": api_kwargs, "formatter": formatter,
+            _operations.THREADS_RESUMPTION_UPDATE, [thread_id],
+            body={"system_prompt": system_prompt, "model": model, "max_steps": max_steps,
+            "thinking_tokens": thinking_tokens, "max_tokens": max_tokens,
+            "container_id": container_id, "messages": messages, "tool_schemas": tool_schemas,
+            "server_tools": server_tools, "beta_headers": beta_headers, "api_kwargs": api_kwargs,
+            "formatter": formatter,
             "stream_meta_history_and_tool_results": stream_meta_history_and_tool_results,
             "compactor_type": compactor_type, "memory_store_type": memory_store_type,
             "file_registry": file_registry, "extras": extras, "max_retries": max_retries,
@@ -1495,10 +1548,10 @@ class AsyncThreadsResumption:
         append_history: to the end of conversation_history
         """
         answer: types.Resumption = await self._caller.call(
-            operations.THREADS_RESUMPTION_APPEND, [thread_id], body={"append": append,
-            "append_history": append_history}, options=Options(idempotency_key=idempotency_key,
-            if_match=if_match, principal=principal, fencing_token=fencing_token, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.THREADS_RESUMPTION_APPEND, [thread_id],
+            body={"append": append, "append_history": append_history},
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -1510,10 +1563,11 @@ class AsyncThreadsHistory:
         self._caller = caller
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["messages"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["messages"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.HistoryEntry]:
         """List the finished runs of a thread as a conversation, newest first.
@@ -1523,20 +1577,22 @@ class AsyncThreadsHistory:
         include: messages: the whole conversation of each run too
         """
         return self._caller.page(
-            operations.THREADS_HISTORY_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_HISTORY_LIST, [thread_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, thread_id: str, sequence: int, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.HistoryEntry:
         """Read one entry of the history, whole."""
         answer: types.HistoryEntry = await self._caller.call(
-            operations.THREADS_HISTORY_GET, [thread_id, sequence],
+            _operations.THREADS_HISTORY_GET, [thread_id, sequence],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1544,12 +1600,14 @@ class AsyncThreadsHistory:
 
     async def update(
         self, thread_id: str, sequence: int, *, messages: Union[Sequence[Any], Unset] = UNSET,
-        final_response: Union[Optional[str], Unset] = UNSET, stop_reason: Union[Optional[str],
-        Unset] = UNSET, generated_files: Union[Sequence[Any], Unset] = UNSET,
-        extras: Union[Mapping[str, Any], Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        final_response: Union[Optional[str], Unset] = UNSET,
+        stop_reason: Union[Optional[str], Unset] = UNSET,
+        generated_files: Union[Sequence[Any], Unset] = UNSET,
+        extras: Union[Mapping[str, Any], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.HistoryEntry:
         """Give an entry of the history its messages, files and extras.
 
@@ -1558,7 +1616,7 @@ class AsyncThreadsHistory:
         generated_files: [{file_id, filename, …}]
         """
         answer: types.HistoryEntry = await self._caller.call(
-            operations.THREADS_HISTORY_UPDATE, [thread_id, sequence], body={"messages": messages,
+            _operations.THREADS_HISTORY_UPDATE, [thread_id, sequence], body={"messages": messages,
             "final_response": final_response, "stop_reason": stop_reason,
             "generated_files": generated_files, "extras": extras}, json_patch=json_patch,
             options=Options(if_match=if_match, principal=principal, fencing_token=fencing_token,
@@ -1578,15 +1636,15 @@ class AsyncThreadsRuns:
         ask_clarifications: Union[bool, Unset] = UNSET, policy: Union[Optional[Literal["reject",
         "enqueue", "interrupt", "rollback", "None"]], Unset] = UNSET,
         dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
-        parent_run_id: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str],
-        Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
-        agent_version: Union[Optional[str], Unset] = UNSET, model: Union[Optional[str],
-        Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
-        request: Union[Optional[Mapping[str, Any]], Unset] = UNSET, state: Union[Mapping[str, Any],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        parent_run_id: Union[Optional[str], Unset] = UNSET,
+        agent: Union[Optional[str], Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET,
+        model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
+        request: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        state: Union[Mapping[str, Any], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Run:
         """Start a run.
 
@@ -1599,7 +1657,7 @@ class AsyncThreadsRuns:
         request: what asks for the run, whole: a message with attachments …
         """
         answer: types.Run = await self._caller.call(
-            operations.THREADS_RUNS_CREATE, [thread_id], body={"user_input": user_input,
+            _operations.THREADS_RUNS_CREATE, [thread_id], body={"user_input": user_input,
             "ask_clarifications": ask_clarifications, "policy": policy, "dispatch": dispatch,
             "parent_run_id": parent_run_id, "agent": agent, "agent_id": agent_id,
             "agent_version": agent_version, "model": model, "provider": provider,
@@ -1610,11 +1668,12 @@ class AsyncThreadsRuns:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, status: Union[Literal["queued", "running", "waiting_for_input", "paused",
-        "completed", "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
-        parent_run_id: Union[str, Unset] = UNSET, include: Union[Literal["documents"],
-        Unset] = UNSET, agent_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, status: Union[Literal["queued", "running",
+        "waiting_for_input", "paused", "completed", "failed", "cancelled"], Unset] = UNSET,
+        agent: Union[str, Unset] = UNSET, parent_run_id: Union[str, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET, agent_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -1627,7 +1686,7 @@ class AsyncThreadsRuns:
         include: documents: user_input, request, state, input, content, final_output … too
         """
         return self._caller.page(
-            operations.THREADS_RUNS_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
+            _operations.THREADS_RUNS_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
             "status": status, "agent": agent, "parent_run_id": parent_run_id, "include": include,
             "agent_id": agent_id}, options=Options(principal=principal, consistency=consistency,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -1650,16 +1709,18 @@ class AsyncThreadsEvents(AsyncFollowThread):
 
     @overload
     async def append(
-        self, thread_id: str, *, kind: Union[str, Unset] = UNSET, text: Union[Optional[str],
-        Unset] = UNSET, payload: Any = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
-        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, kind: Union[str, Unset] = UNSET,
+        text: Union[Optional[str], Unset] = UNSET, payload: Any = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Event: ...
 
     async def append(
-        self, thread_id: str, *, kind: Union[str, Unset] = UNSET, text: Union[Optional[str],
-        Unset] = UNSET, payload: Any = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        self, thread_id: str, *, kind: Union[str, Unset] = UNSET,
+        text: Union[Optional[str], Unset] = UNSET, payload: Any = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET,
         events: Union[Sequence[types.EventInput], Unset] = UNSET,
         idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
@@ -1674,7 +1735,7 @@ class AsyncThreadsEvents(AsyncFollowThread):
         events: many events instead of one; all are appended or none
         """
         answer: Union[types.EventsAppended, types.Event] = await self._caller.call(
-            operations.THREADS_EVENTS_APPEND, [thread_id], body={"kind": kind, "text": text,
+            _operations.THREADS_EVENTS_APPEND, [thread_id], body={"kind": kind, "text": text,
             "payload": payload, "run_id": run_id, "events": events},
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -1683,9 +1744,10 @@ class AsyncThreadsEvents(AsyncFollowThread):
 
     def list(
         self, thread_id: str, *, after: Union[str, Unset] = UNSET, kind: Union[str, Unset] = UNSET,
-        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET, wait: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        wait: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Event]:
         """Read events after a cursor; ?wait= is a long poll.
 
@@ -1694,16 +1756,18 @@ class AsyncThreadsEvents(AsyncFollowThread):
         wait: seconds to wait for an event when there is none
         """
         return self._caller.page(
-            operations.THREADS_EVENTS_LIST, [thread_id], query={"after": after, "kind": kind,
-            "run_id": run_id, "limit": limit, "wait": wait}, options=Options(principal=principal,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_EVENTS_LIST, [thread_id],
+            query={"after": after, "kind": kind, "run_id": run_id, "limit": limit, "wait": wait},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
 
     async def prune(
-        self, thread_id: str, *, through_seq: Union[int, Unset] = UNSET, older_than: Union[Time,
-        Unset] = UNSET, finished: Union[bool, Unset] = UNSET, idempotency_key: Optional[str] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, through_seq: Union[int, Unset] = UNSET,
+        older_than: Union[Time, Unset] = UNSET, finished: Union[bool, Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.EventsPruned:
         """Remove the oldest events of a thread.
 
@@ -1712,8 +1776,8 @@ class AsyncThreadsEvents(AsyncFollowThread):
         finished: events before the first one of a run that still goes on
         """
         answer: types.EventsPruned = await self._caller.call(
-            operations.THREADS_EVENTS_PRUNE, [thread_id], body={"through_seq": through_seq,
-            "older_than": older_than, "finished": finished},
+            _operations.THREADS_EVENTS_PRUNE, [thread_id],
+            body={"through_seq": through_seq, "older_than": older_than, "finished": finished},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1733,7 +1797,7 @@ class AsyncThreadsParticipantsMe:
     ) -> types.Participant:
         """Read your own participant."""
         answer: types.Participant = await self._caller.call(
-            operations.THREADS_PARTICIPANTS_ME_GET, [thread_id],
+            _operations.THREADS_PARTICIPANTS_ME_GET, [thread_id],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1742,12 +1806,12 @@ class AsyncThreadsParticipantsMe:
     async def update(
         self, thread_id: str, *, role: Union[Literal["user", "assistant"], Unset] = UNSET,
         name: Union[str, Unset] = UNSET, image: Union[Optional[str], Unset] = UNSET,
-        status: Union[Optional[str], Unset] = UNSET, permission: Union[Literal["read",
-        "read_write"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        active: Union[bool, Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        status: Union[Optional[str], Unset] = UNSET,
+        permission: Union[Literal["read", "read_write"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, active: Union[bool, Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Change your own participant.
 
@@ -1759,7 +1823,7 @@ class AsyncThreadsParticipantsMe:
         active: who has left is not, and has no access
         """
         answer: types.Participant = await self._caller.call(
-            operations.THREADS_PARTICIPANTS_ME_UPDATE, [thread_id], body={"role": role,
+            _operations.THREADS_PARTICIPANTS_ME_UPDATE, [thread_id], body={"role": role,
             "name": name, "image": image, "status": status, "permission": permission,
             "metadata": metadata, "active": active}, json_patch=json_patch,
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
@@ -1774,17 +1838,17 @@ class AsyncThreadsParticipantsMe:
     ) -> types.Participant:
         """Leave a thread."""
         answer: types.Participant = await self._caller.call(
-            operations.THREADS_PARTICIPANTS_ME_LEAVE, [thread_id],
+            _operations.THREADS_PARTICIPANTS_ME_LEAVE, [thread_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def heartbeat(
-        self, thread_id: str, *, ttl_s: Union[int, Unset] = UNSET, status: Union[str,
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, ttl_s: Union[int, Unset] = UNSET,
+        status: Union[str, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Say that you are online.
 
@@ -1792,9 +1856,10 @@ class AsyncThreadsParticipantsMe:
         status: what it is doing, in its own words
         """
         answer: types.Participant = await self._caller.call(
-            operations.THREADS_PARTICIPANTS_ME_HEARTBEAT, [thread_id], body={"ttl_s": ttl_s,
-            "status": status}, options=Options(idempotency_key=idempotency_key, principal=principal,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_PARTICIPANTS_ME_HEARTBEAT, [thread_id],
+            body={"ttl_s": ttl_s, "status": status},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -1807,13 +1872,13 @@ class AsyncThreadsParticipants:
         self.me = AsyncThreadsParticipantsMe(caller)
 
     async def add(
-        self, thread_id: str, *, principal: str, role: Union[Literal["user", "assistant"],
-        Unset] = UNSET, name: Union[str, Unset] = UNSET, image: Union[Optional[str], Unset] = UNSET,
-        status: Union[Optional[str], Unset] = UNSET, permission: Union[Literal["read",
-        "read_write"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        idempotency_key: Optional[str] = None, request_principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, principal: str,
+        role: Union[Literal["user", "assistant"], Unset] = UNSET, name: Union[str, Unset] = UNSET,
+        image: Union[Optional[str], Unset] = UNSET, status: Union[Optional[str], Unset] = UNSET,
+        permission: Union[Literal["read", "read_write"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        request_principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Add a participant, or let one who has left take part again.
 
@@ -1825,7 +1890,7 @@ class AsyncThreadsParticipants:
         permission: read_write unless told
         """
         answer: types.Participant = await self._caller.call(
-            operations.THREADS_PARTICIPANTS_ADD, [thread_id], body={"principal": principal,
+            _operations.THREADS_PARTICIPANTS_ADD, [thread_id], body={"principal": principal,
             "role": role, "name": name, "image": image, "status": status, "permission": permission,
             "metadata": metadata}, options=Options(idempotency_key=idempotency_key,
             principal=request_principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -1833,11 +1898,12 @@ class AsyncThreadsParticipants:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, active: Union[bool, Unset] = UNSET, role: Union[Literal["user",
-        "assistant"], Unset] = UNSET, principal: Union[str, Unset] = UNSET,
-        request_principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, active: Union[bool, Unset] = UNSET,
+        role: Union[Literal["user", "assistant"], Unset] = UNSET,
+        principal: Union[str, Unset] = UNSET, request_principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Participant]:
         """List the participants of a thread, newest first.
 
@@ -1846,7 +1912,7 @@ class AsyncThreadsParticipants:
         active: true: those who take part now; false: those who have left
         """
         return self._caller.page(
-            operations.THREADS_PARTICIPANTS_LIST, [thread_id], query={"cursor": cursor,
+            _operations.THREADS_PARTICIPANTS_LIST, [thread_id], query={"cursor": cursor,
             "limit": limit, "active": active, "role": role, "principal": principal},
             options=Options(principal=request_principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
@@ -1859,21 +1925,21 @@ class AsyncThreadsParticipants:
     ) -> types.Participant:
         """Read a participant."""
         answer: types.Participant = await self._caller.call(
-            operations.THREADS_PARTICIPANTS_GET, [thread_id, participant_id],
+            _operations.THREADS_PARTICIPANTS_GET, [thread_id, participant_id],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def update(
-        self, thread_id: str, participant_id: str, *, role: Union[Literal["user", "assistant"],
-        Unset] = UNSET, name: Union[str, Unset] = UNSET, image: Union[Optional[str], Unset] = UNSET,
-        status: Union[Optional[str], Unset] = UNSET, permission: Union[Literal["read",
-        "read_write"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        active: Union[bool, Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, participant_id: str, *,
+        role: Union[Literal["user", "assistant"], Unset] = UNSET, name: Union[str, Unset] = UNSET,
+        image: Union[Optional[str], Unset] = UNSET, status: Union[Optional[str], Unset] = UNSET,
+        permission: Union[Literal["read", "read_write"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, active: Union[bool, Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Change a participant.
 
@@ -1885,11 +1951,11 @@ class AsyncThreadsParticipants:
         active: who has left is not, and has no access
         """
         answer: types.Participant = await self._caller.call(
-            operations.THREADS_PARTICIPANTS_UPDATE, [thread_id, participant_id], body={"role": role,
-            "name": name, "image": image, "status": status, "permission": permission,
-            "metadata": metadata, "active": active}, json_patch=json_patch,
-            options=Options(if_match=if_match, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.THREADS_PARTICIPANTS_UPDATE, [thread_id, participant_id],
+            body={"role": role, "name": name, "image": image, "status": status,
+            "permission": permission, "metadata": metadata, "active": active},
+            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -1900,7 +1966,7 @@ class AsyncThreadsParticipants:
     ) -> types.Participant:
         """End the access of a participant, who stays a sender of messages."""
         answer: types.Participant = await self._caller.call(
-            operations.THREADS_PARTICIPANTS_REMOVE, [thread_id, participant_id],
+            _operations.THREADS_PARTICIPANTS_REMOVE, [thread_id, participant_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1918,7 +1984,7 @@ class AsyncThreadsParticipants:
         status: what it is doing, in its own words
         """
         answer: types.Participant = await self._caller.call(
-            operations.THREADS_PARTICIPANTS_HEARTBEAT, [thread_id, participant_id],
+            _operations.THREADS_PARTICIPANTS_HEARTBEAT, [thread_id, participant_id],
             body={"ttl_s": ttl_s, "status": status},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -1935,8 +2001,9 @@ class AsyncThreadsMessagesVersions:
     def list(
         self, thread_id: str, message_id: str, *, cursor: Union[str, Unset] = UNSET,
         limit: Union[int, Unset] = UNSET, include: Union[Literal["debug"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.MessageVersion]:
         """List what a message was before, newest first.
@@ -1946,7 +2013,7 @@ class AsyncThreadsMessagesVersions:
         include: debug: in the metadata, too
         """
         return self._caller.page(
-            operations.THREADS_MESSAGES_VERSIONS_LIST, [thread_id, message_id],
+            _operations.THREADS_MESSAGES_VERSIONS_LIST, [thread_id, message_id],
             query={"cursor": cursor, "limit": limit, "include": include},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -1970,25 +2037,29 @@ class AsyncThreadsMessages:
 
     @overload
     async def create(
-        self, thread_id: str, *, content: Union[str, Unset] = UNSET, content_type: Union[str,
-        Unset] = UNSET, type: Union[Literal["chat", "command", "command-response", "log", "note",
-        "notice"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        filenames: Union[Sequence[Any], Unset] = UNSET, sender_id: Union[Optional[str],
-        Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
-        responds_to: Union[Optional[str], Unset] = UNSET, addressed_to: Union[Optional[str],
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, content: Union[str, Unset] = UNSET,
+        content_type: Union[str, Unset] = UNSET, type: Union[Literal["chat", "command",
+        "command-response", "log", "note", "notice"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        filenames: Union[Sequence[Any], Unset] = UNSET,
+        sender_id: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        responds_to: Union[Optional[str], Unset] = UNSET,
+        addressed_to: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Message: ...
 
     async def create(
-        self, thread_id: str, *, content: Union[str, Unset] = UNSET, content_type: Union[str,
-        Unset] = UNSET, type: Union[Literal["chat", "command", "command-response", "log", "note",
-        "notice"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        filenames: Union[Sequence[Any], Unset] = UNSET, sender_id: Union[Optional[str],
-        Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
-        responds_to: Union[Optional[str], Unset] = UNSET, addressed_to: Union[Optional[str],
-        Unset] = UNSET, messages: Union[Sequence[types.MessageInput], Unset] = UNSET,
+        self, thread_id: str, *, content: Union[str, Unset] = UNSET,
+        content_type: Union[str, Unset] = UNSET, type: Union[Literal["chat", "command",
+        "command-response", "log", "note", "notice"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        filenames: Union[Sequence[Any], Unset] = UNSET,
+        sender_id: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        responds_to: Union[Optional[str], Unset] = UNSET,
+        addressed_to: Union[Optional[str], Unset] = UNSET,
+        messages: Union[Sequence[types.MessageInput], Unset] = UNSET,
         idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -2006,7 +2077,7 @@ class AsyncThreadsMessages:
         messages: many messages instead of one; all are created or none
         """
         answer: Union[types.MessagesCreated, types.Message] = await self._caller.call(
-            operations.THREADS_MESSAGES_CREATE, [thread_id], body={"content": content,
+            _operations.THREADS_MESSAGES_CREATE, [thread_id], body={"content": content,
             "content_type": content_type, "type": type, "metadata": metadata,
             "filenames": filenames, "sender_id": sender_id, "run_id": run_id,
             "responds_to": responds_to, "addressed_to": addressed_to, "messages": messages},
@@ -2016,12 +2087,13 @@ class AsyncThreadsMessages:
         return answer
 
     def list(
-        self, thread_id: str, *, before: Union[str, Unset] = UNSET, after: Union[str,
-        Unset] = UNSET, limit: Union[int, Unset] = UNSET, type: Union[Literal["chat", "command",
-        "command-response", "log", "note", "notice"], Unset] = UNSET, sender_id: Union[str,
-        Unset] = UNSET, run_id: Union[str, Unset] = UNSET, include: Union[Literal["debug"],
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, *, before: Union[str, Unset] = UNSET,
+        after: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        type: Union[Literal["chat", "command", "command-response", "log", "note", "notice"],
+        Unset] = UNSET, sender_id: Union[str, Unset] = UNSET, run_id: Union[str, Unset] = UNSET,
+        include: Union[Literal["debug"], Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Message]:
         """Read messages before or after a cursor.
@@ -2032,7 +2104,7 @@ class AsyncThreadsMessages:
         include: debug: in the metadata, too
         """
         return self._caller.page(
-            operations.THREADS_MESSAGES_LIST, [thread_id], query={"before": before, "after": after,
+            _operations.THREADS_MESSAGES_LIST, [thread_id], query={"before": before, "after": after,
             "limit": limit, "type": type, "sender_id": sender_id, "run_id": run_id,
             "include": include}, options=Options(principal=principal, consistency=consistency,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -2052,9 +2124,9 @@ class AsyncThreadsMessages:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_MESSAGES_SEARCH, [thread_id], query={"q": q, "cursor": cursor,
-            "limit": limit}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_MESSAGES_SEARCH, [thread_id],
+            query={"q": q, "cursor": cursor, "limit": limit}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     async def get(
@@ -2069,7 +2141,7 @@ class AsyncThreadsMessages:
         include: debug: in the metadata, too
         """
         answer: types.Message = await self._caller.call(
-            operations.THREADS_MESSAGES_GET, [thread_id, message_id], query={"include": include},
+            _operations.THREADS_MESSAGES_GET, [thread_id, message_id], query={"include": include},
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2078,10 +2150,10 @@ class AsyncThreadsMessages:
     async def update(
         self, thread_id: str, message_id: str, *, content: Union[str, Unset] = UNSET,
         content_type: Union[str, Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        filenames: Union[Sequence[Any], Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        filenames: Union[Sequence[Any], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Message:
         """Edit a message; its version before is kept.
 
@@ -2091,7 +2163,7 @@ class AsyncThreadsMessages:
         filenames: names of files of the thread
         """
         answer: types.Message = await self._caller.call(
-            operations.THREADS_MESSAGES_UPDATE, [thread_id, message_id], body={"content": content,
+            _operations.THREADS_MESSAGES_UPDATE, [thread_id, message_id], body={"content": content,
             "content_type": content_type, "metadata": metadata, "filenames": filenames},
             json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -2105,7 +2177,7 @@ class AsyncThreadsMessages:
     ) -> None:
         """Delete a message: a tombstone stays, and its history."""
         await self._caller.call(
-            operations.THREADS_MESSAGES_DELETE, [thread_id, message_id],
+            _operations.THREADS_MESSAGES_DELETE, [thread_id, message_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2118,7 +2190,7 @@ class AsyncThreadsMessages:
     ) -> types.MessageDebug:
         """Read the debug data of a message."""
         answer: types.MessageDebug = await self._caller.call(
-            operations.THREADS_MESSAGES_DEBUG, [thread_id, message_id],
+            _operations.THREADS_MESSAGES_DEBUG, [thread_id, message_id],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2145,17 +2217,19 @@ class AsyncThreadsCheckpointsWrites:
         namespace: unless given, the outermost one that has it
         """
         answer: types.CheckpointWritten = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_WRITES_PUT, [thread_id, checkpoint_id],
-            query={"namespace": namespace}, body={"task_id": task_id, "task_path": task_path,
-            "ahead": ahead, "writes": writes}, options=Options(principal=principal,
-            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_CHECKPOINTS_WRITES_PUT, [thread_id, checkpoint_id],
+            query={"namespace": namespace},
+            body={"task_id": task_id, "task_path": task_path, "ahead": ahead, "writes": writes},
+            options=Options(principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def get(
         self, thread_id: str, checkpoint_id: str, *, namespace: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointWrites:
         """Read the pending writes of a checkpoint.
@@ -2163,7 +2237,7 @@ class AsyncThreadsCheckpointsWrites:
         namespace: unless given, the outermost one that has it
         """
         answer: types.CheckpointWrites = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_WRITES_GET, [thread_id, checkpoint_id],
+            _operations.THREADS_CHECKPOINTS_WRITES_GET, [thread_id, checkpoint_id],
             query={"namespace": namespace}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2178,15 +2252,18 @@ class AsyncThreadsCheckpoints:
         self.writes = AsyncThreadsCheckpointsWrites(caller)
 
     async def put(
-        self, thread_id: str, *, id: Union[str, Unset] = UNSET, namespace: Union[str,
-        Unset] = UNSET, parent_id: Union[Optional[str], Unset] = UNSET,
-        expected_latest: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str],
-        Unset] = UNSET, channel_values: Union[Mapping[str, Any], Unset] = UNSET,
-        changes: Union[types.CheckpointChanges, Unset] = UNSET, channel_versions: Union[Mapping[str,
-        Any], Unset] = UNSET, versions_seen: Union[Mapping[str, Any], Unset] = UNSET,
-        pending_sends: Union[Sequence[Any], Unset] = UNSET, metadata: Union[Mapping[str, Any],
-        Unset] = UNSET, node: Union[Optional[str], Unset] = UNSET, replace: Union[bool,
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        self, thread_id: str, *, id: Union[str, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, parent_id: Union[Optional[str], Unset] = UNSET,
+        expected_latest: Union[Optional[str], Unset] = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET,
+        channel_values: Union[Mapping[str, Any], Unset] = UNSET,
+        changes: Union[types.CheckpointChanges, Unset] = UNSET,
+        channel_versions: Union[Mapping[str, Any], Unset] = UNSET,
+        versions_seen: Union[Mapping[str, Any], Unset] = UNSET,
+        pending_sends: Union[Sequence[Any], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        node: Union[Optional[str], Unset] = UNSET, replace: Union[bool, Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Checkpoint:
@@ -2206,9 +2283,9 @@ class AsyncThreadsCheckpoints:
         replace: write over a checkpoint of this id, instead of 409
         """
         answer: types.Checkpoint = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_PUT, [thread_id], body={"id": id, "namespace": namespace,
-            "parent_id": parent_id, "expected_latest": expected_latest, "run_id": run_id,
-            "channel_values": channel_values, "changes": changes,
+            _operations.THREADS_CHECKPOINTS_PUT, [thread_id], body={"id": id,
+            "namespace": namespace, "parent_id": parent_id, "expected_latest": expected_latest,
+            "run_id": run_id, "channel_values": channel_values, "changes": changes,
             "channel_versions": channel_versions, "versions_seen": versions_seen,
             "pending_sends": pending_sends, "metadata": metadata, "node": node, "replace": replace},
             options=Options(idempotency_key=idempotency_key, principal=principal,
@@ -2217,12 +2294,14 @@ class AsyncThreadsCheckpoints:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, namespace: Union[str, Unset] = UNSET, id_before: Union[str, Unset] = UNSET,
-        include: Union[Literal["values", "writes", "all"], Unset] = UNSET, before: Union[str,
-        Unset] = UNSET, run_id: Union[str, Unset] = UNSET, metadata: Optional[Mapping[str,
-        Scalar]] = None, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, namespace: Union[str, Unset] = UNSET,
+        id_before: Union[str, Unset] = UNSET,
+        include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
+        before: Union[str, Unset] = UNSET, run_id: Union[str, Unset] = UNSET,
+        metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Checkpoint]:
         """List the checkpoints of a thread, newest first.
@@ -2235,7 +2314,7 @@ class AsyncThreadsCheckpoints:
         before: those that were put before this checkpoint
         """
         return self._caller.page(
-            operations.THREADS_CHECKPOINTS_LIST, [thread_id], query={"cursor": cursor,
+            _operations.THREADS_CHECKPOINTS_LIST, [thread_id], query={"cursor": cursor,
             "limit": limit, "namespace": namespace, "id_before": id_before, "include": include,
             "before": before, "run_id": run_id, **metadata_filter(metadata)},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
@@ -2252,7 +2331,7 @@ class AsyncThreadsCheckpoints:
         namespace: only this one; empty: the outermost graph
         """
         answer: types.CheckpointsPruned = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_DELETE_ALL, [thread_id], query={"namespace": namespace},
+            _operations.THREADS_CHECKPOINTS_DELETE_ALL, [thread_id], query={"namespace": namespace},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2268,7 +2347,7 @@ class AsyncThreadsCheckpoints:
         namespace: unless given, the outermost one that has it
         """
         answer: types.Checkpoint = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_LATEST, [thread_id], query={"namespace": namespace},
+            _operations.THREADS_CHECKPOINTS_LATEST, [thread_id], query={"namespace": namespace},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2276,8 +2355,9 @@ class AsyncThreadsCheckpoints:
 
     async def get(
         self, thread_id: str, checkpoint_id: str, *, namespace: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Checkpoint:
         """Read a checkpoint with its values and pending writes.
@@ -2285,16 +2365,17 @@ class AsyncThreadsCheckpoints:
         namespace: unless given, the outermost one that has it
         """
         answer: types.Checkpoint = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_GET, [thread_id, checkpoint_id],
+            _operations.THREADS_CHECKPOINTS_GET, [thread_id, checkpoint_id],
             query={"namespace": namespace}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def deltas(
-        self, thread_id: str, checkpoint_id: str, *, channels: Sequence[str], namespace: Union[str,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, checkpoint_id: str, *, channels: Sequence[str],
+        namespace: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointDeltas:
         """Read what tasks wrote to channels on the line of parents since their values.
 
@@ -2302,7 +2383,7 @@ class AsyncThreadsCheckpoints:
         channels: their names
         """
         answer: types.CheckpointDeltas = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_DELTAS, [thread_id, checkpoint_id],
+            _operations.THREADS_CHECKPOINTS_DELTAS, [thread_id, checkpoint_id],
             body={"namespace": namespace, "channels": channels},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
@@ -2310,11 +2391,11 @@ class AsyncThreadsCheckpoints:
         return answer
 
     async def prune(
-        self, thread_id: str, *, keep_latest: Union[int, Unset] = UNSET, older_than: Union[Time,
-        Unset] = UNSET, older_than_s: Union[int, Unset] = UNSET, namespace: Union[str,
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, keep_latest: Union[int, Unset] = UNSET,
+        older_than: Union[Time, Unset] = UNSET, older_than_s: Union[int, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointsPruned:
         """Remove the oldest checkpoints, by number or by age.
 
@@ -2324,7 +2405,7 @@ class AsyncThreadsCheckpoints:
         namespace: only this one
         """
         answer: types.CheckpointsPruned = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_PRUNE, [thread_id], body={"keep_latest": keep_latest,
+            _operations.THREADS_CHECKPOINTS_PRUNE, [thread_id], body={"keep_latest": keep_latest,
             "older_than": older_than, "older_than_s": older_than_s, "namespace": namespace},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -2338,16 +2419,17 @@ class AsyncThreadsCheckpoints:
     ) -> types.CheckpointsCopied:
         """Copy the checkpoints of a thread to another thread."""
         answer: types.CheckpointsCopied = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_COPY, [thread_id], body={"to_thread_id": to_thread_id},
+            _operations.THREADS_CHECKPOINTS_COPY, [thread_id], body={"to_thread_id": to_thread_id},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def diff(
-        self, thread_id: str, checkpoint_id: str, other_id: str, *, namespace: Union[str,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, checkpoint_id: str, other_id: str, *,
+        namespace: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointDiff:
         """Compare two checkpoints, channel by channel.
@@ -2355,7 +2437,7 @@ class AsyncThreadsCheckpoints:
         namespace: unless given, the outermost one that has it
         """
         answer: types.CheckpointDiff = await self._caller.call(
-            operations.THREADS_CHECKPOINTS_DIFF, [thread_id, checkpoint_id, other_id],
+            _operations.THREADS_CHECKPOINTS_DIFF, [thread_id, checkpoint_id, other_id],
             query={"namespace": namespace}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2369,9 +2451,10 @@ class AsyncThreadsSharesRedemptions:
         self._caller = caller
 
     def list(
-        self, thread_id: str, share_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, share_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Redemption]:
         """List who redeemed a share, newest first.
 
@@ -2379,7 +2462,7 @@ class AsyncThreadsSharesRedemptions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_SHARES_REDEMPTIONS_LIST, [thread_id, share_id],
+            _operations.THREADS_SHARES_REDEMPTIONS_LIST, [thread_id, share_id],
             query={"cursor": cursor, "limit": limit}, options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2394,8 +2477,9 @@ class AsyncThreadsShares:
 
     async def create(
         self, thread_id: str, *, kind: Literal["participate", "copy"],
-        permission: Union[Literal["read", "read_write"], Unset] = UNSET, label: Union[Optional[str],
-        Unset] = UNSET, max_redemptions: Union[Optional[int], Unset] = UNSET,
+        permission: Union[Literal["read", "read_write"], Unset] = UNSET,
+        label: Union[Optional[str], Unset] = UNSET,
+        max_redemptions: Union[Optional[int], Unset] = UNSET,
         expires_at: Union[Optional[Time], Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -2409,7 +2493,7 @@ class AsyncThreadsShares:
         expires_at: from then on it cannot be redeemed; access that it gave stays
         """
         answer: types.ShareCreated = await self._caller.call(
-            operations.THREADS_SHARES_CREATE, [thread_id], body={"kind": kind,
+            _operations.THREADS_SHARES_CREATE, [thread_id], body={"kind": kind,
             "permission": permission, "label": label, "max_redemptions": max_redemptions,
             "expires_at": expires_at}, options=Options(idempotency_key=idempotency_key,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -2417,9 +2501,10 @@ class AsyncThreadsShares:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Share]:
         """List the shares of a thread, newest first.
 
@@ -2427,7 +2512,7 @@ class AsyncThreadsShares:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_SHARES_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
+            _operations.THREADS_SHARES_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2439,7 +2524,7 @@ class AsyncThreadsShares:
     ) -> types.Share:
         """Read a share."""
         answer: types.Share = await self._caller.call(
-            operations.THREADS_SHARES_GET, [thread_id, share_id],
+            _operations.THREADS_SHARES_GET, [thread_id, share_id],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2452,7 +2537,7 @@ class AsyncThreadsShares:
     ) -> types.Share:
         """Revoke a share; the access that it gave ends, also of open streams."""
         answer: types.Share = await self._caller.call(
-            operations.THREADS_SHARES_REVOKE, [thread_id, share_id],
+            _operations.THREADS_SHARES_REVOKE, [thread_id, share_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2466,9 +2551,10 @@ class AsyncThreadsFilesVersions:
         self._caller = caller
 
     def list(
-        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.FileVersion]:
         """List the versions of a file, newest first.
@@ -2477,9 +2563,9 @@ class AsyncThreadsFilesVersions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_FILES_VERSIONS_LIST, [thread_id, name], query={"cursor": cursor,
-            "limit": limit}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_FILES_VERSIONS_LIST, [thread_id, name],
+            query={"cursor": cursor, "limit": limit}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     def download(
@@ -2489,7 +2575,7 @@ class AsyncThreadsFilesVersions:
     ) -> AsyncDownloads:
         """Read the bytes of a version."""
         return self._caller.download(
-            operations.THREADS_FILES_VERSIONS_DOWNLOAD, [thread_id, name, version],
+            _operations.THREADS_FILES_VERSIONS_DOWNLOAD, [thread_id, name, version],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2501,7 +2587,7 @@ class AsyncThreadsFilesVersions:
     ) -> None:
         """Delete a version; with the last one the file goes."""
         await self._caller.call(
-            operations.THREADS_FILES_VERSIONS_DELETE, [thread_id, name, version],
+            _operations.THREADS_FILES_VERSIONS_DELETE, [thread_id, name, version],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2515,8 +2601,9 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         self.versions = AsyncThreadsFilesVersions(caller)
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, prefix: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, prefix: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -2528,22 +2615,25 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         prefix: what the names begin with
         """
         return self._caller.page(
-            operations.THREADS_FILES_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
-            "prefix": prefix}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_FILES_LIST, [thread_id],
+            query={"cursor": cursor, "limit": limit, "prefix": prefix},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def upload(
-        self, thread_id: str, name: str, content: AsyncContent, *, content_type: Optional[str] = None,
-        if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        if_none_match: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, name: str, content: AsyncContent, *,
+        content_type: Optional[str] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, if_none_match: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.File:
         """Upload a file, or the next version of one."""
         answer: types.File = await self._caller.call(
-            operations.THREADS_FILES_UPLOAD, [thread_id, name], content=content,
-            content_type=content_type, options=Options(if_match=if_match, principal=principal,
-            if_none_match=if_none_match, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_FILES_UPLOAD, [thread_id, name],
+            content=content, content_type=content_type, options=Options(if_match=if_match,
+            principal=principal, if_none_match=if_none_match, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -2558,7 +2648,7 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         version: which one; the newest unless told
         """
         return self._caller.download(
-            operations.THREADS_FILES_DOWNLOAD, [thread_id, name], query={"version": version},
+            _operations.THREADS_FILES_DOWNLOAD, [thread_id, name], query={"version": version},
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2570,19 +2660,20 @@ class AsyncThreadsFiles(AsyncResumableUploads):
     ) -> None:
         """Delete a file with all of its versions."""
         await self._caller.call(
-            operations.THREADS_FILES_DELETE, [thread_id, name], options=Options(if_match=if_match,
+            _operations.THREADS_FILES_DELETE, [thread_id, name], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, thread_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.File:
         """Read what is known of a file."""
         answer: types.File = await self._caller.call(
-            operations.THREADS_FILES_GET, [thread_id, name],
+            _operations.THREADS_FILES_GET, [thread_id, name],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2599,7 +2690,7 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         metadata: an object of your own
         """
         answer: types.File = await self._caller.call(
-            operations.THREADS_FILES_UPDATE, [thread_id, name], body={"metadata": metadata},
+            _operations.THREADS_FILES_UPDATE, [thread_id, name], body={"metadata": metadata},
             json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2607,25 +2698,28 @@ class AsyncThreadsFiles(AsyncResumableUploads):
 
     @overload
     async def diff(
-        self, thread_id: str, name: str, *, format: Literal["text"], from_: Union[int,
-        Unset] = UNSET, to: Union[int, Unset] = UNSET, context: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, name: str, *, format: Literal["text"],
+        from_: Union[int, Unset] = UNSET, to: Union[int, Unset] = UNSET,
+        context: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> str: ...
 
     @overload
     async def diff(
         self, thread_id: str, name: str, *, format: Union[Literal["json"], Unset] = UNSET,
-        from_: Union[int, Unset] = UNSET, to: Union[int, Unset] = UNSET, context: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        from_: Union[int, Unset] = UNSET, to: Union[int, Unset] = UNSET,
+        context: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.FileDiff: ...
 
     async def diff(
-        self, thread_id: str, name: str, *, from_: Union[int, Unset] = UNSET, to: Union[int,
-        Unset] = UNSET, format: Union[Literal["json", "text"], Unset] = UNSET, context: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, name: str, *, from_: Union[int, Unset] = UNSET,
+        to: Union[int, Unset] = UNSET, format: Union[Literal["json", "text"], Unset] = UNSET,
+        context: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> Union[str, types.FileDiff]:
         """Compare two versions of a text, line by line.
 
@@ -2635,9 +2729,10 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         context: unchanged lines around each change; 3 unless told
         """
         answer: Union[str, types.FileDiff] = await self._caller.call(
-            operations.THREADS_FILES_DIFF, [thread_id, name], query={"from": from_, "to": to,
-            "format": format, "context": context}, options=Options(principal=principal,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_FILES_DIFF, [thread_id, name],
+            query={"from": from_, "to": to, "format": format, "context": context},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
         return answer
 
@@ -2652,16 +2747,17 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         version: the one to bring back
         """
         answer: types.File = await self._caller.call(
-            operations.THREADS_FILES_RESTORE, [thread_id, name], body={"version": version},
+            _operations.THREADS_FILES_RESTORE, [thread_id, name], body={"version": version},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def copy(
-        self, thread_id: str, name: str, *, to_thread_id: str, to_name: Union[Optional[str],
-        Unset] = UNSET, version: Union[Optional[int], Unset] = UNSET, history: Union[bool,
-        Unset] = UNSET, if_exists: Union[Literal["refuse", "add_version"], Unset] = UNSET,
+        self, thread_id: str, name: str, *, to_thread_id: str,
+        to_name: Union[Optional[str], Unset] = UNSET, version: Union[Optional[int], Unset] = UNSET,
+        history: Union[bool, Unset] = UNSET,
+        if_exists: Union[Literal["refuse", "add_version"], Unset] = UNSET,
         idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -2675,7 +2771,7 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         if_exists: when there is a file of that name: refuse, unless told to add_version
         """
         answer: types.File = await self._caller.call(
-            operations.THREADS_FILES_COPY, [thread_id, name], body={"thread_id": to_thread_id,
+            _operations.THREADS_FILES_COPY, [thread_id, name], body={"thread_id": to_thread_id,
             "name": to_name, "version": version, "history": history, "if_exists": if_exists},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -2690,8 +2786,9 @@ class AsyncThreadsUploads:
         self._caller = caller
 
     async def create(
-        self, thread_id: str, *, name: str, size_bytes: int, content_type: Union[Optional[str],
-        Unset] = UNSET, expected_version: Union[Optional[int], Unset] = UNSET,
+        self, thread_id: str, *, name: str, size_bytes: int,
+        content_type: Union[Optional[str], Unset] = UNSET,
+        expected_version: Union[Optional[int], Unset] = UNSET,
         sha256: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -2705,7 +2802,7 @@ class AsyncThreadsUploads:
         sha256: of the whole, in hexadecimal: what came is compared with it
         """
         answer: types.Upload = await self._caller.call(
-            operations.THREADS_UPLOADS_CREATE, [thread_id], body={"name": name,
+            _operations.THREADS_UPLOADS_CREATE, [thread_id], body={"name": name,
             "size_bytes": size_bytes, "content_type": content_type,
             "expected_version": expected_version, "sha256": sha256},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
@@ -2714,9 +2811,10 @@ class AsyncThreadsUploads:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Upload]:
         """List the uploads that are under way, newest first.
 
@@ -2724,7 +2822,7 @@ class AsyncThreadsUploads:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_UPLOADS_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
+            _operations.THREADS_UPLOADS_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2736,7 +2834,7 @@ class AsyncThreadsUploads:
     ) -> types.Upload:
         """Read how far an upload has come."""
         answer: types.Upload = await self._caller.call(
-            operations.THREADS_UPLOADS_GET, [thread_id, upload_id],
+            _operations.THREADS_UPLOADS_GET, [thread_id, upload_id],
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2753,7 +2851,7 @@ class AsyncThreadsUploads:
         offset: where the bytes belong, for who cannot send the header Upload-Offset
         """
         answer: types.Upload = await self._caller.call(
-            operations.THREADS_UPLOADS_APPEND, [thread_id, upload_id], query={"offset": offset},
+            _operations.THREADS_UPLOADS_APPEND, [thread_id, upload_id], query={"offset": offset},
             content=content, content_type=content_type, options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2766,7 +2864,7 @@ class AsyncThreadsUploads:
     ) -> None:
         """Give an upload up."""
         await self._caller.call(
-            operations.THREADS_UPLOADS_DELETE, [thread_id, upload_id],
+            _operations.THREADS_UPLOADS_DELETE, [thread_id, upload_id],
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2778,7 +2876,7 @@ class AsyncThreadsUploads:
     ) -> types.File:
         """Make a version of an upload that has all of its bytes."""
         answer: types.File = await self._caller.call(
-            operations.THREADS_UPLOADS_COMPLETE, [thread_id, upload_id],
+            _operations.THREADS_UPLOADS_COMPLETE, [thread_id, upload_id],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2805,17 +2903,18 @@ class AsyncThreads:
         self.uploads = AsyncThreadsUploads(caller)
 
     async def create(
-        self, *, key: Union[Optional[str], Unset] = UNSET, status: Union[Literal["active", "paused",
-        "cancelled", "error"], Unset] = UNSET, title: Union[Optional[str], Unset] = UNSET,
-        agent: Union[Optional[str], Unset] = UNSET, context: Union[Mapping[str, Any],
-        Unset] = UNSET, preferences: Union[Mapping[str, Any], Unset] = UNSET,
-        important_steps: Any = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        self, *, key: Union[Optional[str], Unset] = UNSET,
+        status: Union[Literal["active", "paused", "cancelled", "error"], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str], Unset] = UNSET,
+        context: Union[Mapping[str, Any], Unset] = UNSET,
+        preferences: Union[Mapping[str, Any], Unset] = UNSET, important_steps: Any = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
         error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"], Unset] = UNSET,
-        prune_on_completion: Union[bool, Unset] = UNSET, event_max_age_s: Union[Optional[int],
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        prune_on_completion: Union[bool, Unset] = UNSET,
+        event_max_age_s: Union[Optional[int], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
         """Create a thread.
 
@@ -2828,7 +2927,7 @@ class AsyncThreads:
         event_max_age_s: drop events that are older
         """
         answer: types.Thread = await self._caller.call(
-            operations.THREADS_CREATE, [], body={"key": key, "status": status, "title": title,
+            _operations.THREADS_CREATE, [], body={"key": key, "status": status, "title": title,
             "agent": agent, "context": context, "preferences": preferences,
             "important_steps": important_steps, "metadata": metadata, "error": error,
             "run_policy": run_policy, "prune_on_completion": prune_on_completion,
@@ -2839,10 +2938,11 @@ class AsyncThreads:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        key: Union[str, Unset] = UNSET, status: Union[Literal["active", "paused", "cancelled",
-        "error"], Unset] = UNSET, agent: Union[str, Unset] = UNSET, title: Union[str,
-        Unset] = UNSET, created_after: Union[Time, Unset] = UNSET, created_before: Union[Time,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        key: Union[str, Unset] = UNSET,
+        status: Union[Literal["active", "paused", "cancelled", "error"], Unset] = UNSET,
+        agent: Union[str, Unset] = UNSET, title: Union[str, Unset] = UNSET,
+        created_after: Union[Time, Unset] = UNSET, created_before: Union[Time, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET,
         metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -2858,7 +2958,7 @@ class AsyncThreads:
         include: documents: context, preferences and important_steps too
         """
         return self._caller.page(
-            operations.THREADS_LIST, [], query={"cursor": cursor, "limit": limit, "key": key,
+            _operations.THREADS_LIST, [], query={"cursor": cursor, "limit": limit, "key": key,
             "status": status, "agent": agent, "title": title, "created_after": created_after,
             "created_before": created_before, "include": include, **metadata_filter(metadata)},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
@@ -2867,13 +2967,14 @@ class AsyncThreads:
 
     async def get(
         self, thread_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
         """Read a thread."""
         answer: types.Thread = await self._caller.call(
-            operations.THREADS_GET, [thread_id], options=Options(if_none_match=if_none_match,
+            _operations.THREADS_GET, [thread_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2883,15 +2984,17 @@ class AsyncThreads:
         self, thread_id: str, *, key: Union[Optional[str], Unset] = UNSET,
         status: Union[Literal["active", "paused", "cancelled", "error"], Unset] = UNSET,
         title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str], Unset] = UNSET,
-        context: Union[Mapping[str, Any], Unset] = UNSET, preferences: Union[Mapping[str, Any],
-        Unset] = UNSET, important_steps: Any = UNSET, metadata: Union[Mapping[str, Any],
-        Unset] = UNSET, error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        context: Union[Mapping[str, Any], Unset] = UNSET,
+        preferences: Union[Mapping[str, Any], Unset] = UNSET, important_steps: Any = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"], Unset] = UNSET,
-        prune_on_completion: Union[bool, Unset] = UNSET, event_max_age_s: Union[Optional[int],
-        Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str, Any]]] = None,
-        if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        prune_on_completion: Union[bool, Unset] = UNSET,
+        event_max_age_s: Union[Optional[int], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
         """Change a thread.
 
@@ -2904,7 +3007,7 @@ class AsyncThreads:
         event_max_age_s: drop events that are older
         """
         answer: types.Thread = await self._caller.call(
-            operations.THREADS_UPDATE, [thread_id], body={"key": key, "status": status,
+            _operations.THREADS_UPDATE, [thread_id], body={"key": key, "status": status,
             "title": title, "agent": agent, "context": context, "preferences": preferences,
             "important_steps": important_steps, "metadata": metadata, "error": error,
             "run_policy": run_policy, "prune_on_completion": prune_on_completion,
@@ -2921,7 +3024,7 @@ class AsyncThreads:
     ) -> None:
         """Delete a thread, its runs and its events."""
         await self._caller.call(
-            operations.THREADS_DELETE, [thread_id], options=Options(if_match=if_match,
+            _operations.THREADS_DELETE, [thread_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -2933,7 +3036,7 @@ class AsyncThreads:
     ) -> types.Thread:
         """Pause a thread and its active runs."""
         answer: types.Thread = await self._caller.call(
-            operations.THREADS_PAUSE, [thread_id], options=Options(idempotency_key=idempotency_key,
+            _operations.THREADS_PAUSE, [thread_id], options=Options(idempotency_key=idempotency_key,
             if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2947,9 +3050,9 @@ class AsyncThreads:
     ) -> types.Thread:
         """Make a thread active again and resume its paused runs."""
         answer: types.Thread = await self._caller.call(
-            operations.THREADS_RESUME, [thread_id], options=Options(idempotency_key=idempotency_key,
-            if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.THREADS_RESUME, [thread_id],
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -2964,7 +3067,7 @@ class AsyncThreads:
         reason: told in the event
         """
         answer: types.Thread = await self._caller.call(
-            operations.THREADS_CANCEL, [thread_id], body={"reason": reason},
+            _operations.THREADS_CANCEL, [thread_id], body={"reason": reason},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2976,13 +3079,14 @@ class AsyncThreads:
     ) -> AsyncDownloads:
         """Export a thread with all that is in it, as a tar file."""
         return self._caller.download(
-            operations.THREADS_EXPORT, [thread_id], options=Options(principal=principal,
+            _operations.THREADS_EXPORT, [thread_id], options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     async def context(
-        self, thread_id: str, *, history_runs: Union[int, Unset] = UNSET, max_tokens: Union[int,
-        Unset] = UNSET, include_system: Union[bool, Unset] = UNSET, principal: Optional[str] = None,
+        self, thread_id: str, *, history_runs: Union[int, Unset] = UNSET,
+        max_tokens: Union[int, Unset] = UNSET, include_system: Union[bool, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -2994,7 +3098,7 @@ class AsyncThreads:
         include_system: begin with the system prompt of the thread's resumption
         """
         answer: types.ThreadContext = await self._caller.call(
-            operations.THREADS_CONTEXT, [thread_id], query={"history_runs": history_runs,
+            _operations.THREADS_CONTEXT, [thread_id], query={"history_runs": history_runs,
             "max_tokens": max_tokens, "include_system": include_system},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -3009,15 +3113,16 @@ class AsyncThreads:
     ) -> types.Notebook:
         """Read the notebook that a thread is in."""
         answer: types.Notebook = await self._caller.call(
-            operations.THREADS_NOTEBOOK, [thread_id], options=Options(principal=principal,
+            _operations.THREADS_NOTEBOOK, [thread_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def recovery(
-        self, thread_id: str, *, checkpoint_id: Union[str, Unset] = UNSET, namespace: Union[str,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, checkpoint_id: Union[str, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Recovery:
         """Read the newest state of a thread that is intact, and what to do again.
 
@@ -3025,9 +3130,10 @@ class AsyncThreads:
         namespace: the outermost graph unless given
         """
         answer: types.Recovery = await self._caller.call(
-            operations.THREADS_RECOVERY, [thread_id], query={"checkpoint_id": checkpoint_id,
-            "namespace": namespace}, options=Options(principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.THREADS_RECOVERY, [thread_id],
+            query={"checkpoint_id": checkpoint_id, "namespace": namespace},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
         return answer
 
@@ -3044,13 +3150,13 @@ class AsyncArchives:
     ) -> AsyncDownloads:
         """Export all threads and agents of the tenant, as a tar file."""
         return self._caller.download(
-            operations.ARCHIVES_EXPORT, [], options=Options(principal=principal, timeout=timeout,
+            _operations.ARCHIVES_EXPORT, [], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     async def import_archive(
-        self, content: AsyncContent, *, content_type: Optional[str] = None, ids: Union[Literal["keep",
-        "remap"], Unset] = UNSET, dry_run: Union[bool, Unset] = UNSET,
+        self, content: AsyncContent, *, content_type: Optional[str] = None,
+        ids: Union[Literal["keep", "remap"], Unset] = UNSET, dry_run: Union[bool, Unset] = UNSET,
         idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -3061,7 +3167,7 @@ class AsyncArchives:
         dry_run: verify it and look for conflicts, and change nothing
         """
         answer: types.Import = await self._caller.call(
-            operations.ARCHIVES_IMPORT_ARCHIVE, [], query={"ids": ids, "dry_run": dry_run},
+            _operations.ARCHIVES_IMPORT_ARCHIVE, [], query={"ids": ids, "dry_run": dry_run},
             content=content, content_type=content_type,
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -3090,7 +3196,7 @@ class AsyncRunsTools:
         messages: of the thread's resumption
         """
         answer: types.ToolsPause = await self._caller.call(
-            operations.RUNS_TOOLS_ASK, [run_id], body={"tools": tools,
+            _operations.RUNS_TOOLS_ASK, [run_id], body={"tools": tools,
             "backend_results": backend_results, "current_step": current_step, "messages": messages},
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3111,9 +3217,10 @@ class AsyncRunsTools:
         open: true: only those whose results are missing
         """
         return self._caller.page(
-            operations.RUNS_TOOLS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "open": open}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.RUNS_TOOLS_LIST, [run_id],
+            query={"cursor": cursor, "limit": limit, "open": open},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def answer(
@@ -3124,7 +3231,7 @@ class AsyncRunsTools:
     ) -> types.ToolsSettled:
         """Give results of tools; with the last one a run goes on."""
         answer: types.ToolsSettled = await self._caller.call(
-            operations.RUNS_TOOLS_ANSWER, [run_id], body={"results": results},
+            _operations.RUNS_TOOLS_ANSWER, [run_id], body={"results": results},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3139,8 +3246,9 @@ class AsyncRunsPhases:
 
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.RunPhase]:
         """List the changes of phase of a run, oldest first.
@@ -3149,7 +3257,7 @@ class AsyncRunsPhases:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.RUNS_PHASES_LIST, [run_id], query={"cursor": cursor, "limit": limit},
+            _operations.RUNS_PHASES_LIST, [run_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3164,8 +3272,9 @@ class AsyncRunsTurns:
     async def create(
         self, run_id: str, *, input: types.TurnInput, status: Union[Literal["running", "complete",
         "awaiting_tool", "awaiting_human", "failed", "cancelled"], Unset] = UNSET,
-        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET, latency_ms: Union[Optional[int],
-        Unset] = UNSET, checkpoint_id: Union[Optional[str], Unset] = UNSET,
+        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        latency_ms: Union[Optional[int], Unset] = UNSET,
+        checkpoint_id: Union[Optional[str], Unset] = UNSET,
         usage: Union[types.TurnUsageBody, Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -3179,7 +3288,7 @@ class AsyncRunsTurns:
         usage: of one call of a model; its cost is computed
         """
         answer: types.Turn = await self._caller.call(
-            operations.RUNS_TURNS_CREATE, [run_id], body={"input": input, "status": status,
+            _operations.RUNS_TURNS_CREATE, [run_id], body={"input": input, "status": status,
             "output": output, "latency_ms": latency_ms, "checkpoint_id": checkpoint_id,
             "usage": usage}, options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3200,20 +3309,22 @@ class AsyncRunsTurns:
         include: documents: input and output too
         """
         return self._caller.page(
-            operations.RUNS_TURNS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.RUNS_TURNS_LIST, [run_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, run_id: str, turn_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Turn:
         """Read a turn of a run."""
         answer: types.Turn = await self._caller.call(
-            operations.RUNS_TURNS_GET, [run_id, turn_id],
+            _operations.RUNS_TURNS_GET, [run_id, turn_id],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3222,12 +3333,14 @@ class AsyncRunsTurns:
     async def update(
         self, run_id: str, turn_id: str, *, status: Union[Literal["running", "complete",
         "awaiting_tool", "awaiting_human", "failed", "cancelled"], Unset] = UNSET,
-        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET, latency_ms: Union[Optional[int],
-        Unset] = UNSET, checkpoint_id: Union[Optional[str], Unset] = UNSET,
-        usage: Union[types.TurnUsageBody, Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        latency_ms: Union[Optional[int], Unset] = UNSET,
+        checkpoint_id: Union[Optional[str], Unset] = UNSET,
+        usage: Union[types.TurnUsageBody, Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Turn:
         """Complete or change a turn of a run.
 
@@ -3237,7 +3350,7 @@ class AsyncRunsTurns:
         usage: of one call of a model; its cost is computed
         """
         answer: types.Turn = await self._caller.call(
-            operations.RUNS_TURNS_UPDATE, [run_id, turn_id], body={"status": status,
+            _operations.RUNS_TURNS_UPDATE, [run_id, turn_id], body={"status": status,
             "output": output, "latency_ms": latency_ms, "checkpoint_id": checkpoint_id,
             "usage": usage}, json_patch=json_patch, options=Options(if_match=if_match,
             principal=principal, fencing_token=fencing_token, timeout=timeout,
@@ -3253,9 +3366,10 @@ class AsyncRunsUsage:
         self._caller = caller
 
     async def add(
-        self, run_id: str, *, input_tokens: int, output_tokens: int, model: Union[Optional[str],
-        Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET, turn_id: Union[Optional[str],
-        Unset] = UNSET, cache_creation_input_tokens: Union[int, Unset] = UNSET,
+        self, run_id: str, *, input_tokens: int, output_tokens: int,
+        model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
+        turn_id: Union[Optional[str], Unset] = UNSET,
+        cache_creation_input_tokens: Union[int, Unset] = UNSET,
         cache_read_input_tokens: Union[int, Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -3271,7 +3385,7 @@ class AsyncRunsUsage:
         cache_read_input_tokens: read from a cache
         """
         answer: types.Cost = await self._caller.call(
-            operations.RUNS_USAGE_ADD, [run_id], body={"model": model, "provider": provider,
+            _operations.RUNS_USAGE_ADD, [run_id], body={"model": model, "provider": provider,
             "turn_id": turn_id, "input_tokens": input_tokens, "output_tokens": output_tokens,
             "cache_creation_input_tokens": cache_creation_input_tokens,
             "cache_read_input_tokens": cache_read_input_tokens},
@@ -3288,7 +3402,7 @@ class AsyncRunsUsage:
     ) -> types.RunCost:
         """Read what a run and its descendants used and cost."""
         answer: types.RunCost = await self._caller.call(
-            operations.RUNS_USAGE_GET, [run_id], options=Options(principal=principal,
+            _operations.RUNS_USAGE_GET, [run_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -3311,15 +3425,18 @@ class AsyncRunsSteps:
     @overload
     async def append(
         self, run_id: str, *, log_id: Union[Optional[int], Unset] = UNSET,
-        body_run_id: Union[Optional[str], Unset] = UNSET, agent_uuid: Union[Optional[str],
-        Unset] = UNSET, action_type: Union[str, Unset] = UNSET, timestamp: Union[Optional[Time],
-        Unset] = UNSET, step_number: Union[Optional[int], Unset] = UNSET,
+        body_run_id: Union[Optional[str], Unset] = UNSET,
+        agent_uuid: Union[Optional[str], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
+        timestamp: Union[Optional[Time], Unset] = UNSET,
+        step_number: Union[Optional[int], Unset] = UNSET,
         action_data: Union[Mapping[str, Any], Unset] = UNSET,
         messages_snapshot: Union[Optional[Sequence[Any]], Unset] = UNSET,
-        messages_count: Union[Optional[int], Unset] = UNSET, estimated_tokens: Union[Optional[int],
-        Unset] = UNSET, duration_ms: Union[Optional[int], Unset] = UNSET,
-        turn_id: Union[Optional[str], Unset] = UNSET, tool_name: Union[Optional[str],
-        Unset] = UNSET, tool_use_id: Union[Optional[str], Unset] = UNSET,
+        messages_count: Union[Optional[int], Unset] = UNSET,
+        estimated_tokens: Union[Optional[int], Unset] = UNSET,
+        duration_ms: Union[Optional[int], Unset] = UNSET,
+        turn_id: Union[Optional[str], Unset] = UNSET,
+        tool_name: Union[Optional[str], Unset] = UNSET,
+        tool_use_id: Union[Optional[str], Unset] = UNSET,
         outcome: Union[Optional[Literal["success", "error", "None"]], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
         usage: Union[types.StepUsage, Unset] = UNSET, idempotency_key: Optional[str] = None,
@@ -3330,15 +3447,19 @@ class AsyncRunsSteps:
 
     async def append(
         self, run_id: str, *, steps: Union[Sequence[types.StepInput], Unset] = UNSET,
-        log_id: Union[Optional[int], Unset] = UNSET, body_run_id: Union[Optional[str],
-        Unset] = UNSET, agent_uuid: Union[Optional[str], Unset] = UNSET, action_type: Union[str,
-        Unset] = UNSET, timestamp: Union[Optional[Time], Unset] = UNSET,
-        step_number: Union[Optional[int], Unset] = UNSET, action_data: Union[Mapping[str, Any],
-        Unset] = UNSET, messages_snapshot: Union[Optional[Sequence[Any]], Unset] = UNSET,
-        messages_count: Union[Optional[int], Unset] = UNSET, estimated_tokens: Union[Optional[int],
-        Unset] = UNSET, duration_ms: Union[Optional[int], Unset] = UNSET,
-        turn_id: Union[Optional[str], Unset] = UNSET, tool_name: Union[Optional[str],
-        Unset] = UNSET, tool_use_id: Union[Optional[str], Unset] = UNSET,
+        log_id: Union[Optional[int], Unset] = UNSET,
+        body_run_id: Union[Optional[str], Unset] = UNSET,
+        agent_uuid: Union[Optional[str], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
+        timestamp: Union[Optional[Time], Unset] = UNSET,
+        step_number: Union[Optional[int], Unset] = UNSET,
+        action_data: Union[Mapping[str, Any], Unset] = UNSET,
+        messages_snapshot: Union[Optional[Sequence[Any]], Unset] = UNSET,
+        messages_count: Union[Optional[int], Unset] = UNSET,
+        estimated_tokens: Union[Optional[int], Unset] = UNSET,
+        duration_ms: Union[Optional[int], Unset] = UNSET,
+        turn_id: Union[Optional[str], Unset] = UNSET,
+        tool_name: Union[Optional[str], Unset] = UNSET,
+        tool_use_id: Union[Optional[str], Unset] = UNSET,
         outcome: Union[Optional[Literal["success", "error", "None"]], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
         usage: Union[types.StepUsage, Unset] = UNSET, idempotency_key: Optional[str] = None,
@@ -3364,7 +3485,7 @@ class AsyncRunsSteps:
         usage: the tokens of the call, which count for the run; also in action_data
         """
         answer: Union[types.StepsAppended, types.StepRef] = await self._caller.call(
-            operations.RUNS_STEPS_APPEND, [run_id], body={"steps": steps, "log_id": log_id,
+            _operations.RUNS_STEPS_APPEND, [run_id], body={"steps": steps, "log_id": log_id,
             "run_id": body_run_id, "agent_uuid": agent_uuid, "action_type": action_type,
             "timestamp": timestamp, "step_number": step_number, "action_data": action_data,
             "messages_snapshot": messages_snapshot, "messages_count": messages_count,
@@ -3379,9 +3500,10 @@ class AsyncRunsSteps:
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         include: Union[Literal["messages"], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
-        step_number: Union[int, Unset] = UNSET, from_: Union[Time, Unset] = UNSET, to: Union[Time,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        step_number: Union[int, Unset] = UNSET, from_: Union[Time, Unset] = UNSET,
+        to: Union[Time, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Step]:
         """List the steps of a run, oldest first.
@@ -3394,7 +3516,7 @@ class AsyncRunsSteps:
         to: before this time
         """
         return self._caller.page(
-            operations.RUNS_STEPS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            _operations.RUNS_STEPS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
             "include": include, "action_type": action_type, "step_number": step_number,
             "from": from_, "to": to}, options=Options(principal=principal, consistency=consistency,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3408,7 +3530,7 @@ class AsyncRunsSteps:
     ) -> types.Step:
         """Read a step with its messages."""
         answer: types.Step = await self._caller.call(
-            operations.RUNS_STEPS_GET, [run_id, number], options=Options(principal=principal,
+            _operations.RUNS_STEPS_GET, [run_id, number], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -3434,9 +3556,10 @@ class AsyncRunsLlmCalls:
         include: messages: the lists of messages, too
         """
         return self._caller.page(
-            operations.RUNS_LLM_CALLS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.RUNS_LLM_CALLS_LIST, [run_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
 
@@ -3460,9 +3583,10 @@ class AsyncRunsToolCalls:
         include: messages: the lists of messages, too
         """
         return self._caller.page(
-            operations.RUNS_TOOL_CALLS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.RUNS_TOOL_CALLS_LIST, [run_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
 
@@ -3475,10 +3599,11 @@ class AsyncRunsCheckpoints:
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         namespace: Union[str, Unset] = UNSET, id_before: Union[str, Unset] = UNSET,
-        include: Union[Literal["values", "writes", "all"], Unset] = UNSET, before: Union[str,
-        Unset] = UNSET, metadata: Optional[Mapping[str, Scalar]] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
+        before: Union[str, Unset] = UNSET, metadata: Optional[Mapping[str, Scalar]] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.RunCheckpoint]:
         """List the checkpoints of a run, newest first.
@@ -3491,7 +3616,7 @@ class AsyncRunsCheckpoints:
         before: those that were put before this checkpoint
         """
         return self._caller.page(
-            operations.RUNS_CHECKPOINTS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            _operations.RUNS_CHECKPOINTS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
             "namespace": namespace, "id_before": id_before, "include": include, "before": before,
             **metadata_filter(metadata)}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3499,8 +3624,9 @@ class AsyncRunsCheckpoints:
 
     async def get(
         self, run_id: str, checkpoint_id: str, *, namespace: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.RunCheckpoint:
         """Read a checkpoint of a run, with its state.
@@ -3508,7 +3634,7 @@ class AsyncRunsCheckpoints:
         namespace: unless given, the outermost one that has it
         """
         answer: types.RunCheckpoint = await self._caller.call(
-            operations.RUNS_CHECKPOINTS_GET, [run_id, checkpoint_id],
+            _operations.RUNS_CHECKPOINTS_GET, [run_id, checkpoint_id],
             query={"namespace": namespace}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3533,10 +3659,11 @@ class AsyncRuns(AsyncWaitAndWork):
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         status: Union[Literal["queued", "running", "waiting_for_input", "paused", "completed",
         "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
-        parent_run_id: Union[str, Unset] = UNSET, include: Union[Literal["documents"],
-        Unset] = UNSET, agent_id: Union[str, Unset] = UNSET, thread_id: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        parent_run_id: Union[str, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET, agent_id: Union[str, Unset] = UNSET,
+        thread_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Run]:
         """List runs of all threads, newest first.
@@ -3547,18 +3674,18 @@ class AsyncRuns(AsyncWaitAndWork):
         include: documents: user_input, request, state, input, content, final_output … too
         """
         return self._caller.page(
-            operations.RUNS_LIST, [], query={"cursor": cursor, "limit": limit, "status": status,
+            _operations.RUNS_LIST, [], query={"cursor": cursor, "limit": limit, "status": status,
             "agent": agent, "parent_run_id": parent_run_id, "include": include,
             "agent_id": agent_id, "thread_id": thread_id}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     async def claim(
-        self, *, worker: str, lease_ms: Union[int, Unset] = UNSET, agent: Union[Optional[str],
-        Unset] = UNSET, thread_id: Union[Optional[str], Unset] = UNSET, wait: Union[int,
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, *, worker: str, lease_ms: Union[int, Unset] = UNSET,
+        agent: Union[Optional[str], Unset] = UNSET, thread_id: Union[Optional[str], Unset] = UNSET,
+        wait: Union[int, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Optional[types.Run]:
         """Claim the next queued run under a lease; 204 when there is none.
 
@@ -3569,8 +3696,8 @@ class AsyncRuns(AsyncWaitAndWork):
         wait: seconds to wait for a run when there is none
         """
         answer: Optional[types.Run] = await self._caller.call(
-            operations.RUNS_CLAIM, [], query={"wait": wait}, body={"worker": worker,
-            "lease_ms": lease_ms, "agent": agent, "thread_id": thread_id},
+            _operations.RUNS_CLAIM, [], query={"wait": wait},
+            body={"worker": worker, "lease_ms": lease_ms, "agent": agent, "thread_id": thread_id},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3588,7 +3715,7 @@ class AsyncRuns(AsyncWaitAndWork):
         include: member_responses: what its children answered too
         """
         answer: types.RunWithMembers = await self._caller.call(
-            operations.RUNS_GET, [run_id], query={"include": include},
+            _operations.RUNS_GET, [run_id], query={"include": include},
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3596,12 +3723,14 @@ class AsyncRuns(AsyncWaitAndWork):
 
     async def update(
         self, run_id: str, *, status: Union[Literal["queued", "running", "waiting_for_input",
-        "paused", "completed", "failed", "cancelled"], Unset] = UNSET, state: Union[Mapping[str,
-        Any], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        final_output: Any = UNSET, error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        "paused", "completed", "failed", "cancelled"], Unset] = UNSET,
+        state: Union[Mapping[str, Any], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, final_output: Any = UNSET,
+        error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
-        stop_reason: Union[Optional[str], Unset] = UNSET, content: Union[Optional[str],
-        Unset] = UNSET, content_type: Union[Optional[str], Unset] = UNSET, citations: Any = UNSET,
+        stop_reason: Union[Optional[str], Unset] = UNSET,
+        content: Union[Optional[str], Unset] = UNSET,
+        content_type: Union[Optional[str], Unset] = UNSET, citations: Any = UNSET,
         metrics: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
@@ -3616,7 +3745,7 @@ class AsyncRuns(AsyncWaitAndWork):
         metrics: what the engine measured
         """
         answer: types.Run = await self._caller.call(
-            operations.RUNS_UPDATE, [run_id], body={"status": status, "state": state,
+            _operations.RUNS_UPDATE, [run_id], body={"status": status, "state": state,
             "metadata": metadata, "final_output": final_output, "error": error, "model": model,
             "provider": provider, "stop_reason": stop_reason, "content": content,
             "content_type": content_type, "citations": citations, "metrics": metrics},
@@ -3633,7 +3762,7 @@ class AsyncRuns(AsyncWaitAndWork):
     ) -> types.RunTree:
         """Read a run with its descendants, nested."""
         answer: types.RunTree = await self._caller.call(
-            operations.RUNS_TREE, [run_id], options=Options(principal=principal,
+            _operations.RUNS_TREE, [run_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -3641,8 +3770,9 @@ class AsyncRuns(AsyncWaitAndWork):
     async def set_phase(
         self, run_id: str, *, to: Literal["created", "initializing", "planning", "executing",
         "awaiting_tool", "awaiting_human", "reflecting", "completed", "failed", "cancelled"],
-        trigger: Union[Optional[str], Unset] = UNSET, detail: Union[Optional[Mapping[str, Any]],
-        Unset] = UNSET, idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
+        trigger: Union[Optional[str], Unset] = UNSET,
+        detail: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -3653,10 +3783,10 @@ class AsyncRuns(AsyncWaitAndWork):
         detail: for the log
         """
         answer: types.Run = await self._caller.call(
-            operations.RUNS_SET_PHASE, [run_id], body={"to": to, "trigger": trigger,
-            "detail": detail}, options=Options(idempotency_key=idempotency_key, if_match=if_match,
-            principal=principal, fencing_token=fencing_token, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.RUNS_SET_PHASE, [run_id],
+            body={"to": to, "trigger": trigger, "detail": detail},
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -3671,7 +3801,7 @@ class AsyncRuns(AsyncWaitAndWork):
         input: any JSON value: the answer to the question
         """
         answer: types.Run = await self._caller.call(
-            operations.RUNS_INPUT, [run_id], body={"input": input},
+            _operations.RUNS_INPUT, [run_id], body={"input": input},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3685,7 +3815,7 @@ class AsyncRuns(AsyncWaitAndWork):
     ) -> types.Run:
         """Pause a run."""
         answer: types.Run = await self._caller.call(
-            operations.RUNS_PAUSE, [run_id], options=Options(idempotency_key=idempotency_key,
+            _operations.RUNS_PAUSE, [run_id], options=Options(idempotency_key=idempotency_key,
             if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -3699,7 +3829,7 @@ class AsyncRuns(AsyncWaitAndWork):
     ) -> types.Run:
         """Resume a paused run."""
         answer: types.Run = await self._caller.call(
-            operations.RUNS_RESUME, [run_id], options=Options(idempotency_key=idempotency_key,
+            _operations.RUNS_RESUME, [run_id], options=Options(idempotency_key=idempotency_key,
             if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -3716,7 +3846,7 @@ class AsyncRuns(AsyncWaitAndWork):
         reason: told in the event
         """
         answer: types.Run = await self._caller.call(
-            operations.RUNS_CANCEL, [run_id], body={"reason": reason},
+            _operations.RUNS_CANCEL, [run_id], body={"reason": reason},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3733,7 +3863,7 @@ class AsyncRuns(AsyncWaitAndWork):
         lease_ms: 30000 unless told
         """
         answer: types.Run = await self._caller.call(
-            operations.RUNS_HEARTBEAT, [run_id], body={"lease_ms": lease_ms},
+            _operations.RUNS_HEARTBEAT, [run_id], body={"lease_ms": lease_ms},
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3747,16 +3877,17 @@ class AsyncRuns(AsyncWaitAndWork):
     ) -> types.Run:
         """Give a claimed run back to the queue."""
         answer: types.Run = await self._caller.call(
-            operations.RUNS_RELEASE, [run_id], options=Options(idempotency_key=idempotency_key,
+            _operations.RUNS_RELEASE, [run_id], options=Options(idempotency_key=idempotency_key,
             principal=principal, fencing_token=fencing_token, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def recovery(
-        self, run_id: str, *, checkpoint_id: Union[str, Unset] = UNSET, namespace: Union[str,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, run_id: str, *, checkpoint_id: Union[str, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Recovery:
         """Read the newest state of a run that is intact, and what to do again.
 
@@ -3764,9 +3895,10 @@ class AsyncRuns(AsyncWaitAndWork):
         namespace: the outermost graph unless given
         """
         answer: types.Recovery = await self._caller.call(
-            operations.RUNS_RECOVERY, [run_id], query={"checkpoint_id": checkpoint_id,
-            "namespace": namespace}, options=Options(principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.RUNS_RECOVERY, [run_id],
+            query={"checkpoint_id": checkpoint_id, "namespace": namespace},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
         return answer
 
@@ -3787,7 +3919,7 @@ class AsyncRuns(AsyncWaitAndWork):
         dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
         """
         answer: types.Replayed = await self._caller.call(
-            operations.RUNS_REPLAY, [run_id], body={"checkpoint_id": checkpoint_id,
+            _operations.RUNS_REPLAY, [run_id], body={"checkpoint_id": checkpoint_id,
             "namespace": namespace, "modified_state": modified_state, "policy": policy,
             "dispatch": dispatch}, options=Options(idempotency_key=idempotency_key,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3803,8 +3935,9 @@ class AsyncPricesVersions:
 
     def list(
         self, model: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Price]:
         """List the versions of a model's price, newest first.
@@ -3813,7 +3946,7 @@ class AsyncPricesVersions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.PRICES_VERSIONS_LIST, [model], query={"cursor": cursor, "limit": limit},
+            _operations.PRICES_VERSIONS_LIST, [model], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3828,8 +3961,9 @@ class AsyncPrices:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Price]:
         """List the prices of models by name, the newest version of each.
@@ -3838,7 +3972,7 @@ class AsyncPrices:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.PRICES_LIST, [], query={"cursor": cursor, "limit": limit},
+            _operations.PRICES_LIST, [], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3851,7 +3985,7 @@ class AsyncPrices:
     ) -> types.Price:
         """Read the price of a model."""
         answer: types.Price = await self._caller.call(
-            operations.PRICES_GET, [model], options=Options(if_none_match=if_none_match,
+            _operations.PRICES_GET, [model], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -3859,9 +3993,10 @@ class AsyncPrices:
 
     async def put(
         self, model: str, *, input: float, output: float, cache_write: Union[float, Unset] = UNSET,
-        cache_read: Union[float, Unset] = UNSET, long_context: Union[types.LongContextPrice,
-        Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET, currency: Union[str,
-        Unset] = UNSET, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        cache_read: Union[float, Unset] = UNSET,
+        long_context: Union[types.LongContextPrice, Unset] = UNSET,
+        provider: Union[Optional[str], Unset] = UNSET, currency: Union[str, Unset] = UNSET,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Price:
@@ -3875,7 +4010,7 @@ class AsyncPrices:
         currency: USD unless told; that of all prices of the tenant
         """
         answer: types.Price = await self._caller.call(
-            operations.PRICES_PUT, [model], body={"input": input, "output": output,
+            _operations.PRICES_PUT, [model], body={"input": input, "output": output,
             "cache_write": cache_write, "cache_read": cache_read, "long_context": long_context,
             "provider": provider, "currency": currency}, options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3889,7 +4024,7 @@ class AsyncPrices:
     ) -> None:
         """From here on a model has no price; its versions stay."""
         await self._caller.call(
-            operations.PRICES_DELETE, [model], options=Options(if_match=if_match,
+            _operations.PRICES_DELETE, [model], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -3900,7 +4035,7 @@ class AsyncPrices:
     ) -> types.Cost:
         """Compute what a call of a model costs; nothing is stored."""
         answer: types.Cost = await self._caller.call(
-            operations.PRICES_COST, [], body={"model": model, "usage": usage},
+            _operations.PRICES_COST, [], body={"model": model, "usage": usage},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -3915,9 +4050,10 @@ class AsyncUsage:
 
     async def get(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        from_: Union[str, Unset] = UNSET, to: Union[str, Unset] = UNSET, group_by: Union[str,
-        Unset] = UNSET, model: Union[str, Unset] = UNSET, provider: Union[str, Unset] = UNSET,
-        agent_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        from_: Union[str, Unset] = UNSET, to: Union[str, Unset] = UNSET,
+        group_by: Union[str, Unset] = UNSET, model: Union[str, Unset] = UNSET,
+        provider: Union[str, Unset] = UNSET, agent_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -3931,7 +4067,7 @@ class AsyncUsage:
         group_by: any of day, model, provider and agent, with commas between; day unless told
         """
         answer: types.Usage = await self._caller.call(
-            operations.USAGE_GET, [], query={"cursor": cursor, "limit": limit, "from": from_,
+            _operations.USAGE_GET, [], query={"cursor": cursor, "limit": limit, "from": from_,
             "to": to, "group_by": group_by, "model": model, "provider": provider,
             "agent_id": agent_id}, options=Options(principal=principal, consistency=consistency,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3941,8 +4077,9 @@ class AsyncUsage:
     def averages(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         days: Union[int, Unset] = UNSET, group_by: Union[Literal["thread", "agent"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.UsageAverage]:
         """Average tokens of the runs of the last days, by thread or agent.
@@ -3953,9 +4090,10 @@ class AsyncUsage:
         group_by: thread unless told
         """
         return self._caller.page(
-            operations.USAGE_AVERAGES, [], query={"cursor": cursor, "limit": limit, "days": days,
-            "group_by": group_by}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.USAGE_AVERAGES, [],
+            query={"cursor": cursor, "limit": limit, "days": days, "group_by": group_by},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
 
@@ -3967,15 +4105,16 @@ class AsyncEvals:
 
     async def create(
         self, *, name: str, eval_type: str, agent_id: Union[Optional[str], Unset] = UNSET,
-        agent_version: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str],
-        Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str],
-        Unset] = UNSET, evaluated_name: Union[Optional[str], Unset] = UNSET,
-        eval_input: Union[Mapping[str, Any], Unset] = UNSET, eval_data: Union[Mapping[str, Any],
-        Unset] = UNSET, score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        agent_version: Union[Optional[str], Unset] = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET,
+        provider: Union[Optional[str], Unset] = UNSET,
+        evaluated_name: Union[Optional[str], Unset] = UNSET,
+        eval_input: Union[Mapping[str, Any], Unset] = UNSET,
+        eval_data: Union[Mapping[str, Any], Unset] = UNSET,
+        score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Eval:
         """Record an eval run.
 
@@ -3987,7 +4126,7 @@ class AsyncEvals:
         score: from 0 to 1, with up to 6 digits after the point
         """
         answer: types.Eval = await self._caller.call(
-            operations.EVALS_CREATE, [], body={"name": name, "eval_type": eval_type,
+            _operations.EVALS_CREATE, [], body={"name": name, "eval_type": eval_type,
             "agent_id": agent_id, "agent_version": agent_version, "run_id": run_id, "model": model,
             "provider": provider, "evaluated_name": evaluated_name, "eval_input": eval_input,
             "eval_data": eval_data, "score": score, "passed": passed, "metadata": metadata},
@@ -4010,7 +4149,7 @@ class AsyncEvals:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.EVALS_LIST, [], query={"cursor": cursor, "limit": limit,
+            _operations.EVALS_LIST, [], query={"cursor": cursor, "limit": limit,
             "eval_type": eval_type, "agent_id": agent_id, "run_id": run_id},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -4018,27 +4157,30 @@ class AsyncEvals:
 
     async def get(
         self, eval_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Eval:
         """Read an eval run."""
         answer: types.Eval = await self._caller.call(
-            operations.EVALS_GET, [eval_id], options=Options(if_none_match=if_none_match,
+            _operations.EVALS_GET, [eval_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
         return answer
 
     async def update(
-        self, eval_id: str, *, name: Union[str, Unset] = UNSET, eval_type: Union[str,
-        Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
-        agent_version: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str],
-        Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str],
-        Unset] = UNSET, evaluated_name: Union[Optional[str], Unset] = UNSET,
-        eval_input: Union[Mapping[str, Any], Unset] = UNSET, eval_data: Union[Mapping[str, Any],
-        Unset] = UNSET, score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        self, eval_id: str, *, name: Union[str, Unset] = UNSET,
+        eval_type: Union[str, Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET,
+        provider: Union[Optional[str], Unset] = UNSET,
+        evaluated_name: Union[Optional[str], Unset] = UNSET,
+        eval_input: Union[Mapping[str, Any], Unset] = UNSET,
+        eval_data: Union[Mapping[str, Any], Unset] = UNSET,
+        score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -4053,7 +4195,7 @@ class AsyncEvals:
         score: from 0 to 1, with up to 6 digits after the point
         """
         answer: types.Eval = await self._caller.call(
-            operations.EVALS_UPDATE, [eval_id], body={"name": name, "eval_type": eval_type,
+            _operations.EVALS_UPDATE, [eval_id], body={"name": name, "eval_type": eval_type,
             "agent_id": agent_id, "agent_version": agent_version, "run_id": run_id, "model": model,
             "provider": provider, "evaluated_name": evaluated_name, "eval_input": eval_input,
             "eval_data": eval_data, "score": score, "passed": passed, "metadata": metadata},
@@ -4069,7 +4211,7 @@ class AsyncEvals:
     ) -> None:
         """Delete an eval run."""
         await self._caller.call(
-            operations.EVALS_DELETE, [eval_id], options=Options(if_match=if_match,
+            _operations.EVALS_DELETE, [eval_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -4091,16 +4233,17 @@ class AsyncNotebooksSessions:
         thread_id: a new thread when absent
         """
         answer: types.NotebookSession = await self._caller.call(
-            operations.NOTEBOOKS_SESSIONS_ADD, [notebook_id], body={"thread_id": thread_id},
+            _operations.NOTEBOOKS_SESSIONS_ADD, [notebook_id], body={"thread_id": thread_id},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     def list(
-        self, notebook_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, notebook_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.NotebookSession]:
         """List the threads of a notebook, newest first.
@@ -4109,9 +4252,9 @@ class AsyncNotebooksSessions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.NOTEBOOKS_SESSIONS_LIST, [notebook_id], query={"cursor": cursor,
-            "limit": limit}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.NOTEBOOKS_SESSIONS_LIST, [notebook_id],
+            query={"cursor": cursor, "limit": limit}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     async def remove(
@@ -4121,7 +4264,7 @@ class AsyncNotebooksSessions:
     ) -> None:
         """Take a thread out of a notebook; the thread stays."""
         await self._caller.call(
-            operations.NOTEBOOKS_SESSIONS_REMOVE, [notebook_id, thread_id],
+            _operations.NOTEBOOKS_SESSIONS_REMOVE, [notebook_id, thread_id],
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -4136,17 +4279,17 @@ class AsyncNotebooks:
 
     async def create(
         self, *, title: str, description: Union[Optional[str], Unset] = UNSET,
-        instructions: Union[Optional[str], Unset] = UNSET, metadata: Union[Mapping[str, Any],
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        instructions: Union[Optional[str], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Notebook:
         """Create a notebook.
 
         instructions: for the agents that work in it; lists leave them out
         """
         answer: types.Notebook = await self._caller.call(
-            operations.NOTEBOOKS_CREATE, [], body={"title": title, "description": description,
+            _operations.NOTEBOOKS_CREATE, [], body={"title": title, "description": description,
             "instructions": instructions, "metadata": metadata},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -4155,8 +4298,9 @@ class AsyncNotebooks:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Notebook]:
         """List notebooks, newest first.
@@ -4165,20 +4309,21 @@ class AsyncNotebooks:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.NOTEBOOKS_LIST, [], query={"cursor": cursor, "limit": limit},
+            _operations.NOTEBOOKS_LIST, [], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     async def get(
         self, notebook_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Notebook:
         """Read a notebook."""
         answer: types.Notebook = await self._caller.call(
-            operations.NOTEBOOKS_GET, [notebook_id], options=Options(if_none_match=if_none_match,
+            _operations.NOTEBOOKS_GET, [notebook_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -4186,8 +4331,9 @@ class AsyncNotebooks:
 
     async def update(
         self, notebook_id: str, *, title: Union[str, Unset] = UNSET,
-        description: Union[Optional[str], Unset] = UNSET, instructions: Union[Optional[str],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        instructions: Union[Optional[str], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -4197,7 +4343,7 @@ class AsyncNotebooks:
         instructions: for the agents that work in it; lists leave them out
         """
         answer: types.Notebook = await self._caller.call(
-            operations.NOTEBOOKS_UPDATE, [notebook_id], body={"title": title,
+            _operations.NOTEBOOKS_UPDATE, [notebook_id], body={"title": title,
             "description": description, "instructions": instructions, "metadata": metadata},
             json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4211,7 +4357,7 @@ class AsyncNotebooks:
     ) -> None:
         """Delete a notebook; the threads in it stay."""
         await self._caller.call(
-            operations.NOTEBOOKS_DELETE, [notebook_id], options=Options(if_match=if_match,
+            _operations.NOTEBOOKS_DELETE, [notebook_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -4225,11 +4371,13 @@ class AsyncSteps:
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         include: Union[Literal["messages"], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
-        outcome: Union[Literal["success", "error"], Unset] = UNSET, agent_id: Union[str,
-        Unset] = UNSET, thread_id: Union[str, Unset] = UNSET, model: Union[str, Unset] = UNSET,
-        tool_name: Union[str, Unset] = UNSET, from_: Union[Time, Unset] = UNSET, to: Union[Time,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        outcome: Union[Literal["success", "error"], Unset] = UNSET,
+        agent_id: Union[str, Unset] = UNSET, thread_id: Union[str, Unset] = UNSET,
+        model: Union[str, Unset] = UNSET, tool_name: Union[str, Unset] = UNSET,
+        from_: Union[Time, Unset] = UNSET, to: Union[Time, Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Step]:
         """List steps of all runs, newest first.
@@ -4241,7 +4389,7 @@ class AsyncSteps:
         to: before this time
         """
         return self._caller.page(
-            operations.STEPS_LIST, [], query={"cursor": cursor, "limit": limit, "include": include,
+            _operations.STEPS_LIST, [], query={"cursor": cursor, "limit": limit, "include": include,
             "action_type": action_type, "outcome": outcome, "agent_id": agent_id,
             "thread_id": thread_id, "model": model, "tool_name": tool_name, "from": from_,
             "to": to}, options=Options(principal=principal, consistency=consistency,
@@ -4250,13 +4398,14 @@ class AsyncSteps:
 
     async def summary(
         self, *, run_id: Union[str, Unset] = UNSET, thread_id: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.StepSummary:
         """How often each type of action came in a run or a thread, and how long it took."""
         answer: types.StepSummary = await self._caller.call(
-            operations.STEPS_SUMMARY, [], query={"run_id": run_id, "thread_id": thread_id},
+            _operations.STEPS_SUMMARY, [], query={"run_id": run_id, "thread_id": thread_id},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4271,9 +4420,10 @@ class AsyncEvents(AsyncFollowAll):
 
     def list(
         self, *, after: Union[str, Unset] = UNSET, kind: Union[str, Unset] = UNSET,
-        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET, wait: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        wait: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Event]:
         """Read the events of all threads after a cursor.
 
@@ -4282,9 +4432,10 @@ class AsyncEvents(AsyncFollowAll):
         wait: seconds to wait for an event when there is none
         """
         return self._caller.page(
-            operations.EVENTS_LIST, [], query={"after": after, "kind": kind, "run_id": run_id,
-            "limit": limit, "wait": wait}, options=Options(principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.EVENTS_LIST, [],
+            query={"after": after, "kind": kind, "run_id": run_id, "limit": limit, "wait": wait},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
 
 
@@ -4295,9 +4446,10 @@ class AsyncMessages:
         self._caller = caller
 
     def search(
-        self, *, q: Union[str, Unset] = UNSET, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, *, q: Union[str, Unset] = UNSET, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Message]:
         """Find messages of all threads by their words, newest first.
@@ -4307,7 +4459,7 @@ class AsyncMessages:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.MESSAGES_SEARCH, [], query={"q": q, "cursor": cursor, "limit": limit},
+            _operations.MESSAGES_SEARCH, [], query={"q": q, "cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4333,14 +4485,15 @@ class AsyncStore:
         ttl_s: how many seconds it is there; for good unless told
         """
         answer: types.StoreItem = await self._caller.call(
-            operations.STORE_PUT, [], body={"namespace": namespace, "key": key, "value": value,
-            "ttl_s": ttl_s}, options=Options(if_match=if_match, if_none_match=if_none_match,
-            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.STORE_PUT, [],
+            body={"namespace": namespace, "key": key, "value": value, "ttl_s": ttl_s},
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def get(
-        self, *, namespace: Union[str, Unset] = UNSET, key: Union[str, Unset] = UNSET,
+        self, *, namespace: Union[Sequence[str], Unset] = UNSET, key: Union[str, Unset] = UNSET,
         if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -4351,14 +4504,14 @@ class AsyncStore:
         namespace: its labels with a "." between them: users.42
         """
         answer: types.StoreItem = await self._caller.call(
-            operations.STORE_GET, [], query={"namespace": namespace, "key": key},
+            _operations.STORE_GET, [], query={"namespace": namespace, "key": key},
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def delete(
-        self, *, namespace: Union[str, Unset] = UNSET, key: Union[str, Unset] = UNSET,
+        self, *, namespace: Union[Sequence[str], Unset] = UNSET, key: Union[str, Unset] = UNSET,
         if_match: Optional[ETag] = None, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -4368,19 +4521,19 @@ class AsyncStore:
         namespace: its labels with a "." between them: users.42
         """
         await self._caller.call(
-            operations.STORE_DELETE, [], query={"namespace": namespace, "key": key},
+            _operations.STORE_DELETE, [], query={"namespace": namespace, "key": key},
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
-    async def search(
+    def search(
         self, *, namespace_prefix: Union[Optional[Sequence[str]], Unset] = UNSET,
-        filter: Union[Optional[Mapping[str, Any]], Unset] = UNSET, query: Union[Optional[str],
-        Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET, offset: Union[Optional[int],
-        Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
+        filter: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        query: Union[Optional[str], Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET,
+        offset: Union[Optional[int], Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
-    ) -> types.StoreFound:
+    ) -> AsyncPages[types.StoreFoundItem]:
         """Search items under a prefix, newest first, or best first by words.
 
         namespace_prefix: the first labels of their namespaces; everything unless told
@@ -4391,22 +4544,21 @@ class AsyncStore:
         offset: how many to leave out at first; a cursor goes further
         cursor: next_cursor of the page before
         """
-        answer: types.StoreFound = await self._caller.call(
-            operations.STORE_SEARCH, [], body={"namespace_prefix": namespace_prefix,
+        return self._caller.page(
+            _operations.STORE_SEARCH, [], body={"namespace_prefix": namespace_prefix,
             "filter": filter, "query": query, "limit": limit, "offset": offset, "cursor": cursor},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
-        return answer
 
-    async def namespaces(
+    def namespaces(
         self, *, prefix: Union[Optional[Sequence[str]], Unset] = UNSET,
-        suffix: Union[Optional[Sequence[str]], Unset] = UNSET, max_depth: Union[Optional[int],
-        Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET, offset: Union[Optional[int],
-        Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
+        suffix: Union[Optional[Sequence[str]], Unset] = UNSET,
+        max_depth: Union[Optional[int], Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET,
+        offset: Union[Optional[int], Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
-    ) -> types.StoreFoundNamespaces:
+    ) -> AsyncPages[Any]:
         """List the namespaces that have items, each once, sorted.
 
         prefix: their first labels; "*" is any label
@@ -4416,13 +4568,12 @@ class AsyncStore:
         offset: how many to leave out at first; a cursor goes further
         cursor: next_cursor of the page before
         """
-        answer: types.StoreFoundNamespaces = await self._caller.call(
-            operations.STORE_NAMESPACES, [], body={"prefix": prefix, "suffix": suffix,
+        return self._caller.page(
+            _operations.STORE_NAMESPACES, [], body={"prefix": prefix, "suffix": suffix,
             "max_depth": max_depth, "limit": limit, "offset": offset, "cursor": cursor},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
-        return answer
 
     async def batch(
         self, *, operations: Sequence[types.StoreOperation], idempotency_key: Optional[str] = None,
@@ -4434,7 +4585,7 @@ class AsyncStore:
         operations: carried out in this order; each takes the members of its own route
         """
         answer: types.StoreBatchAnswer = await self._caller.call(
-            operations.STORE_BATCH, [], body={"operations": operations},
+            _operations.STORE_BATCH, [], body={"operations": operations},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4465,7 +4616,7 @@ class AsyncCheckpoints:
         include: values (with their versions), writes, or all of it
         """
         return self._caller.page(
-            operations.CHECKPOINTS_LIST, [], query={"cursor": cursor, "limit": limit,
+            _operations.CHECKPOINTS_LIST, [], query={"cursor": cursor, "limit": limit,
             "namespace": namespace, "id_before": id_before, "include": include,
             **metadata_filter(metadata)}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4488,7 +4639,7 @@ class AsyncShares:
         name: of a new participant; that of the principal unless told
         """
         answer: types.ShareRedeemed = await self._caller.call(
-            operations.SHARES_REDEEM, [], body={"token": token, "name": name},
+            _operations.SHARES_REDEEM, [], body={"token": token, "name": name},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4503,10 +4654,11 @@ class AsyncWorkflows:
 
     async def start(
         self, *, user_input: str, workflow_id: Union[Optional[str], Unset] = UNSET,
-        ask_clarifications: Union[bool, Unset] = UNSET, preferences: Union[Optional[Mapping[str,
-        Any]], Unset] = UNSET, idempotency_key: Optional[str] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        ask_clarifications: Union[bool, Unset] = UNSET,
+        preferences: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Workflow:
         """Start a run on a new or known workflow.
 
@@ -4514,7 +4666,7 @@ class AsyncWorkflows:
         preferences: replaces the conversation's preferences
         """
         answer: types.Workflow = await self._caller.call(
-            operations.WORKFLOWS_START, [], body={"workflow_id": workflow_id,
+            _operations.WORKFLOWS_START, [], body={"workflow_id": workflow_id,
             "user_input": user_input, "ask_clarifications": ask_clarifications,
             "preferences": preferences}, options=Options(idempotency_key=idempotency_key,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4531,7 +4683,7 @@ class AsyncWorkflows:
         input: the answer to the pending question
         """
         answer: types.Workflow = await self._caller.call(
-            operations.WORKFLOWS_INPUT, [workflow_id], body={"input": input},
+            _operations.WORKFLOWS_INPUT, [workflow_id], body={"input": input},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4544,7 +4696,7 @@ class AsyncWorkflows:
     ) -> types.Workflow:
         """Pause a workflow and its run."""
         answer: types.Workflow = await self._caller.call(
-            operations.WORKFLOWS_PAUSE, [workflow_id],
+            _operations.WORKFLOWS_PAUSE, [workflow_id],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4557,7 +4709,7 @@ class AsyncWorkflows:
     ) -> types.Workflow:
         """Resume a workflow and its run."""
         answer: types.Workflow = await self._caller.call(
-            operations.WORKFLOWS_RESUME, [workflow_id],
+            _operations.WORKFLOWS_RESUME, [workflow_id],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4570,7 +4722,7 @@ class AsyncWorkflows:
     ) -> types.Workflow:
         """Cancel a workflow and its run."""
         answer: types.Workflow = await self._caller.call(
-            operations.WORKFLOWS_CANCEL, [workflow_id],
+            _operations.WORKFLOWS_CANCEL, [workflow_id],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4607,8 +4759,8 @@ class AsyncRoot:
     ) -> types.Health:
         """Whether the process answers."""
         answer: types.Health = await self._caller.call(
-            operations.HEALTH, [], options=Options(timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.HEALTH, [],
+            options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4618,8 +4770,8 @@ class AsyncRoot:
     ) -> types.Health:
         """Whether the store answers too."""
         answer: types.Health = await self._caller.call(
-            operations.READY, [], options=Options(timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.READY, [],
+            options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4629,8 +4781,8 @@ class AsyncRoot:
     ) -> str:
         """Figures in Prometheus' text format."""
         answer: str = await self._caller.call(
-            operations.METRICS, [], options=Options(timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.METRICS, [],
+            options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4640,8 +4792,8 @@ class AsyncRoot:
     ) -> Dict[str, Any]:
         """This API as an OpenAPI 3.1 document."""
         answer: Dict[str, Any] = await self._caller.call(
-            operations.OPENAPI, [], options=Options(timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.OPENAPI, [],
+            options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4651,7 +4803,7 @@ class AsyncRoot:
     ) -> types.Whoami:
         """The tenant and the scopes of the key."""
         answer: types.Whoami = await self._caller.call(
-            operations.WHOAMI, [], options=Options(principal=principal, timeout=timeout,
+            _operations.WHOAMI, [], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer

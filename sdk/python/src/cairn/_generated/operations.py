@@ -12,12 +12,12 @@ WHOAMI = Operation(
     "whoami", "GET", "/v1/whoami", "none", "json", headers=frozenset(["Cairn-Principal"]),
 )
 TENANTS_CREATE = Operation(
-    "tenants.create", "POST", "/v1/tenants", "json", "json", headers=frozenset(["Idempotency-Key",
-    "Cairn-Principal"]),
+    "tenants.create", "POST", "/v1/tenants", "json", "json",
+    headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 TENANTS_LIST = Operation(
-    "tenants.list", "GET", "/v1/tenants", "none", "page", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]), cursors=("cursor",),
+    "tenants.list", "GET", "/v1/tenants", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 TENANTS_GET = Operation(
     "tenants.get", "GET", "/v1/tenants/{tenant_id}", "none", "json",
@@ -36,8 +36,8 @@ TENANTS_KEYS_CREATE = Operation(
     headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 KEYS_CREATE = Operation(
-    "keys.create", "POST", "/v1/keys", "json", "json", headers=frozenset(["Idempotency-Key",
-    "Cairn-Principal"]),
+    "keys.create", "POST", "/v1/keys", "json", "json",
+    headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 KEYS_LIST = Operation(
     "keys.list", "GET", "/v1/keys", "none", "page", headers=frozenset(["Cairn-Principal"]),
@@ -51,20 +51,20 @@ KEYS_REVOKE = Operation(
     headers=frozenset(["Cairn-Principal"]),
 )
 AUDIT_LIST = Operation(
-    "audit.list", "GET", "/v1/audit", "none", "page", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]), cursors=("cursor",),
+    "audit.list", "GET", "/v1/audit", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 AUDIT_VERIFY = Operation(
-    "audit.verify", "GET", "/v1/audit/verify", "none", "json", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]),
+    "audit.verify", "GET", "/v1/audit/verify", "none", "json",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]),
 )
 AGENTS_CREATE = Operation(
-    "agents.create", "POST", "/v1/agents", "json", "json", headers=frozenset(["Idempotency-Key",
-    "Cairn-Principal"]),
+    "agents.create", "POST", "/v1/agents", "json", "json",
+    headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 AGENTS_LIST = Operation(
-    "agents.list", "GET", "/v1/agents", "none", "page", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]), cursors=("cursor",),
+    "agents.list", "GET", "/v1/agents", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 AGENTS_GET = Operation(
     "agents.get", "GET", "/v1/agents/{agent_id}", "none", "json",
@@ -274,12 +274,12 @@ THREADS_AGENTS_STATES_VERSIONS_GET = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]),
 )
 THREADS_CREATE = Operation(
-    "threads.create", "POST", "/v1/threads", "json", "json", headers=frozenset(["Idempotency-Key",
-    "Cairn-Principal"]),
+    "threads.create", "POST", "/v1/threads", "json", "json",
+    headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 THREADS_LIST = Operation(
-    "threads.list", "GET", "/v1/threads", "none", "page", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]), cursors=("cursor",),
+    "threads.list", "GET", "/v1/threads", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 THREADS_GET = Operation(
     "threads.get", "GET", "/v1/threads/{thread_id}", "none", "json",
@@ -374,12 +374,12 @@ THREADS_RUNS_LIST = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 RUNS_LIST = Operation(
-    "runs.list", "GET", "/v1/runs", "none", "page", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]), cursors=("cursor",),
+    "runs.list", "GET", "/v1/runs", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 RUNS_CLAIM = Operation(
-    "runs.claim", "POST", "/v1/runs/claim", "json", "json", headers=frozenset(["Idempotency-Key",
-    "Cairn-Principal"]),
+    "runs.claim", "POST", "/v1/runs/claim", "json", "json",
+    headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 AGENTS_RUNS_CREATE = Operation(
     "agents.runs.create", "POST", "/v1/agents/{agent_id}/runs", "json", "json",
@@ -390,12 +390,12 @@ AGENTS_RUNS_LIST = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 RUNS_GET = Operation(
-    "runs.get", "GET", "/v1/runs/{run_id}", "none", "json", headers=frozenset(["If-None-Match",
-    "Cairn-Principal", "Cairn-Consistency"]),
+    "runs.get", "GET", "/v1/runs/{run_id}", "none", "json",
+    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 RUNS_UPDATE = Operation(
-    "runs.update", "PATCH", "/v1/runs/{run_id}", "patch", "json", headers=frozenset(["If-Match",
-    "Cairn-Principal", "Cairn-Fencing-Token"]),
+    "runs.update", "PATCH", "/v1/runs/{run_id}", "patch", "json",
+    headers=frozenset(["If-Match", "Cairn-Principal", "Cairn-Fencing-Token"]),
 )
 RUNS_TREE = Operation(
     "runs.tree", "GET", "/v1/runs/{run_id}/tree", "none", "json",
@@ -434,20 +434,20 @@ RUNS_USAGE_GET = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]),
 )
 PRICES_LIST = Operation(
-    "prices.list", "GET", "/v1/prices", "none", "page", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]), cursors=("cursor",),
+    "prices.list", "GET", "/v1/prices", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 PRICES_GET = Operation(
-    "prices.get", "GET", "/v1/prices/{model}", "none", "json", headers=frozenset(["If-None-Match",
-    "Cairn-Principal", "Cairn-Consistency"]),
+    "prices.get", "GET", "/v1/prices/{model}", "none", "json",
+    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 PRICES_PUT = Operation(
-    "prices.put", "PUT", "/v1/prices/{model}", "json", "json", headers=frozenset(["If-Match",
-    "Cairn-Principal"]),
+    "prices.put", "PUT", "/v1/prices/{model}", "json", "json",
+    headers=frozenset(["If-Match", "Cairn-Principal"]),
 )
 PRICES_DELETE = Operation(
-    "prices.delete", "DELETE", "/v1/prices/{model}", "none", "none", headers=frozenset(["If-Match",
-    "Cairn-Principal"]),
+    "prices.delete", "DELETE", "/v1/prices/{model}", "none", "none",
+    headers=frozenset(["If-Match", "Cairn-Principal"]),
 )
 PRICES_VERSIONS_LIST = Operation(
     "prices.versions.list", "GET", "/v1/prices/{model}/versions", "none", "page",
@@ -457,40 +457,40 @@ PRICES_COST = Operation(
     "prices.cost", "POST", "/v1/costs", "json", "json", headers=frozenset(["Cairn-Principal"]),
 )
 USAGE_GET = Operation(
-    "usage.get", "GET", "/v1/usage", "none", "json", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]),
+    "usage.get", "GET", "/v1/usage", "none", "json",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]),
 )
 USAGE_AVERAGES = Operation(
     "usage.averages", "GET", "/v1/usage/averages", "none", "page",
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 EVALS_CREATE = Operation(
-    "evals.create", "POST", "/v1/evals", "json", "json", headers=frozenset(["Idempotency-Key",
-    "Cairn-Principal"]),
+    "evals.create", "POST", "/v1/evals", "json", "json",
+    headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 EVALS_LIST = Operation(
-    "evals.list", "GET", "/v1/evals", "none", "page", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]), cursors=("cursor",),
+    "evals.list", "GET", "/v1/evals", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 EVALS_GET = Operation(
-    "evals.get", "GET", "/v1/evals/{eval_id}", "none", "json", headers=frozenset(["If-None-Match",
-    "Cairn-Principal", "Cairn-Consistency"]),
+    "evals.get", "GET", "/v1/evals/{eval_id}", "none", "json",
+    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 EVALS_UPDATE = Operation(
-    "evals.update", "PATCH", "/v1/evals/{eval_id}", "patch", "json", headers=frozenset(["If-Match",
-    "Cairn-Principal"]),
+    "evals.update", "PATCH", "/v1/evals/{eval_id}", "patch", "json",
+    headers=frozenset(["If-Match", "Cairn-Principal"]),
 )
 EVALS_DELETE = Operation(
-    "evals.delete", "DELETE", "/v1/evals/{eval_id}", "none", "none", headers=frozenset(["If-Match",
-    "Cairn-Principal"]),
+    "evals.delete", "DELETE", "/v1/evals/{eval_id}", "none", "none",
+    headers=frozenset(["If-Match", "Cairn-Principal"]),
 )
 NOTEBOOKS_CREATE = Operation(
     "notebooks.create", "POST", "/v1/notebooks", "json", "json",
     headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 NOTEBOOKS_LIST = Operation(
-    "notebooks.list", "GET", "/v1/notebooks", "none", "page", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]), cursors=("cursor",),
+    "notebooks.list", "GET", "/v1/notebooks", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 NOTEBOOKS_GET = Operation(
     "notebooks.get", "GET", "/v1/notebooks/{notebook_id}", "none", "json",
@@ -565,8 +565,8 @@ RUNS_TOOL_CALLS_LIST = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 STEPS_LIST = Operation(
-    "steps.list", "GET", "/v1/steps", "none", "page", headers=frozenset(["Cairn-Principal",
-    "Cairn-Consistency"]), cursors=("cursor",),
+    "steps.list", "GET", "/v1/steps", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 STEPS_SUMMARY = Operation(
     "steps.summary", "GET", "/v1/steps/summary", "none", "json",
@@ -684,28 +684,28 @@ THREADS_MESSAGES_VERSIONS_LIST = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 STORE_PUT = Operation(
-    "store.put", "PUT", "/v1/store/items", "json", "json", headers=frozenset(["If-Match",
-    "If-None-Match", "Cairn-Principal"]),
+    "store.put", "PUT", "/v1/store/items", "json", "json",
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal"]),
 )
 STORE_GET = Operation(
-    "store.get", "GET", "/v1/store/items", "none", "json", headers=frozenset(["If-None-Match",
-    "Cairn-Principal", "Cairn-Consistency"]),
+    "store.get", "GET", "/v1/store/items", "none", "json",
+    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 STORE_DELETE = Operation(
-    "store.delete", "DELETE", "/v1/store/items", "none", "none", headers=frozenset(["If-Match",
-    "Cairn-Principal"]),
+    "store.delete", "DELETE", "/v1/store/items", "none", "none",
+    headers=frozenset(["If-Match", "Cairn-Principal"]),
 )
 STORE_SEARCH = Operation(
-    "store.search", "POST", "/v1/store/search", "json", "json",
-    headers=frozenset(["Cairn-Principal"]),
+    "store.search", "POST", "/v1/store/search", "json", "page",
+    headers=frozenset(["Cairn-Principal"]), cursors=("cursor",),
 )
 STORE_NAMESPACES = Operation(
-    "store.namespaces", "POST", "/v1/store/namespaces", "json", "json",
-    headers=frozenset(["Cairn-Principal"]),
+    "store.namespaces", "POST", "/v1/store/namespaces", "json", "page",
+    headers=frozenset(["Cairn-Principal"]), cursors=("cursor",),
 )
 STORE_BATCH = Operation(
-    "store.batch", "POST", "/v1/store/batch", "json", "json", headers=frozenset(["Idempotency-Key",
-    "Cairn-Principal"]),
+    "store.batch", "POST", "/v1/store/batch", "json", "json",
+    headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 THREADS_CHECKPOINTS_PUT = Operation(
     "threads.checkpoints.put", "POST", "/v1/threads/{thread_id}/checkpoints", "json", "json",

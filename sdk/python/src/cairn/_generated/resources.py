@@ -8,7 +8,7 @@ from .._operation import (
 from .._calls import Caller, Download, Page
 from .._extras import (
     FollowAll, FollowThread, WaitAndWork, ResumableUploads)
-from . import operations, types
+from . import operations as _operations, types
 
 
 class TenantsKeys:
@@ -24,8 +24,9 @@ class TenantsKeys:
         "agents:read", "agents:write", "states:read", "states:write", "storage:read",
         "storage:write", "checkpoints:read", "checkpoints:write", "store:read", "store:write",
         "notebooks:read", "notebooks:write", "usage:read", "usage:write", "evals:read",
-        "evals:write", "admin", "operator"]], rate_limit_per_minute: Union[Optional[int],
-        Unset] = UNSET, expires_at: Union[Optional[Time], Unset] = UNSET,
+        "evals:write", "admin", "operator"]],
+        rate_limit_per_minute: Union[Optional[int], Unset] = UNSET,
+        expires_at: Union[Optional[Time], Unset] = UNSET,
         principal: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
         request_principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -37,7 +38,7 @@ class TenantsKeys:
         principal: user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
         """
         answer: types.KeyCreated = self._caller.call(
-            operations.TENANTS_KEYS_CREATE, [tenant_id], body={"name": name, "scopes": scopes,
+            _operations.TENANTS_KEYS_CREATE, [tenant_id], body={"name": name, "scopes": scopes,
             "rate_limit_per_minute": rate_limit_per_minute, "expires_at": expires_at,
             "principal": principal}, options=Options(idempotency_key=idempotency_key,
             principal=request_principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -62,7 +63,7 @@ class Tenants:
         name: unique
         """
         answer: types.TenantCreated = self._caller.call(
-            operations.TENANTS_CREATE, [], body={"name": name},
+            _operations.TENANTS_CREATE, [], body={"name": name},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -70,8 +71,9 @@ class Tenants:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Tenant]:
         """List the tenants.
@@ -80,20 +82,21 @@ class Tenants:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.TENANTS_LIST, [], query={"cursor": cursor, "limit": limit},
+            _operations.TENANTS_LIST, [], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, tenant_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Tenant:
         """Read a tenant."""
         answer: types.Tenant = self._caller.call(
-            operations.TENANTS_GET, [tenant_id], options=Options(if_none_match=if_none_match,
+            _operations.TENANTS_GET, [tenant_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -110,7 +113,7 @@ class Tenants:
         name: unique
         """
         answer: types.Tenant = self._caller.call(
-            operations.TENANTS_UPDATE, [tenant_id], body={"name": name}, json_patch=json_patch,
+            _operations.TENANTS_UPDATE, [tenant_id], body={"name": name}, json_patch=json_patch,
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -123,7 +126,7 @@ class Tenants:
     ) -> None:
         """Delete a tenant and all that it owns."""
         self._caller.call(
-            operations.TENANTS_DELETE, [tenant_id], options=Options(if_match=if_match,
+            _operations.TENANTS_DELETE, [tenant_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -142,8 +145,8 @@ class Keys:
         "checkpoints:read", "checkpoints:write", "store:read", "store:write", "notebooks:read",
         "notebooks:write", "usage:read", "usage:write", "evals:read", "evals:write", "admin",
         "operator"]], rate_limit_per_minute: Union[Optional[int], Unset] = UNSET,
-        expires_at: Union[Optional[Time], Unset] = UNSET, principal: Union[Optional[str],
-        Unset] = UNSET, idempotency_key: Optional[str] = None,
+        expires_at: Union[Optional[Time], Unset] = UNSET,
+        principal: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
         request_principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.KeyCreated:
@@ -154,7 +157,7 @@ class Keys:
         principal: user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
         """
         answer: types.KeyCreated = self._caller.call(
-            operations.KEYS_CREATE, [], body={"name": name, "scopes": scopes,
+            _operations.KEYS_CREATE, [], body={"name": name, "scopes": scopes,
             "rate_limit_per_minute": rate_limit_per_minute, "expires_at": expires_at,
             "principal": principal}, options=Options(idempotency_key=idempotency_key,
             principal=request_principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -172,7 +175,7 @@ class Keys:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.KEYS_LIST, [], query={"cursor": cursor, "limit": limit},
+            _operations.KEYS_LIST, [], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -183,7 +186,7 @@ class Keys:
     ) -> types.Key:
         """Read a key."""
         answer: types.Key = self._caller.call(
-            operations.KEYS_GET, [key_id], options=Options(principal=principal, timeout=timeout,
+            _operations.KEYS_GET, [key_id], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
@@ -194,7 +197,7 @@ class Keys:
     ) -> types.Key:
         """Revoke a key; its streams end."""
         answer: types.Key = self._caller.call(
-            operations.KEYS_REVOKE, [key_id], options=Options(principal=principal, timeout=timeout,
+            _operations.KEYS_REVOKE, [key_id], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
@@ -209,8 +212,9 @@ class Audit:
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         action: Union[str, Unset] = UNSET, object_id: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.AuditRecord]:
         """List the audit log, newest first.
@@ -219,19 +223,21 @@ class Audit:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.AUDIT_LIST, [], query={"cursor": cursor, "limit": limit, "action": action,
-            "object_id": object_id}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AUDIT_LIST, [],
+            query={"cursor": cursor, "limit": limit, "action": action, "object_id": object_id},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def verify(
-        self, *, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, *, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AuditVerdict:
         """Check the audit log's hash chain."""
         answer: types.AuditVerdict = self._caller.call(
-            operations.AUDIT_VERIFY, [], options=Options(principal=principal,
+            _operations.AUDIT_VERIFY, [], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -244,10 +250,10 @@ class AgentsVersions:
         self._caller = caller
 
     def create(
-        self, agent_id: str, *, version: Union[str, Unset] = UNSET, bump: Union[Literal["major",
-        "minor", "patch"], Unset] = UNSET, description: Union[Optional[str], Unset] = UNSET,
-        activate: Union[bool, Unset] = UNSET, system_prompt: Any = UNSET,
-        workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
+        self, agent_id: str, *, version: Union[str, Unset] = UNSET,
+        bump: Union[Literal["major", "minor", "patch"], Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET, activate: Union[bool, Unset] = UNSET,
+        system_prompt: Any = UNSET, workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
         memory_config: Union[types.MemoryConfig, Unset] = UNSET,
         guardrail_config: Union[types.GuardrailConfig, Unset] = UNSET,
         llm_config: Union[types.LlmConfig, Unset] = UNSET,
@@ -266,7 +272,7 @@ class AgentsVersions:
         tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
         """
         answer: types.AgentVersion = self._caller.call(
-            operations.AGENTS_VERSIONS_CREATE, [agent_id], body={"version": version, "bump": bump,
+            _operations.AGENTS_VERSIONS_CREATE, [agent_id], body={"version": version, "bump": bump,
             "description": description, "activate": activate, "system_prompt": system_prompt,
             "workflow_graph": workflow_graph, "memory_config": memory_config,
             "guardrail_config": guardrail_config, "llm_config": llm_config,
@@ -278,8 +284,9 @@ class AgentsVersions:
 
     def list(
         self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.AgentVersionHead]:
         """List the versions of an agent, newest first.
@@ -288,20 +295,21 @@ class AgentsVersions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.AGENTS_VERSIONS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
+            _operations.AGENTS_VERSIONS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, agent_id: str, semver: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentVersion:
         """Read a version of an agent; also "active" and "latest"."""
         answer: types.AgentVersion = self._caller.call(
-            operations.AGENTS_VERSIONS_GET, [agent_id, semver],
+            _operations.AGENTS_VERSIONS_GET, [agent_id, semver],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -326,12 +334,13 @@ class AgentsVersions:
         tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
         """
         answer: types.AgentVersion = self._caller.call(
-            operations.AGENTS_VERSIONS_UPDATE, [agent_id, semver], body={"description": description,
-            "system_prompt": system_prompt, "workflow_graph": workflow_graph,
-            "memory_config": memory_config, "guardrail_config": guardrail_config,
-            "llm_config": llm_config, "execution_config": execution_config, "tools": tools},
-            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_VERSIONS_UPDATE, [agent_id, semver],
+            body={"description": description, "system_prompt": system_prompt,
+            "workflow_graph": workflow_graph, "memory_config": memory_config,
+            "guardrail_config": guardrail_config, "llm_config": llm_config,
+            "execution_config": execution_config, "tools": tools}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -343,7 +352,7 @@ class AgentsVersions:
     ) -> types.Agent:
         """Make a version of an agent the one that new runs get."""
         answer: types.Agent = self._caller.call(
-            operations.AGENTS_VERSIONS_ACTIVATE, [agent_id, semver],
+            _operations.AGENTS_VERSIONS_ACTIVATE, [agent_id, semver],
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -357,7 +366,7 @@ class AgentsVersions:
     ) -> types.AgentDiff:
         """Tell what differs between two versions of an agent."""
         answer: types.AgentDiff = self._caller.call(
-            operations.AGENTS_VERSIONS_DIFF, [agent_id, semver, other],
+            _operations.AGENTS_VERSIONS_DIFF, [agent_id, semver, other],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -372,8 +381,9 @@ class AgentsLinks:
 
     def list(
         self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.AgentLink]:
         """List whom a team or a workflow is made of, by position.
@@ -382,28 +392,29 @@ class AgentsLinks:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.AGENTS_LINKS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
+            _operations.AGENTS_LINKS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, agent_id: str, child_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentLink:
         """Read the link to a child."""
         answer: types.AgentLink = self._caller.call(
-            operations.AGENTS_LINKS_GET, [agent_id, child_id],
+            _operations.AGENTS_LINKS_GET, [agent_id, child_id],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     def put(
-        self, agent_id: str, child_id: str, *, role: Union[str, Unset] = UNSET, position: Union[int,
-        Unset] = UNSET, child_version: Union[Optional[str], Unset] = UNSET,
+        self, agent_id: str, child_id: str, *, role: Union[str, Unset] = UNSET,
+        position: Union[int, Unset] = UNSET, child_version: Union[Optional[str], Unset] = UNSET,
         metadata: Union[Mapping[str, Any], Unset] = UNSET, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -415,7 +426,7 @@ class AgentsLinks:
         child_version: a version of the child; null: its active one
         """
         answer: types.AgentLink = self._caller.call(
-            operations.AGENTS_LINKS_PUT, [agent_id, child_id], body={"role": role,
+            _operations.AGENTS_LINKS_PUT, [agent_id, child_id], body={"role": role,
             "position": position, "child_version": child_version, "metadata": metadata},
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -429,8 +440,9 @@ class AgentsLinks:
     ) -> None:
         """Take a child out of a team or a workflow."""
         self._caller.call(
-            operations.AGENTS_LINKS_DELETE, [agent_id, child_id], options=Options(if_match=if_match,
-            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_LINKS_DELETE, [agent_id, child_id],
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
 
@@ -454,9 +466,10 @@ class AgentsConfigVersions:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.AGENTS_CONFIG_VERSIONS_LIST, [agent_id], query={"cursor": cursor,
-            "limit": limit, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_CONFIG_VERSIONS_LIST, [agent_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
@@ -467,7 +480,7 @@ class AgentsConfigVersions:
     ) -> types.StateVersion:
         """Read one version of an agent's configuration."""
         answer: types.StateVersion = self._caller.call(
-            operations.AGENTS_CONFIG_VERSIONS_GET, [agent_id, version],
+            _operations.AGENTS_CONFIG_VERSIONS_GET, [agent_id, version],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -483,13 +496,14 @@ class AgentsConfig:
 
     def get(
         self, agent_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read the configuration of an agent."""
         answer: types.State = self._caller.call(
-            operations.AGENTS_CONFIG_GET, [agent_id], options=Options(if_none_match=if_none_match,
+            _operations.AGENTS_CONFIG_GET, [agent_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -510,7 +524,7 @@ class AgentsConfig:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = self._caller.call(
-            operations.AGENTS_CONFIG_PUT, [agent_id], body={"description": description,
+            _operations.AGENTS_CONFIG_PUT, [agent_id], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -533,7 +547,7 @@ class AgentsConfig:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = self._caller.call(
-            operations.AGENTS_CONFIG_UPDATE, [agent_id], body={"description": description,
+            _operations.AGENTS_CONFIG_UPDATE, [agent_id], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -550,8 +564,9 @@ class AgentsStorage:
     def list(
         self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         prefix: Union[str, Unset] = UNSET, include: Union[Literal["values"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.StorageItem]:
         """List what an agent has stored, by key.
@@ -562,20 +577,22 @@ class AgentsStorage:
         include: values: what is stored too
         """
         return self._caller.page(
-            operations.AGENTS_STORAGE_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
-            "prefix": prefix, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_STORAGE_LIST, [agent_id],
+            query={"cursor": cursor, "limit": limit, "prefix": prefix, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, agent_id: str, key: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Download:
         """Read what an agent has stored under a key, as it was written."""
         return self._caller.download(
-            operations.AGENTS_STORAGE_GET, [agent_id, key],
+            _operations.AGENTS_STORAGE_GET, [agent_id, key],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -588,8 +605,8 @@ class AgentsStorage:
     ) -> types.StorageItem:
         """Store JSON, or bytes of any type, under a key of an agent."""
         answer: types.StorageItem = self._caller.call(
-            operations.AGENTS_STORAGE_PUT, [agent_id, key], content=content,
-            content_type=content_type, options=Options(if_match=if_match,
+            _operations.AGENTS_STORAGE_PUT, [agent_id, key],
+            content=content, content_type=content_type, options=Options(if_match=if_match,
             if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -602,7 +619,7 @@ class AgentsStorage:
     ) -> None:
         """Delete what an agent has stored under a key."""
         self._caller.call(
-            operations.AGENTS_STORAGE_DELETE, [agent_id, key], options=Options(if_match=if_match,
+            _operations.AGENTS_STORAGE_DELETE, [agent_id, key], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -614,10 +631,11 @@ class AgentsStatesVersions:
         self._caller = caller
 
     def list(
-        self, agent_id: str, name: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, agent_id: str, name: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.StateVersion]:
         """List the versions of a state document of an agent.
@@ -627,9 +645,10 @@ class AgentsStatesVersions:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.AGENTS_STATES_VERSIONS_LIST, [agent_id, name], query={"cursor": cursor,
-            "limit": limit, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_STATES_VERSIONS_LIST, [agent_id, name],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
@@ -640,7 +659,7 @@ class AgentsStatesVersions:
     ) -> types.StateVersion:
         """Read one version of a state document of an agent."""
         answer: types.StateVersion = self._caller.call(
-            operations.AGENTS_STATES_VERSIONS_GET, [agent_id, name, version],
+            _operations.AGENTS_STATES_VERSIONS_GET, [agent_id, name, version],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -668,28 +687,31 @@ class AgentsStates:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.AGENTS_STATES_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_STATES_LIST, [agent_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, agent_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read a state document of an agent."""
         answer: types.State = self._caller.call(
-            operations.AGENTS_STATES_GET, [agent_id, name],
+            _operations.AGENTS_STATES_GET, [agent_id, name],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     def put(
-        self, agent_id: str, name: str, *, data: Any, description: Union[Optional[str],
-        Unset] = UNSET, json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        self, agent_id: str, name: str, *, data: Any,
+        description: Union[Optional[str], Unset] = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
@@ -702,7 +724,7 @@ class AgentsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = self._caller.call(
-            operations.AGENTS_STATES_PUT, [agent_id, name], body={"description": description,
+            _operations.AGENTS_STATES_PUT, [agent_id, name], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -725,7 +747,7 @@ class AgentsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = self._caller.call(
-            operations.AGENTS_STATES_UPDATE, [agent_id, name], body={"description": description,
+            _operations.AGENTS_STATES_UPDATE, [agent_id, name], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -740,7 +762,7 @@ class AgentsStates:
     ) -> None:
         """Delete a state document of an agent and its versions."""
         self._caller.call(
-            operations.AGENTS_STATES_DELETE, [agent_id, name], options=Options(if_match=if_match,
+            _operations.AGENTS_STATES_DELETE, [agent_id, name], options=Options(if_match=if_match,
             if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -752,7 +774,7 @@ class AgentsStates:
     ) -> None:
         """Ask who watches to show a state document of an agent."""
         self._caller.call(
-            operations.AGENTS_STATES_FOCUS, [agent_id, name],
+            _operations.AGENTS_STATES_FOCUS, [agent_id, name],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -765,11 +787,13 @@ class AgentsRuns:
         self._caller = caller
 
     def create(
-        self, agent_id: str, *, input: types.AgentRunInput, thread_id: Union[Optional[str],
-        Unset] = UNSET, config: Union[types.AgentRunConfig, Unset] = UNSET,
-        agent_version: Union[Optional[str], Unset] = UNSET, parent_run_id: Union[Optional[str],
-        Unset] = UNSET, policy: Union[Optional[Literal["reject", "enqueue", "interrupt", "rollback",
-        "None"]], Unset] = UNSET, dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
+        self, agent_id: str, *, input: types.AgentRunInput,
+        thread_id: Union[Optional[str], Unset] = UNSET,
+        config: Union[types.AgentRunConfig, Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET,
+        parent_run_id: Union[Optional[str], Unset] = UNSET, policy: Union[Optional[Literal["reject",
+        "enqueue", "interrupt", "rollback", "None"]], Unset] = UNSET,
+        dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
         metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -782,11 +806,11 @@ class AgentsRuns:
         dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
         """
         answer: types.AgentRun = self._caller.call(
-            operations.AGENTS_RUNS_CREATE, [agent_id], body={"thread_id": thread_id, "input": input,
-            "config": config, "agent_version": agent_version, "parent_run_id": parent_run_id,
-            "policy": policy, "dispatch": dispatch, "metadata": metadata},
-            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.AGENTS_RUNS_CREATE, [agent_id], body={"thread_id": thread_id,
+            "input": input, "config": config, "agent_version": agent_version,
+            "parent_run_id": parent_run_id, "policy": policy, "dispatch": dispatch,
+            "metadata": metadata}, options=Options(idempotency_key=idempotency_key,
+            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -794,9 +818,10 @@ class AgentsRuns:
         self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         status: Union[Literal["queued", "running", "waiting_for_input", "paused", "completed",
         "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
-        parent_run_id: Union[str, Unset] = UNSET, include: Union[Literal["documents"],
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        parent_run_id: Union[str, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Run]:
         """List the runs of an agent, newest first.
@@ -807,7 +832,7 @@ class AgentsRuns:
         include: documents: user_input, request, state, input, content, final_output … too
         """
         return self._caller.page(
-            operations.AGENTS_RUNS_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
+            _operations.AGENTS_RUNS_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
             "status": status, "agent": agent, "parent_run_id": parent_run_id, "include": include},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -828,9 +853,9 @@ class Agents:
 
     def create(
         self, *, name: str, kind: Union[Literal["agent", "team", "workflow"], Unset] = UNSET,
-        description: Union[Optional[str], Unset] = UNSET, metadata: Union[Mapping[str, Any],
-        Unset] = UNSET, is_active: Union[bool, Unset] = UNSET, system_prompt: Any = UNSET,
-        workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, is_active: Union[bool, Unset] = UNSET,
+        system_prompt: Any = UNSET, workflow_graph: Union[types.WorkflowGraph, Unset] = UNSET,
         memory_config: Union[types.MemoryConfig, Unset] = UNSET,
         guardrail_config: Union[types.GuardrailConfig, Unset] = UNSET,
         llm_config: Union[types.LlmConfig, Unset] = UNSET,
@@ -848,7 +873,7 @@ class Agents:
         tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
         """
         answer: types.Agent = self._caller.call(
-            operations.AGENTS_CREATE, [], body={"name": name, "kind": kind,
+            _operations.AGENTS_CREATE, [], body={"name": name, "kind": kind,
             "description": description, "metadata": metadata, "is_active": is_active,
             "system_prompt": system_prompt, "workflow_graph": workflow_graph,
             "memory_config": memory_config, "guardrail_config": guardrail_config,
@@ -860,9 +885,11 @@ class Agents:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        name: Union[str, Unset] = UNSET, kind: Union[Literal["agent", "team", "workflow"],
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        name: Union[str, Unset] = UNSET,
+        kind: Union[Literal["agent", "team", "workflow"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Agent]:
         """List agents, newest first.
@@ -872,39 +899,41 @@ class Agents:
         name: the agent of exactly this name
         """
         return self._caller.page(
-            operations.AGENTS_LIST, [], query={"cursor": cursor, "limit": limit, "name": name,
-            "kind": kind}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_LIST, [],
+            query={"cursor": cursor, "limit": limit, "name": name, "kind": kind},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, agent_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Agent:
         """Read an agent."""
         answer: types.Agent = self._caller.call(
-            operations.AGENTS_GET, [agent_id], options=Options(if_none_match=if_none_match,
+            _operations.AGENTS_GET, [agent_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
         return answer
 
     def update(
-        self, agent_id: str, *, name: Union[str, Unset] = UNSET, description: Union[Optional[str],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET, is_active: Union[bool,
-        Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str, Any]]] = None,
-        if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, agent_id: str, *, name: Union[str, Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, is_active: Union[bool, Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Agent:
         """Change an agent.
 
         name: no other agent of the tenant has it
         """
         answer: types.Agent = self._caller.call(
-            operations.AGENTS_UPDATE, [agent_id], body={"name": name, "description": description,
+            _operations.AGENTS_UPDATE, [agent_id], body={"name": name, "description": description,
             "metadata": metadata, "is_active": is_active}, json_patch=json_patch,
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -918,7 +947,7 @@ class Agents:
     ) -> None:
         """Delete an agent, its versions, links, states, configuration and storage."""
         self._caller.call(
-            operations.AGENTS_DELETE, [agent_id], options=Options(if_match=if_match,
+            _operations.AGENTS_DELETE, [agent_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -930,9 +959,9 @@ class Agents:
     ) -> types.Agent:
         """Make the version active again that was before the last activation."""
         answer: types.Agent = self._caller.call(
-            operations.AGENTS_ROLLBACK, [agent_id], options=Options(idempotency_key=idempotency_key,
-            if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.AGENTS_ROLLBACK, [agent_id],
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -944,7 +973,7 @@ class Agents:
     ) -> types.AgentTree:
         """Read an agent with its children, and theirs, as a tree."""
         answer: types.AgentTree = self._caller.call(
-            operations.AGENTS_TREE, [agent_id], options=Options(principal=principal,
+            _operations.AGENTS_TREE, [agent_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -955,7 +984,7 @@ class Agents:
     ) -> Download:
         """Export an agent with its configuration, states and storage, as a tar file."""
         return self._caller.download(
-            operations.AGENTS_EXPORT, [agent_id], options=Options(principal=principal,
+            _operations.AGENTS_EXPORT, [agent_id], options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -967,13 +996,15 @@ class ThreadsByKey:
         self._caller = caller
 
     def ensure(
-        self, key: str, *, status: Union[Literal["active", "paused", "cancelled", "error"],
-        Unset] = UNSET, title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str],
-        Unset] = UNSET, context: Union[Mapping[str, Any], Unset] = UNSET,
+        self, key: str, *,
+        status: Union[Literal["active", "paused", "cancelled", "error"], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str], Unset] = UNSET,
+        context: Union[Mapping[str, Any], Unset] = UNSET,
         preferences: Union[Mapping[str, Any], Unset] = UNSET, important_steps: Any = UNSET,
-        metadata: Union[Mapping[str, Any], Unset] = UNSET, error: Union[Optional[Mapping[str, Any]],
-        Unset] = UNSET, run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"],
-        Unset] = UNSET, prune_on_completion: Union[bool, Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"], Unset] = UNSET,
+        prune_on_completion: Union[bool, Unset] = UNSET,
         event_max_age_s: Union[Optional[int], Unset] = UNSET, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -988,7 +1019,7 @@ class ThreadsByKey:
         event_max_age_s: drop events that are older
         """
         answer: types.Thread = self._caller.call(
-            operations.THREADS_BY_KEY_ENSURE, [key], body={"status": status, "title": title,
+            _operations.THREADS_BY_KEY_ENSURE, [key], body={"status": status, "title": title,
             "agent": agent, "context": context, "preferences": preferences,
             "important_steps": important_steps, "metadata": metadata, "error": error,
             "run_policy": run_policy, "prune_on_completion": prune_on_completion,
@@ -1005,7 +1036,7 @@ class ThreadsByKey:
     ) -> types.Thread:
         """Read the thread with this key."""
         answer: types.Thread = self._caller.call(
-            operations.THREADS_BY_KEY_GET, [key], options=Options(if_none_match=if_none_match,
+            _operations.THREADS_BY_KEY_GET, [key], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -1019,10 +1050,11 @@ class ThreadsStatesVersions:
         self._caller = caller
 
     def list(
-        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.StateVersion]:
         """List the versions of a state document of a thread.
@@ -1032,9 +1064,10 @@ class ThreadsStatesVersions:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.THREADS_STATES_VERSIONS_LIST, [thread_id, name], query={"cursor": cursor,
-            "limit": limit, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_STATES_VERSIONS_LIST, [thread_id, name],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
@@ -1045,7 +1078,7 @@ class ThreadsStatesVersions:
     ) -> types.StateVersion:
         """Read one version of a state document of a thread."""
         answer: types.StateVersion = self._caller.call(
-            operations.THREADS_STATES_VERSIONS_GET, [thread_id, name, version],
+            _operations.THREADS_STATES_VERSIONS_GET, [thread_id, name, version],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1060,10 +1093,11 @@ class ThreadsStates:
         self.versions = ThreadsStatesVersions(caller)
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.State]:
         """List the state documents of a thread by name.
@@ -1073,28 +1107,31 @@ class ThreadsStates:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.THREADS_STATES_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_STATES_LIST, [thread_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, thread_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read a state document of a thread."""
         answer: types.State = self._caller.call(
-            operations.THREADS_STATES_GET, [thread_id, name],
+            _operations.THREADS_STATES_GET, [thread_id, name],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     def put(
-        self, thread_id: str, name: str, *, data: Any, description: Union[Optional[str],
-        Unset] = UNSET, json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        self, thread_id: str, name: str, *, data: Any,
+        description: Union[Optional[str], Unset] = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
@@ -1108,7 +1145,7 @@ class ThreadsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = self._caller.call(
-            operations.THREADS_STATES_PUT, [thread_id, name], body={"description": description,
+            _operations.THREADS_STATES_PUT, [thread_id, name], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -1131,7 +1168,7 @@ class ThreadsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = self._caller.call(
-            operations.THREADS_STATES_UPDATE, [thread_id, name], body={"description": description,
+            _operations.THREADS_STATES_UPDATE, [thread_id, name], body={"description": description,
             "data": data, "json_schema": json_schema, "ui_schema": ui_schema},
             json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
             principal=principal, fencing_token=fencing_token, timeout=timeout,
@@ -1147,7 +1184,7 @@ class ThreadsStates:
     ) -> None:
         """Delete a state document of a thread and its versions."""
         self._caller.call(
-            operations.THREADS_STATES_DELETE, [thread_id, name], options=Options(if_match=if_match,
+            _operations.THREADS_STATES_DELETE, [thread_id, name], options=Options(if_match=if_match,
             if_none_match=if_none_match, principal=principal, fencing_token=fencing_token,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1160,7 +1197,7 @@ class ThreadsStates:
     ) -> None:
         """Ask who watches to show a state document of a thread."""
         self._caller.call(
-            operations.THREADS_STATES_FOCUS, [thread_id, name],
+            _operations.THREADS_STATES_FOCUS, [thread_id, name],
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1175,8 +1212,9 @@ class ThreadsAgentsStatesVersions:
     def list(
         self, thread_id: str, agent_id: str, name: str, *, cursor: Union[str, Unset] = UNSET,
         limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.StateVersion]:
         """List the versions of a state document of an agent in a thread.
@@ -1186,7 +1224,7 @@ class ThreadsAgentsStatesVersions:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.THREADS_AGENTS_STATES_VERSIONS_LIST, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_VERSIONS_LIST, [thread_id, agent_id, name],
             query={"cursor": cursor, "limit": limit, "include": include},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -1194,13 +1232,14 @@ class ThreadsAgentsStatesVersions:
 
     def get(
         self, thread_id: str, agent_id: str, name: str, version: int, *,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.StateVersion:
         """Read one version of a state document of an agent in a thread."""
         answer: types.StateVersion = self._caller.call(
-            operations.THREADS_AGENTS_STATES_VERSIONS_GET, [thread_id, agent_id, name, version],
+            _operations.THREADS_AGENTS_STATES_VERSIONS_GET, [thread_id, agent_id, name, version],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1215,10 +1254,11 @@ class ThreadsAgentsStates:
         self.versions = ThreadsAgentsStatesVersions(caller)
 
     def list(
-        self, thread_id: str, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, agent_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.State]:
         """List the state documents of an agent in a thread by name.
@@ -1228,20 +1268,22 @@ class ThreadsAgentsStates:
         include: documents: data, json_schema and ui_schema too
         """
         return self._caller.page(
-            operations.THREADS_AGENTS_STATES_LIST, [thread_id, agent_id], query={"cursor": cursor,
-            "limit": limit, "include": include}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_AGENTS_STATES_LIST, [thread_id, agent_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, thread_id: str, agent_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read a state document of an agent in a thread."""
         answer: types.State = self._caller.call(
-            operations.THREADS_AGENTS_STATES_GET, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_GET, [thread_id, agent_id, name],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1249,8 +1291,9 @@ class ThreadsAgentsStates:
 
     def put(
         self, thread_id: str, agent_id: str, name: str, *, data: Any,
-        description: Union[Optional[str], Unset] = UNSET, json_schema: Union[Optional[Mapping[str,
-        Any]], Unset] = UNSET, ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -1263,7 +1306,7 @@ class ThreadsAgentsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = self._caller.call(
-            operations.THREADS_AGENTS_STATES_PUT, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_PUT, [thread_id, agent_id, name],
             body={"description": description, "data": data, "json_schema": json_schema,
             "ui_schema": ui_schema}, options=Options(if_match=if_match, if_none_match=if_none_match,
             principal=principal, fencing_token=fencing_token, timeout=timeout,
@@ -1272,9 +1315,10 @@ class ThreadsAgentsStates:
         return answer
 
     def update(
-        self, thread_id: str, agent_id: str, name: str, *, description: Union[Optional[str],
-        Unset] = UNSET, data: Any = UNSET, json_schema: Union[Optional[Mapping[str, Any]],
-        Unset] = UNSET, ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        self, thread_id: str, agent_id: str, name: str, *,
+        description: Union[Optional[str], Unset] = UNSET, data: Any = UNSET,
+        json_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        ui_schema: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
@@ -1287,7 +1331,7 @@ class ThreadsAgentsStates:
         ui_schema: how to show it; Cairn only keeps it
         """
         answer: types.State = self._caller.call(
-            operations.THREADS_AGENTS_STATES_UPDATE, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_UPDATE, [thread_id, agent_id, name],
             body={"description": description, "data": data, "json_schema": json_schema,
             "ui_schema": ui_schema}, json_patch=json_patch, options=Options(if_match=if_match,
             if_none_match=if_none_match, principal=principal, fencing_token=fencing_token,
@@ -1303,7 +1347,7 @@ class ThreadsAgentsStates:
     ) -> None:
         """Delete a state document of an agent in a thread and its versions."""
         self._caller.call(
-            operations.THREADS_AGENTS_STATES_DELETE, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_DELETE, [thread_id, agent_id, name],
             options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1316,7 +1360,7 @@ class ThreadsAgentsStates:
     ) -> None:
         """Ask who watches to show a state document of an agent in a thread."""
         self._caller.call(
-            operations.THREADS_AGENTS_STATES_FOCUS, [thread_id, agent_id, name],
+            _operations.THREADS_AGENTS_STATES_FOCUS, [thread_id, agent_id, name],
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1343,7 +1387,7 @@ class ThreadsResumption:
     ) -> types.Resumption:
         """Read everything that is needed to resume a thread."""
         answer: types.Resumption = self._caller.call(
-            operations.THREADS_RESUMPTION_GET, [thread_id],
+            _operations.THREADS_RESUMPTION_GET, [thread_id],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1353,18 +1397,22 @@ class ThreadsResumption:
         self, thread_id: str, *, system_prompt: Union[Optional[str], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, max_steps: Union[int, Unset] = UNSET,
         thinking_tokens: Union[int, Unset] = UNSET, max_tokens: Union[int, Unset] = UNSET,
-        container_id: Union[Optional[str], Unset] = UNSET, messages: Union[Sequence[Any],
-        Unset] = UNSET, tool_schemas: Union[Sequence[Any], Unset] = UNSET,
-        server_tools: Union[Sequence[Any], Unset] = UNSET, beta_headers: Union[Sequence[Any],
-        Unset] = UNSET, api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
+        container_id: Union[Optional[str], Unset] = UNSET,
+        messages: Union[Sequence[Any], Unset] = UNSET,
+        tool_schemas: Union[Sequence[Any], Unset] = UNSET,
+        server_tools: Union[Sequence[Any], Unset] = UNSET,
+        beta_headers: Union[Sequence[Any], Unset] = UNSET,
+        api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
         formatter: Union[Optional[str], Unset] = UNSET,
         stream_meta_history_and_tool_results: Union[bool, Unset] = UNSET,
-        compactor_type: Union[Optional[str], Unset] = UNSET, memory_store_type: Union[Optional[str],
-        Unset] = UNSET, file_registry: Union[Mapping[str, Any], Unset] = UNSET,
+        compactor_type: Union[Optional[str], Unset] = UNSET,
+        memory_store_type: Union[Optional[str], Unset] = UNSET,
+        file_registry: Union[Mapping[str, Any], Unset] = UNSET,
         extras: Union[Mapping[str, Any], Unset] = UNSET, max_retries: Union[int, Unset] = UNSET,
         base_delay: Union[float, Unset] = UNSET, last_known_input_tokens: Union[int, Unset] = UNSET,
-        last_known_output_tokens: Union[int, Unset] = UNSET, current_step: Union[int,
-        Unset] = UNSET, conversation_history: Union[Sequence[Any], Unset] = UNSET,
+        last_known_output_tokens: Union[int, Unset] = UNSET,
+        current_step: Union[int, Unset] = UNSET,
+        conversation_history: Union[Sequence[Any], Unset] = UNSET,
         title: Union[Optional[str], Unset] = UNSET, if_match: Optional[ETag] = None,
         if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
@@ -1398,7 +1446,7 @@ class ThreadsResumption:
         title: the thread's
         """
         answer: types.Resumption = self._caller.call(
-            operations.THREADS_RESUMPTION_PUT, [thread_id], body={"system_prompt": system_prompt,
+            _operations.THREADS_RESUMPTION_PUT, [thread_id], body={"system_prompt": system_prompt,
             "model": model, "max_steps": max_steps, "thinking_tokens": thinking_tokens,
             "max_tokens": max_tokens, "container_id": container_id, "messages": messages,
             "tool_schemas": tool_schemas, "server_tools": server_tools,
@@ -1419,23 +1467,27 @@ class ThreadsResumption:
         self, thread_id: str, *, system_prompt: Union[Optional[str], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, max_steps: Union[int, Unset] = UNSET,
         thinking_tokens: Union[int, Unset] = UNSET, max_tokens: Union[int, Unset] = UNSET,
-        container_id: Union[Optional[str], Unset] = UNSET, messages: Union[Sequence[Any],
-        Unset] = UNSET, tool_schemas: Union[Sequence[Any], Unset] = UNSET,
-        server_tools: Union[Sequence[Any], Unset] = UNSET, beta_headers: Union[Sequence[Any],
-        Unset] = UNSET, api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
+        container_id: Union[Optional[str], Unset] = UNSET,
+        messages: Union[Sequence[Any], Unset] = UNSET,
+        tool_schemas: Union[Sequence[Any], Unset] = UNSET,
+        server_tools: Union[Sequence[Any], Unset] = UNSET,
+        beta_headers: Union[Sequence[Any], Unset] = UNSET,
+        api_kwargs: Union[Mapping[str, Any], Unset] = UNSET,
         formatter: Union[Optional[str], Unset] = UNSET,
         stream_meta_history_and_tool_results: Union[bool, Unset] = UNSET,
-        compactor_type: Union[Optional[str], Unset] = UNSET, memory_store_type: Union[Optional[str],
-        Unset] = UNSET, file_registry: Union[Mapping[str, Any], Unset] = UNSET,
+        compactor_type: Union[Optional[str], Unset] = UNSET,
+        memory_store_type: Union[Optional[str], Unset] = UNSET,
+        file_registry: Union[Mapping[str, Any], Unset] = UNSET,
         extras: Union[Mapping[str, Any], Unset] = UNSET, max_retries: Union[int, Unset] = UNSET,
         base_delay: Union[float, Unset] = UNSET, last_known_input_tokens: Union[int, Unset] = UNSET,
-        last_known_output_tokens: Union[int, Unset] = UNSET, current_step: Union[int,
-        Unset] = UNSET, conversation_history: Union[Sequence[Any], Unset] = UNSET,
-        title: Union[Optional[str], Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
-        timeout: Optional[float] = None, request_max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        last_known_output_tokens: Union[int, Unset] = UNSET,
+        current_step: Union[int, Unset] = UNSET,
+        conversation_history: Union[Sequence[Any], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        request_max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Resumption:
         """Change the resumption of a thread.
 
@@ -1465,11 +1517,12 @@ class ThreadsResumption:
         title: the thread's
         """
         answer: types.Resumption = self._caller.call(
-            operations.THREADS_RESUMPTION_UPDATE, [thread_id], body={"system_prompt": system_prompt,
-            "model": model, "max_steps": max_steps, "thinking_tokens": thinking_tokens,
-            "max_tokens": max_tokens, "container_id": container_id, "messages": messages,
-            "tool_schemas": tool_schemas, "server_tools": server_tools,
-            "beta_headers": beta_headers, "api_kwargs": api_kwargs, "formatter": formatter,
+            _operations.THREADS_RESUMPTION_UPDATE, [thread_id],
+            body={"system_prompt": system_prompt, "model": model, "max_steps": max_steps,
+            "thinking_tokens": thinking_tokens, "max_tokens": max_tokens,
+            "container_id": container_id, "messages": messages, "tool_schemas": tool_schemas,
+            "server_tools": server_tools, "beta_headers": beta_headers, "api_kwargs": api_kwargs,
+            "formatter": formatter,
             "stream_meta_history_and_tool_results": stream_meta_history_and_tool_results,
             "compactor_type": compactor_type, "memory_store_type": memory_store_type,
             "file_registry": file_registry, "extras": extras, "max_retries": max_retries,
@@ -1495,10 +1548,10 @@ class ThreadsResumption:
         append_history: to the end of conversation_history
         """
         answer: types.Resumption = self._caller.call(
-            operations.THREADS_RESUMPTION_APPEND, [thread_id], body={"append": append,
-            "append_history": append_history}, options=Options(idempotency_key=idempotency_key,
-            if_match=if_match, principal=principal, fencing_token=fencing_token, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.THREADS_RESUMPTION_APPEND, [thread_id],
+            body={"append": append, "append_history": append_history},
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -1510,10 +1563,11 @@ class ThreadsHistory:
         self._caller = caller
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, include: Union[Literal["messages"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, include: Union[Literal["messages"], Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.HistoryEntry]:
         """List the finished runs of a thread as a conversation, newest first.
@@ -1523,20 +1577,22 @@ class ThreadsHistory:
         include: messages: the whole conversation of each run too
         """
         return self._caller.page(
-            operations.THREADS_HISTORY_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_HISTORY_LIST, [thread_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, thread_id: str, sequence: int, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.HistoryEntry:
         """Read one entry of the history, whole."""
         answer: types.HistoryEntry = self._caller.call(
-            operations.THREADS_HISTORY_GET, [thread_id, sequence],
+            _operations.THREADS_HISTORY_GET, [thread_id, sequence],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -1544,12 +1600,14 @@ class ThreadsHistory:
 
     def update(
         self, thread_id: str, sequence: int, *, messages: Union[Sequence[Any], Unset] = UNSET,
-        final_response: Union[Optional[str], Unset] = UNSET, stop_reason: Union[Optional[str],
-        Unset] = UNSET, generated_files: Union[Sequence[Any], Unset] = UNSET,
-        extras: Union[Mapping[str, Any], Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        final_response: Union[Optional[str], Unset] = UNSET,
+        stop_reason: Union[Optional[str], Unset] = UNSET,
+        generated_files: Union[Sequence[Any], Unset] = UNSET,
+        extras: Union[Mapping[str, Any], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.HistoryEntry:
         """Give an entry of the history its messages, files and extras.
 
@@ -1558,7 +1616,7 @@ class ThreadsHistory:
         generated_files: [{file_id, filename, …}]
         """
         answer: types.HistoryEntry = self._caller.call(
-            operations.THREADS_HISTORY_UPDATE, [thread_id, sequence], body={"messages": messages,
+            _operations.THREADS_HISTORY_UPDATE, [thread_id, sequence], body={"messages": messages,
             "final_response": final_response, "stop_reason": stop_reason,
             "generated_files": generated_files, "extras": extras}, json_patch=json_patch,
             options=Options(if_match=if_match, principal=principal, fencing_token=fencing_token,
@@ -1578,15 +1636,15 @@ class ThreadsRuns:
         ask_clarifications: Union[bool, Unset] = UNSET, policy: Union[Optional[Literal["reject",
         "enqueue", "interrupt", "rollback", "None"]], Unset] = UNSET,
         dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
-        parent_run_id: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str],
-        Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
-        agent_version: Union[Optional[str], Unset] = UNSET, model: Union[Optional[str],
-        Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
-        request: Union[Optional[Mapping[str, Any]], Unset] = UNSET, state: Union[Mapping[str, Any],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        parent_run_id: Union[Optional[str], Unset] = UNSET,
+        agent: Union[Optional[str], Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET,
+        model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
+        request: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        state: Union[Mapping[str, Any], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Run:
         """Start a run.
 
@@ -1599,7 +1657,7 @@ class ThreadsRuns:
         request: what asks for the run, whole: a message with attachments …
         """
         answer: types.Run = self._caller.call(
-            operations.THREADS_RUNS_CREATE, [thread_id], body={"user_input": user_input,
+            _operations.THREADS_RUNS_CREATE, [thread_id], body={"user_input": user_input,
             "ask_clarifications": ask_clarifications, "policy": policy, "dispatch": dispatch,
             "parent_run_id": parent_run_id, "agent": agent, "agent_id": agent_id,
             "agent_version": agent_version, "model": model, "provider": provider,
@@ -1610,11 +1668,12 @@ class ThreadsRuns:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, status: Union[Literal["queued", "running", "waiting_for_input", "paused",
-        "completed", "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
-        parent_run_id: Union[str, Unset] = UNSET, include: Union[Literal["documents"],
-        Unset] = UNSET, agent_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, status: Union[Literal["queued", "running",
+        "waiting_for_input", "paused", "completed", "failed", "cancelled"], Unset] = UNSET,
+        agent: Union[str, Unset] = UNSET, parent_run_id: Union[str, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET, agent_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -1627,7 +1686,7 @@ class ThreadsRuns:
         include: documents: user_input, request, state, input, content, final_output … too
         """
         return self._caller.page(
-            operations.THREADS_RUNS_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
+            _operations.THREADS_RUNS_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
             "status": status, "agent": agent, "parent_run_id": parent_run_id, "include": include,
             "agent_id": agent_id}, options=Options(principal=principal, consistency=consistency,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -1650,16 +1709,18 @@ class ThreadsEvents(FollowThread):
 
     @overload
     def append(
-        self, thread_id: str, *, kind: Union[str, Unset] = UNSET, text: Union[Optional[str],
-        Unset] = UNSET, payload: Any = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
-        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, kind: Union[str, Unset] = UNSET,
+        text: Union[Optional[str], Unset] = UNSET, payload: Any = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Event: ...
 
     def append(
-        self, thread_id: str, *, kind: Union[str, Unset] = UNSET, text: Union[Optional[str],
-        Unset] = UNSET, payload: Any = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        self, thread_id: str, *, kind: Union[str, Unset] = UNSET,
+        text: Union[Optional[str], Unset] = UNSET, payload: Any = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET,
         events: Union[Sequence[types.EventInput], Unset] = UNSET,
         idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
@@ -1674,7 +1735,7 @@ class ThreadsEvents(FollowThread):
         events: many events instead of one; all are appended or none
         """
         answer: Union[types.EventsAppended, types.Event] = self._caller.call(
-            operations.THREADS_EVENTS_APPEND, [thread_id], body={"kind": kind, "text": text,
+            _operations.THREADS_EVENTS_APPEND, [thread_id], body={"kind": kind, "text": text,
             "payload": payload, "run_id": run_id, "events": events},
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -1683,9 +1744,10 @@ class ThreadsEvents(FollowThread):
 
     def list(
         self, thread_id: str, *, after: Union[str, Unset] = UNSET, kind: Union[str, Unset] = UNSET,
-        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET, wait: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        wait: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Event]:
         """Read events after a cursor; ?wait= is a long poll.
 
@@ -1694,16 +1756,18 @@ class ThreadsEvents(FollowThread):
         wait: seconds to wait for an event when there is none
         """
         return self._caller.page(
-            operations.THREADS_EVENTS_LIST, [thread_id], query={"after": after, "kind": kind,
-            "run_id": run_id, "limit": limit, "wait": wait}, options=Options(principal=principal,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_EVENTS_LIST, [thread_id],
+            query={"after": after, "kind": kind, "run_id": run_id, "limit": limit, "wait": wait},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
 
     def prune(
-        self, thread_id: str, *, through_seq: Union[int, Unset] = UNSET, older_than: Union[Time,
-        Unset] = UNSET, finished: Union[bool, Unset] = UNSET, idempotency_key: Optional[str] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, through_seq: Union[int, Unset] = UNSET,
+        older_than: Union[Time, Unset] = UNSET, finished: Union[bool, Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.EventsPruned:
         """Remove the oldest events of a thread.
 
@@ -1712,8 +1776,8 @@ class ThreadsEvents(FollowThread):
         finished: events before the first one of a run that still goes on
         """
         answer: types.EventsPruned = self._caller.call(
-            operations.THREADS_EVENTS_PRUNE, [thread_id], body={"through_seq": through_seq,
-            "older_than": older_than, "finished": finished},
+            _operations.THREADS_EVENTS_PRUNE, [thread_id],
+            body={"through_seq": through_seq, "older_than": older_than, "finished": finished},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1733,7 +1797,7 @@ class ThreadsParticipantsMe:
     ) -> types.Participant:
         """Read your own participant."""
         answer: types.Participant = self._caller.call(
-            operations.THREADS_PARTICIPANTS_ME_GET, [thread_id],
+            _operations.THREADS_PARTICIPANTS_ME_GET, [thread_id],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1742,12 +1806,12 @@ class ThreadsParticipantsMe:
     def update(
         self, thread_id: str, *, role: Union[Literal["user", "assistant"], Unset] = UNSET,
         name: Union[str, Unset] = UNSET, image: Union[Optional[str], Unset] = UNSET,
-        status: Union[Optional[str], Unset] = UNSET, permission: Union[Literal["read",
-        "read_write"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        active: Union[bool, Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        status: Union[Optional[str], Unset] = UNSET,
+        permission: Union[Literal["read", "read_write"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, active: Union[bool, Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Change your own participant.
 
@@ -1759,7 +1823,7 @@ class ThreadsParticipantsMe:
         active: who has left is not, and has no access
         """
         answer: types.Participant = self._caller.call(
-            operations.THREADS_PARTICIPANTS_ME_UPDATE, [thread_id], body={"role": role,
+            _operations.THREADS_PARTICIPANTS_ME_UPDATE, [thread_id], body={"role": role,
             "name": name, "image": image, "status": status, "permission": permission,
             "metadata": metadata, "active": active}, json_patch=json_patch,
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
@@ -1774,17 +1838,17 @@ class ThreadsParticipantsMe:
     ) -> types.Participant:
         """Leave a thread."""
         answer: types.Participant = self._caller.call(
-            operations.THREADS_PARTICIPANTS_ME_LEAVE, [thread_id],
+            _operations.THREADS_PARTICIPANTS_ME_LEAVE, [thread_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     def heartbeat(
-        self, thread_id: str, *, ttl_s: Union[int, Unset] = UNSET, status: Union[str,
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, ttl_s: Union[int, Unset] = UNSET,
+        status: Union[str, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Say that you are online.
 
@@ -1792,9 +1856,10 @@ class ThreadsParticipantsMe:
         status: what it is doing, in its own words
         """
         answer: types.Participant = self._caller.call(
-            operations.THREADS_PARTICIPANTS_ME_HEARTBEAT, [thread_id], body={"ttl_s": ttl_s,
-            "status": status}, options=Options(idempotency_key=idempotency_key, principal=principal,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_PARTICIPANTS_ME_HEARTBEAT, [thread_id],
+            body={"ttl_s": ttl_s, "status": status},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -1807,13 +1872,13 @@ class ThreadsParticipants:
         self.me = ThreadsParticipantsMe(caller)
 
     def add(
-        self, thread_id: str, *, principal: str, role: Union[Literal["user", "assistant"],
-        Unset] = UNSET, name: Union[str, Unset] = UNSET, image: Union[Optional[str], Unset] = UNSET,
-        status: Union[Optional[str], Unset] = UNSET, permission: Union[Literal["read",
-        "read_write"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        idempotency_key: Optional[str] = None, request_principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, principal: str,
+        role: Union[Literal["user", "assistant"], Unset] = UNSET, name: Union[str, Unset] = UNSET,
+        image: Union[Optional[str], Unset] = UNSET, status: Union[Optional[str], Unset] = UNSET,
+        permission: Union[Literal["read", "read_write"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        request_principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Add a participant, or let one who has left take part again.
 
@@ -1825,7 +1890,7 @@ class ThreadsParticipants:
         permission: read_write unless told
         """
         answer: types.Participant = self._caller.call(
-            operations.THREADS_PARTICIPANTS_ADD, [thread_id], body={"principal": principal,
+            _operations.THREADS_PARTICIPANTS_ADD, [thread_id], body={"principal": principal,
             "role": role, "name": name, "image": image, "status": status, "permission": permission,
             "metadata": metadata}, options=Options(idempotency_key=idempotency_key,
             principal=request_principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -1833,11 +1898,12 @@ class ThreadsParticipants:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, active: Union[bool, Unset] = UNSET, role: Union[Literal["user",
-        "assistant"], Unset] = UNSET, principal: Union[str, Unset] = UNSET,
-        request_principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, active: Union[bool, Unset] = UNSET,
+        role: Union[Literal["user", "assistant"], Unset] = UNSET,
+        principal: Union[str, Unset] = UNSET, request_principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Participant]:
         """List the participants of a thread, newest first.
 
@@ -1846,7 +1912,7 @@ class ThreadsParticipants:
         active: true: those who take part now; false: those who have left
         """
         return self._caller.page(
-            operations.THREADS_PARTICIPANTS_LIST, [thread_id], query={"cursor": cursor,
+            _operations.THREADS_PARTICIPANTS_LIST, [thread_id], query={"cursor": cursor,
             "limit": limit, "active": active, "role": role, "principal": principal},
             options=Options(principal=request_principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
@@ -1859,21 +1925,21 @@ class ThreadsParticipants:
     ) -> types.Participant:
         """Read a participant."""
         answer: types.Participant = self._caller.call(
-            operations.THREADS_PARTICIPANTS_GET, [thread_id, participant_id],
+            _operations.THREADS_PARTICIPANTS_GET, [thread_id, participant_id],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     def update(
-        self, thread_id: str, participant_id: str, *, role: Union[Literal["user", "assistant"],
-        Unset] = UNSET, name: Union[str, Unset] = UNSET, image: Union[Optional[str], Unset] = UNSET,
-        status: Union[Optional[str], Unset] = UNSET, permission: Union[Literal["read",
-        "read_write"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        active: Union[bool, Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, participant_id: str, *,
+        role: Union[Literal["user", "assistant"], Unset] = UNSET, name: Union[str, Unset] = UNSET,
+        image: Union[Optional[str], Unset] = UNSET, status: Union[Optional[str], Unset] = UNSET,
+        permission: Union[Literal["read", "read_write"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, active: Union[bool, Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Change a participant.
 
@@ -1885,11 +1951,11 @@ class ThreadsParticipants:
         active: who has left is not, and has no access
         """
         answer: types.Participant = self._caller.call(
-            operations.THREADS_PARTICIPANTS_UPDATE, [thread_id, participant_id], body={"role": role,
-            "name": name, "image": image, "status": status, "permission": permission,
-            "metadata": metadata, "active": active}, json_patch=json_patch,
-            options=Options(if_match=if_match, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.THREADS_PARTICIPANTS_UPDATE, [thread_id, participant_id],
+            body={"role": role, "name": name, "image": image, "status": status,
+            "permission": permission, "metadata": metadata, "active": active},
+            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -1900,7 +1966,7 @@ class ThreadsParticipants:
     ) -> types.Participant:
         """End the access of a participant, who stays a sender of messages."""
         answer: types.Participant = self._caller.call(
-            operations.THREADS_PARTICIPANTS_REMOVE, [thread_id, participant_id],
+            _operations.THREADS_PARTICIPANTS_REMOVE, [thread_id, participant_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1918,7 +1984,7 @@ class ThreadsParticipants:
         status: what it is doing, in its own words
         """
         answer: types.Participant = self._caller.call(
-            operations.THREADS_PARTICIPANTS_HEARTBEAT, [thread_id, participant_id],
+            _operations.THREADS_PARTICIPANTS_HEARTBEAT, [thread_id, participant_id],
             body={"ttl_s": ttl_s, "status": status},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -1935,8 +2001,9 @@ class ThreadsMessagesVersions:
     def list(
         self, thread_id: str, message_id: str, *, cursor: Union[str, Unset] = UNSET,
         limit: Union[int, Unset] = UNSET, include: Union[Literal["debug"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.MessageVersion]:
         """List what a message was before, newest first.
@@ -1946,7 +2013,7 @@ class ThreadsMessagesVersions:
         include: debug: in the metadata, too
         """
         return self._caller.page(
-            operations.THREADS_MESSAGES_VERSIONS_LIST, [thread_id, message_id],
+            _operations.THREADS_MESSAGES_VERSIONS_LIST, [thread_id, message_id],
             query={"cursor": cursor, "limit": limit, "include": include},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -1970,25 +2037,29 @@ class ThreadsMessages:
 
     @overload
     def create(
-        self, thread_id: str, *, content: Union[str, Unset] = UNSET, content_type: Union[str,
-        Unset] = UNSET, type: Union[Literal["chat", "command", "command-response", "log", "note",
-        "notice"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        filenames: Union[Sequence[Any], Unset] = UNSET, sender_id: Union[Optional[str],
-        Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
-        responds_to: Union[Optional[str], Unset] = UNSET, addressed_to: Union[Optional[str],
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, content: Union[str, Unset] = UNSET,
+        content_type: Union[str, Unset] = UNSET, type: Union[Literal["chat", "command",
+        "command-response", "log", "note", "notice"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        filenames: Union[Sequence[Any], Unset] = UNSET,
+        sender_id: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        responds_to: Union[Optional[str], Unset] = UNSET,
+        addressed_to: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Message: ...
 
     def create(
-        self, thread_id: str, *, content: Union[str, Unset] = UNSET, content_type: Union[str,
-        Unset] = UNSET, type: Union[Literal["chat", "command", "command-response", "log", "note",
-        "notice"], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        filenames: Union[Sequence[Any], Unset] = UNSET, sender_id: Union[Optional[str],
-        Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
-        responds_to: Union[Optional[str], Unset] = UNSET, addressed_to: Union[Optional[str],
-        Unset] = UNSET, messages: Union[Sequence[types.MessageInput], Unset] = UNSET,
+        self, thread_id: str, *, content: Union[str, Unset] = UNSET,
+        content_type: Union[str, Unset] = UNSET, type: Union[Literal["chat", "command",
+        "command-response", "log", "note", "notice"], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        filenames: Union[Sequence[Any], Unset] = UNSET,
+        sender_id: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str], Unset] = UNSET,
+        responds_to: Union[Optional[str], Unset] = UNSET,
+        addressed_to: Union[Optional[str], Unset] = UNSET,
+        messages: Union[Sequence[types.MessageInput], Unset] = UNSET,
         idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -2006,7 +2077,7 @@ class ThreadsMessages:
         messages: many messages instead of one; all are created or none
         """
         answer: Union[types.MessagesCreated, types.Message] = self._caller.call(
-            operations.THREADS_MESSAGES_CREATE, [thread_id], body={"content": content,
+            _operations.THREADS_MESSAGES_CREATE, [thread_id], body={"content": content,
             "content_type": content_type, "type": type, "metadata": metadata,
             "filenames": filenames, "sender_id": sender_id, "run_id": run_id,
             "responds_to": responds_to, "addressed_to": addressed_to, "messages": messages},
@@ -2016,12 +2087,13 @@ class ThreadsMessages:
         return answer
 
     def list(
-        self, thread_id: str, *, before: Union[str, Unset] = UNSET, after: Union[str,
-        Unset] = UNSET, limit: Union[int, Unset] = UNSET, type: Union[Literal["chat", "command",
-        "command-response", "log", "note", "notice"], Unset] = UNSET, sender_id: Union[str,
-        Unset] = UNSET, run_id: Union[str, Unset] = UNSET, include: Union[Literal["debug"],
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, *, before: Union[str, Unset] = UNSET,
+        after: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        type: Union[Literal["chat", "command", "command-response", "log", "note", "notice"],
+        Unset] = UNSET, sender_id: Union[str, Unset] = UNSET, run_id: Union[str, Unset] = UNSET,
+        include: Union[Literal["debug"], Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Message]:
         """Read messages before or after a cursor.
@@ -2032,7 +2104,7 @@ class ThreadsMessages:
         include: debug: in the metadata, too
         """
         return self._caller.page(
-            operations.THREADS_MESSAGES_LIST, [thread_id], query={"before": before, "after": after,
+            _operations.THREADS_MESSAGES_LIST, [thread_id], query={"before": before, "after": after,
             "limit": limit, "type": type, "sender_id": sender_id, "run_id": run_id,
             "include": include}, options=Options(principal=principal, consistency=consistency,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -2052,9 +2124,9 @@ class ThreadsMessages:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_MESSAGES_SEARCH, [thread_id], query={"q": q, "cursor": cursor,
-            "limit": limit}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_MESSAGES_SEARCH, [thread_id],
+            query={"q": q, "cursor": cursor, "limit": limit}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     def get(
@@ -2069,7 +2141,7 @@ class ThreadsMessages:
         include: debug: in the metadata, too
         """
         answer: types.Message = self._caller.call(
-            operations.THREADS_MESSAGES_GET, [thread_id, message_id], query={"include": include},
+            _operations.THREADS_MESSAGES_GET, [thread_id, message_id], query={"include": include},
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2078,10 +2150,10 @@ class ThreadsMessages:
     def update(
         self, thread_id: str, message_id: str, *, content: Union[str, Unset] = UNSET,
         content_type: Union[str, Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        filenames: Union[Sequence[Any], Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        filenames: Union[Sequence[Any], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Message:
         """Edit a message; its version before is kept.
 
@@ -2091,7 +2163,7 @@ class ThreadsMessages:
         filenames: names of files of the thread
         """
         answer: types.Message = self._caller.call(
-            operations.THREADS_MESSAGES_UPDATE, [thread_id, message_id], body={"content": content,
+            _operations.THREADS_MESSAGES_UPDATE, [thread_id, message_id], body={"content": content,
             "content_type": content_type, "metadata": metadata, "filenames": filenames},
             json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -2105,7 +2177,7 @@ class ThreadsMessages:
     ) -> None:
         """Delete a message: a tombstone stays, and its history."""
         self._caller.call(
-            operations.THREADS_MESSAGES_DELETE, [thread_id, message_id],
+            _operations.THREADS_MESSAGES_DELETE, [thread_id, message_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2118,7 +2190,7 @@ class ThreadsMessages:
     ) -> types.MessageDebug:
         """Read the debug data of a message."""
         answer: types.MessageDebug = self._caller.call(
-            operations.THREADS_MESSAGES_DEBUG, [thread_id, message_id],
+            _operations.THREADS_MESSAGES_DEBUG, [thread_id, message_id],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2145,17 +2217,19 @@ class ThreadsCheckpointsWrites:
         namespace: unless given, the outermost one that has it
         """
         answer: types.CheckpointWritten = self._caller.call(
-            operations.THREADS_CHECKPOINTS_WRITES_PUT, [thread_id, checkpoint_id],
-            query={"namespace": namespace}, body={"task_id": task_id, "task_path": task_path,
-            "ahead": ahead, "writes": writes}, options=Options(principal=principal,
-            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_CHECKPOINTS_WRITES_PUT, [thread_id, checkpoint_id],
+            query={"namespace": namespace},
+            body={"task_id": task_id, "task_path": task_path, "ahead": ahead, "writes": writes},
+            options=Options(principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
     def get(
         self, thread_id: str, checkpoint_id: str, *, namespace: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointWrites:
         """Read the pending writes of a checkpoint.
@@ -2163,7 +2237,7 @@ class ThreadsCheckpointsWrites:
         namespace: unless given, the outermost one that has it
         """
         answer: types.CheckpointWrites = self._caller.call(
-            operations.THREADS_CHECKPOINTS_WRITES_GET, [thread_id, checkpoint_id],
+            _operations.THREADS_CHECKPOINTS_WRITES_GET, [thread_id, checkpoint_id],
             query={"namespace": namespace}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2178,15 +2252,18 @@ class ThreadsCheckpoints:
         self.writes = ThreadsCheckpointsWrites(caller)
 
     def put(
-        self, thread_id: str, *, id: Union[str, Unset] = UNSET, namespace: Union[str,
-        Unset] = UNSET, parent_id: Union[Optional[str], Unset] = UNSET,
-        expected_latest: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str],
-        Unset] = UNSET, channel_values: Union[Mapping[str, Any], Unset] = UNSET,
-        changes: Union[types.CheckpointChanges, Unset] = UNSET, channel_versions: Union[Mapping[str,
-        Any], Unset] = UNSET, versions_seen: Union[Mapping[str, Any], Unset] = UNSET,
-        pending_sends: Union[Sequence[Any], Unset] = UNSET, metadata: Union[Mapping[str, Any],
-        Unset] = UNSET, node: Union[Optional[str], Unset] = UNSET, replace: Union[bool,
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        self, thread_id: str, *, id: Union[str, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, parent_id: Union[Optional[str], Unset] = UNSET,
+        expected_latest: Union[Optional[str], Unset] = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET,
+        channel_values: Union[Mapping[str, Any], Unset] = UNSET,
+        changes: Union[types.CheckpointChanges, Unset] = UNSET,
+        channel_versions: Union[Mapping[str, Any], Unset] = UNSET,
+        versions_seen: Union[Mapping[str, Any], Unset] = UNSET,
+        pending_sends: Union[Sequence[Any], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        node: Union[Optional[str], Unset] = UNSET, replace: Union[bool, Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Checkpoint:
@@ -2206,9 +2283,9 @@ class ThreadsCheckpoints:
         replace: write over a checkpoint of this id, instead of 409
         """
         answer: types.Checkpoint = self._caller.call(
-            operations.THREADS_CHECKPOINTS_PUT, [thread_id], body={"id": id, "namespace": namespace,
-            "parent_id": parent_id, "expected_latest": expected_latest, "run_id": run_id,
-            "channel_values": channel_values, "changes": changes,
+            _operations.THREADS_CHECKPOINTS_PUT, [thread_id], body={"id": id,
+            "namespace": namespace, "parent_id": parent_id, "expected_latest": expected_latest,
+            "run_id": run_id, "channel_values": channel_values, "changes": changes,
             "channel_versions": channel_versions, "versions_seen": versions_seen,
             "pending_sends": pending_sends, "metadata": metadata, "node": node, "replace": replace},
             options=Options(idempotency_key=idempotency_key, principal=principal,
@@ -2217,12 +2294,14 @@ class ThreadsCheckpoints:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, namespace: Union[str, Unset] = UNSET, id_before: Union[str, Unset] = UNSET,
-        include: Union[Literal["values", "writes", "all"], Unset] = UNSET, before: Union[str,
-        Unset] = UNSET, run_id: Union[str, Unset] = UNSET, metadata: Optional[Mapping[str,
-        Scalar]] = None, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, namespace: Union[str, Unset] = UNSET,
+        id_before: Union[str, Unset] = UNSET,
+        include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
+        before: Union[str, Unset] = UNSET, run_id: Union[str, Unset] = UNSET,
+        metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Checkpoint]:
         """List the checkpoints of a thread, newest first.
@@ -2235,7 +2314,7 @@ class ThreadsCheckpoints:
         before: those that were put before this checkpoint
         """
         return self._caller.page(
-            operations.THREADS_CHECKPOINTS_LIST, [thread_id], query={"cursor": cursor,
+            _operations.THREADS_CHECKPOINTS_LIST, [thread_id], query={"cursor": cursor,
             "limit": limit, "namespace": namespace, "id_before": id_before, "include": include,
             "before": before, "run_id": run_id, **metadata_filter(metadata)},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
@@ -2252,7 +2331,7 @@ class ThreadsCheckpoints:
         namespace: only this one; empty: the outermost graph
         """
         answer: types.CheckpointsPruned = self._caller.call(
-            operations.THREADS_CHECKPOINTS_DELETE_ALL, [thread_id], query={"namespace": namespace},
+            _operations.THREADS_CHECKPOINTS_DELETE_ALL, [thread_id], query={"namespace": namespace},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2268,7 +2347,7 @@ class ThreadsCheckpoints:
         namespace: unless given, the outermost one that has it
         """
         answer: types.Checkpoint = self._caller.call(
-            operations.THREADS_CHECKPOINTS_LATEST, [thread_id], query={"namespace": namespace},
+            _operations.THREADS_CHECKPOINTS_LATEST, [thread_id], query={"namespace": namespace},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2276,8 +2355,9 @@ class ThreadsCheckpoints:
 
     def get(
         self, thread_id: str, checkpoint_id: str, *, namespace: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Checkpoint:
         """Read a checkpoint with its values and pending writes.
@@ -2285,16 +2365,17 @@ class ThreadsCheckpoints:
         namespace: unless given, the outermost one that has it
         """
         answer: types.Checkpoint = self._caller.call(
-            operations.THREADS_CHECKPOINTS_GET, [thread_id, checkpoint_id],
+            _operations.THREADS_CHECKPOINTS_GET, [thread_id, checkpoint_id],
             query={"namespace": namespace}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     def deltas(
-        self, thread_id: str, checkpoint_id: str, *, channels: Sequence[str], namespace: Union[str,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, checkpoint_id: str, *, channels: Sequence[str],
+        namespace: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointDeltas:
         """Read what tasks wrote to channels on the line of parents since their values.
 
@@ -2302,7 +2383,7 @@ class ThreadsCheckpoints:
         channels: their names
         """
         answer: types.CheckpointDeltas = self._caller.call(
-            operations.THREADS_CHECKPOINTS_DELTAS, [thread_id, checkpoint_id],
+            _operations.THREADS_CHECKPOINTS_DELTAS, [thread_id, checkpoint_id],
             body={"namespace": namespace, "channels": channels},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
@@ -2310,11 +2391,11 @@ class ThreadsCheckpoints:
         return answer
 
     def prune(
-        self, thread_id: str, *, keep_latest: Union[int, Unset] = UNSET, older_than: Union[Time,
-        Unset] = UNSET, older_than_s: Union[int, Unset] = UNSET, namespace: Union[str,
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, keep_latest: Union[int, Unset] = UNSET,
+        older_than: Union[Time, Unset] = UNSET, older_than_s: Union[int, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointsPruned:
         """Remove the oldest checkpoints, by number or by age.
 
@@ -2324,7 +2405,7 @@ class ThreadsCheckpoints:
         namespace: only this one
         """
         answer: types.CheckpointsPruned = self._caller.call(
-            operations.THREADS_CHECKPOINTS_PRUNE, [thread_id], body={"keep_latest": keep_latest,
+            _operations.THREADS_CHECKPOINTS_PRUNE, [thread_id], body={"keep_latest": keep_latest,
             "older_than": older_than, "older_than_s": older_than_s, "namespace": namespace},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -2338,16 +2419,17 @@ class ThreadsCheckpoints:
     ) -> types.CheckpointsCopied:
         """Copy the checkpoints of a thread to another thread."""
         answer: types.CheckpointsCopied = self._caller.call(
-            operations.THREADS_CHECKPOINTS_COPY, [thread_id], body={"to_thread_id": to_thread_id},
+            _operations.THREADS_CHECKPOINTS_COPY, [thread_id], body={"to_thread_id": to_thread_id},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     def diff(
-        self, thread_id: str, checkpoint_id: str, other_id: str, *, namespace: Union[str,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, checkpoint_id: str, other_id: str, *,
+        namespace: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointDiff:
         """Compare two checkpoints, channel by channel.
@@ -2355,7 +2437,7 @@ class ThreadsCheckpoints:
         namespace: unless given, the outermost one that has it
         """
         answer: types.CheckpointDiff = self._caller.call(
-            operations.THREADS_CHECKPOINTS_DIFF, [thread_id, checkpoint_id, other_id],
+            _operations.THREADS_CHECKPOINTS_DIFF, [thread_id, checkpoint_id, other_id],
             query={"namespace": namespace}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2369,9 +2451,10 @@ class ThreadsSharesRedemptions:
         self._caller = caller
 
     def list(
-        self, thread_id: str, share_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, share_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Redemption]:
         """List who redeemed a share, newest first.
 
@@ -2379,7 +2462,7 @@ class ThreadsSharesRedemptions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_SHARES_REDEMPTIONS_LIST, [thread_id, share_id],
+            _operations.THREADS_SHARES_REDEMPTIONS_LIST, [thread_id, share_id],
             query={"cursor": cursor, "limit": limit}, options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2394,8 +2477,9 @@ class ThreadsShares:
 
     def create(
         self, thread_id: str, *, kind: Literal["participate", "copy"],
-        permission: Union[Literal["read", "read_write"], Unset] = UNSET, label: Union[Optional[str],
-        Unset] = UNSET, max_redemptions: Union[Optional[int], Unset] = UNSET,
+        permission: Union[Literal["read", "read_write"], Unset] = UNSET,
+        label: Union[Optional[str], Unset] = UNSET,
+        max_redemptions: Union[Optional[int], Unset] = UNSET,
         expires_at: Union[Optional[Time], Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -2409,7 +2493,7 @@ class ThreadsShares:
         expires_at: from then on it cannot be redeemed; access that it gave stays
         """
         answer: types.ShareCreated = self._caller.call(
-            operations.THREADS_SHARES_CREATE, [thread_id], body={"kind": kind,
+            _operations.THREADS_SHARES_CREATE, [thread_id], body={"kind": kind,
             "permission": permission, "label": label, "max_redemptions": max_redemptions,
             "expires_at": expires_at}, options=Options(idempotency_key=idempotency_key,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -2417,9 +2501,10 @@ class ThreadsShares:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Share]:
         """List the shares of a thread, newest first.
 
@@ -2427,7 +2512,7 @@ class ThreadsShares:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_SHARES_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
+            _operations.THREADS_SHARES_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2439,7 +2524,7 @@ class ThreadsShares:
     ) -> types.Share:
         """Read a share."""
         answer: types.Share = self._caller.call(
-            operations.THREADS_SHARES_GET, [thread_id, share_id],
+            _operations.THREADS_SHARES_GET, [thread_id, share_id],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2452,7 +2537,7 @@ class ThreadsShares:
     ) -> types.Share:
         """Revoke a share; the access that it gave ends, also of open streams."""
         answer: types.Share = self._caller.call(
-            operations.THREADS_SHARES_REVOKE, [thread_id, share_id],
+            _operations.THREADS_SHARES_REVOKE, [thread_id, share_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2466,9 +2551,10 @@ class ThreadsFilesVersions:
         self._caller = caller
 
     def list(
-        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, thread_id: str, name: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.FileVersion]:
         """List the versions of a file, newest first.
@@ -2477,9 +2563,9 @@ class ThreadsFilesVersions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_FILES_VERSIONS_LIST, [thread_id, name], query={"cursor": cursor,
-            "limit": limit}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_FILES_VERSIONS_LIST, [thread_id, name],
+            query={"cursor": cursor, "limit": limit}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     def download(
@@ -2489,7 +2575,7 @@ class ThreadsFilesVersions:
     ) -> Download:
         """Read the bytes of a version."""
         return self._caller.download(
-            operations.THREADS_FILES_VERSIONS_DOWNLOAD, [thread_id, name, version],
+            _operations.THREADS_FILES_VERSIONS_DOWNLOAD, [thread_id, name, version],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2501,7 +2587,7 @@ class ThreadsFilesVersions:
     ) -> None:
         """Delete a version; with the last one the file goes."""
         self._caller.call(
-            operations.THREADS_FILES_VERSIONS_DELETE, [thread_id, name, version],
+            _operations.THREADS_FILES_VERSIONS_DELETE, [thread_id, name, version],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2515,8 +2601,9 @@ class ThreadsFiles(ResumableUploads):
         self.versions = ThreadsFilesVersions(caller)
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, prefix: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, prefix: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -2528,9 +2615,10 @@ class ThreadsFiles(ResumableUploads):
         prefix: what the names begin with
         """
         return self._caller.page(
-            operations.THREADS_FILES_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
-            "prefix": prefix}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_FILES_LIST, [thread_id],
+            query={"cursor": cursor, "limit": limit, "prefix": prefix},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def upload(
@@ -2541,9 +2629,10 @@ class ThreadsFiles(ResumableUploads):
     ) -> types.File:
         """Upload a file, or the next version of one."""
         answer: types.File = self._caller.call(
-            operations.THREADS_FILES_UPLOAD, [thread_id, name], content=content,
-            content_type=content_type, options=Options(if_match=if_match, principal=principal,
-            if_none_match=if_none_match, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_FILES_UPLOAD, [thread_id, name],
+            content=content, content_type=content_type, options=Options(if_match=if_match,
+            principal=principal, if_none_match=if_none_match, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -2558,7 +2647,7 @@ class ThreadsFiles(ResumableUploads):
         version: which one; the newest unless told
         """
         return self._caller.download(
-            operations.THREADS_FILES_DOWNLOAD, [thread_id, name], query={"version": version},
+            _operations.THREADS_FILES_DOWNLOAD, [thread_id, name], query={"version": version},
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2570,19 +2659,20 @@ class ThreadsFiles(ResumableUploads):
     ) -> None:
         """Delete a file with all of its versions."""
         self._caller.call(
-            operations.THREADS_FILES_DELETE, [thread_id, name], options=Options(if_match=if_match,
+            _operations.THREADS_FILES_DELETE, [thread_id, name], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, thread_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.File:
         """Read what is known of a file."""
         answer: types.File = self._caller.call(
-            operations.THREADS_FILES_GET, [thread_id, name],
+            _operations.THREADS_FILES_GET, [thread_id, name],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2599,7 +2689,7 @@ class ThreadsFiles(ResumableUploads):
         metadata: an object of your own
         """
         answer: types.File = self._caller.call(
-            operations.THREADS_FILES_UPDATE, [thread_id, name], body={"metadata": metadata},
+            _operations.THREADS_FILES_UPDATE, [thread_id, name], body={"metadata": metadata},
             json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2607,25 +2697,28 @@ class ThreadsFiles(ResumableUploads):
 
     @overload
     def diff(
-        self, thread_id: str, name: str, *, format: Literal["text"], from_: Union[int,
-        Unset] = UNSET, to: Union[int, Unset] = UNSET, context: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, name: str, *, format: Literal["text"],
+        from_: Union[int, Unset] = UNSET, to: Union[int, Unset] = UNSET,
+        context: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> str: ...
 
     @overload
     def diff(
         self, thread_id: str, name: str, *, format: Union[Literal["json"], Unset] = UNSET,
-        from_: Union[int, Unset] = UNSET, to: Union[int, Unset] = UNSET, context: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        from_: Union[int, Unset] = UNSET, to: Union[int, Unset] = UNSET,
+        context: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.FileDiff: ...
 
     def diff(
-        self, thread_id: str, name: str, *, from_: Union[int, Unset] = UNSET, to: Union[int,
-        Unset] = UNSET, format: Union[Literal["json", "text"], Unset] = UNSET, context: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, name: str, *, from_: Union[int, Unset] = UNSET,
+        to: Union[int, Unset] = UNSET, format: Union[Literal["json", "text"], Unset] = UNSET,
+        context: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> Union[str, types.FileDiff]:
         """Compare two versions of a text, line by line.
 
@@ -2635,9 +2728,10 @@ class ThreadsFiles(ResumableUploads):
         context: unchanged lines around each change; 3 unless told
         """
         answer: Union[str, types.FileDiff] = self._caller.call(
-            operations.THREADS_FILES_DIFF, [thread_id, name], query={"from": from_, "to": to,
-            "format": format, "context": context}, options=Options(principal=principal,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_FILES_DIFF, [thread_id, name],
+            query={"from": from_, "to": to, "format": format, "context": context},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
         return answer
 
@@ -2652,16 +2746,17 @@ class ThreadsFiles(ResumableUploads):
         version: the one to bring back
         """
         answer: types.File = self._caller.call(
-            operations.THREADS_FILES_RESTORE, [thread_id, name], body={"version": version},
+            _operations.THREADS_FILES_RESTORE, [thread_id, name], body={"version": version},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     def copy(
-        self, thread_id: str, name: str, *, to_thread_id: str, to_name: Union[Optional[str],
-        Unset] = UNSET, version: Union[Optional[int], Unset] = UNSET, history: Union[bool,
-        Unset] = UNSET, if_exists: Union[Literal["refuse", "add_version"], Unset] = UNSET,
+        self, thread_id: str, name: str, *, to_thread_id: str,
+        to_name: Union[Optional[str], Unset] = UNSET, version: Union[Optional[int], Unset] = UNSET,
+        history: Union[bool, Unset] = UNSET,
+        if_exists: Union[Literal["refuse", "add_version"], Unset] = UNSET,
         idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -2675,7 +2770,7 @@ class ThreadsFiles(ResumableUploads):
         if_exists: when there is a file of that name: refuse, unless told to add_version
         """
         answer: types.File = self._caller.call(
-            operations.THREADS_FILES_COPY, [thread_id, name], body={"thread_id": to_thread_id,
+            _operations.THREADS_FILES_COPY, [thread_id, name], body={"thread_id": to_thread_id,
             "name": to_name, "version": version, "history": history, "if_exists": if_exists},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -2690,8 +2785,9 @@ class ThreadsUploads:
         self._caller = caller
 
     def create(
-        self, thread_id: str, *, name: str, size_bytes: int, content_type: Union[Optional[str],
-        Unset] = UNSET, expected_version: Union[Optional[int], Unset] = UNSET,
+        self, thread_id: str, *, name: str, size_bytes: int,
+        content_type: Union[Optional[str], Unset] = UNSET,
+        expected_version: Union[Optional[int], Unset] = UNSET,
         sha256: Union[Optional[str], Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -2705,7 +2801,7 @@ class ThreadsUploads:
         sha256: of the whole, in hexadecimal: what came is compared with it
         """
         answer: types.Upload = self._caller.call(
-            operations.THREADS_UPLOADS_CREATE, [thread_id], body={"name": name,
+            _operations.THREADS_UPLOADS_CREATE, [thread_id], body={"name": name,
             "size_bytes": size_bytes, "content_type": content_type,
             "expected_version": expected_version, "sha256": sha256},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
@@ -2714,9 +2810,10 @@ class ThreadsUploads:
         return answer
 
     def list(
-        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Upload]:
         """List the uploads that are under way, newest first.
 
@@ -2724,7 +2821,7 @@ class ThreadsUploads:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.THREADS_UPLOADS_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
+            _operations.THREADS_UPLOADS_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2736,7 +2833,7 @@ class ThreadsUploads:
     ) -> types.Upload:
         """Read how far an upload has come."""
         answer: types.Upload = self._caller.call(
-            operations.THREADS_UPLOADS_GET, [thread_id, upload_id],
+            _operations.THREADS_UPLOADS_GET, [thread_id, upload_id],
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2753,7 +2850,7 @@ class ThreadsUploads:
         offset: where the bytes belong, for who cannot send the header Upload-Offset
         """
         answer: types.Upload = self._caller.call(
-            operations.THREADS_UPLOADS_APPEND, [thread_id, upload_id], query={"offset": offset},
+            _operations.THREADS_UPLOADS_APPEND, [thread_id, upload_id], query={"offset": offset},
             content=content, content_type=content_type, options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2766,7 +2863,7 @@ class ThreadsUploads:
     ) -> None:
         """Give an upload up."""
         self._caller.call(
-            operations.THREADS_UPLOADS_DELETE, [thread_id, upload_id],
+            _operations.THREADS_UPLOADS_DELETE, [thread_id, upload_id],
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2778,7 +2875,7 @@ class ThreadsUploads:
     ) -> types.File:
         """Make a version of an upload that has all of its bytes."""
         answer: types.File = self._caller.call(
-            operations.THREADS_UPLOADS_COMPLETE, [thread_id, upload_id],
+            _operations.THREADS_UPLOADS_COMPLETE, [thread_id, upload_id],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2805,17 +2902,18 @@ class Threads:
         self.uploads = ThreadsUploads(caller)
 
     def create(
-        self, *, key: Union[Optional[str], Unset] = UNSET, status: Union[Literal["active", "paused",
-        "cancelled", "error"], Unset] = UNSET, title: Union[Optional[str], Unset] = UNSET,
-        agent: Union[Optional[str], Unset] = UNSET, context: Union[Mapping[str, Any],
-        Unset] = UNSET, preferences: Union[Mapping[str, Any], Unset] = UNSET,
-        important_steps: Any = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        self, *, key: Union[Optional[str], Unset] = UNSET,
+        status: Union[Literal["active", "paused", "cancelled", "error"], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str], Unset] = UNSET,
+        context: Union[Mapping[str, Any], Unset] = UNSET,
+        preferences: Union[Mapping[str, Any], Unset] = UNSET, important_steps: Any = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
         error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"], Unset] = UNSET,
-        prune_on_completion: Union[bool, Unset] = UNSET, event_max_age_s: Union[Optional[int],
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        prune_on_completion: Union[bool, Unset] = UNSET,
+        event_max_age_s: Union[Optional[int], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
         """Create a thread.
 
@@ -2828,7 +2926,7 @@ class Threads:
         event_max_age_s: drop events that are older
         """
         answer: types.Thread = self._caller.call(
-            operations.THREADS_CREATE, [], body={"key": key, "status": status, "title": title,
+            _operations.THREADS_CREATE, [], body={"key": key, "status": status, "title": title,
             "agent": agent, "context": context, "preferences": preferences,
             "important_steps": important_steps, "metadata": metadata, "error": error,
             "run_policy": run_policy, "prune_on_completion": prune_on_completion,
@@ -2839,10 +2937,11 @@ class Threads:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        key: Union[str, Unset] = UNSET, status: Union[Literal["active", "paused", "cancelled",
-        "error"], Unset] = UNSET, agent: Union[str, Unset] = UNSET, title: Union[str,
-        Unset] = UNSET, created_after: Union[Time, Unset] = UNSET, created_before: Union[Time,
-        Unset] = UNSET, include: Union[Literal["documents"], Unset] = UNSET,
+        key: Union[str, Unset] = UNSET,
+        status: Union[Literal["active", "paused", "cancelled", "error"], Unset] = UNSET,
+        agent: Union[str, Unset] = UNSET, title: Union[str, Unset] = UNSET,
+        created_after: Union[Time, Unset] = UNSET, created_before: Union[Time, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET,
         metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -2858,7 +2957,7 @@ class Threads:
         include: documents: context, preferences and important_steps too
         """
         return self._caller.page(
-            operations.THREADS_LIST, [], query={"cursor": cursor, "limit": limit, "key": key,
+            _operations.THREADS_LIST, [], query={"cursor": cursor, "limit": limit, "key": key,
             "status": status, "agent": agent, "title": title, "created_after": created_after,
             "created_before": created_before, "include": include, **metadata_filter(metadata)},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
@@ -2867,13 +2966,14 @@ class Threads:
 
     def get(
         self, thread_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
         """Read a thread."""
         answer: types.Thread = self._caller.call(
-            operations.THREADS_GET, [thread_id], options=Options(if_none_match=if_none_match,
+            _operations.THREADS_GET, [thread_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2883,15 +2983,17 @@ class Threads:
         self, thread_id: str, *, key: Union[Optional[str], Unset] = UNSET,
         status: Union[Literal["active", "paused", "cancelled", "error"], Unset] = UNSET,
         title: Union[Optional[str], Unset] = UNSET, agent: Union[Optional[str], Unset] = UNSET,
-        context: Union[Mapping[str, Any], Unset] = UNSET, preferences: Union[Mapping[str, Any],
-        Unset] = UNSET, important_steps: Any = UNSET, metadata: Union[Mapping[str, Any],
-        Unset] = UNSET, error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        context: Union[Mapping[str, Any], Unset] = UNSET,
+        preferences: Union[Mapping[str, Any], Unset] = UNSET, important_steps: Any = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         run_policy: Union[Literal["reject", "enqueue", "interrupt", "rollback"], Unset] = UNSET,
-        prune_on_completion: Union[bool, Unset] = UNSET, event_max_age_s: Union[Optional[int],
-        Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str, Any]]] = None,
-        if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        prune_on_completion: Union[bool, Unset] = UNSET,
+        event_max_age_s: Union[Optional[int], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
         """Change a thread.
 
@@ -2904,7 +3006,7 @@ class Threads:
         event_max_age_s: drop events that are older
         """
         answer: types.Thread = self._caller.call(
-            operations.THREADS_UPDATE, [thread_id], body={"key": key, "status": status,
+            _operations.THREADS_UPDATE, [thread_id], body={"key": key, "status": status,
             "title": title, "agent": agent, "context": context, "preferences": preferences,
             "important_steps": important_steps, "metadata": metadata, "error": error,
             "run_policy": run_policy, "prune_on_completion": prune_on_completion,
@@ -2921,7 +3023,7 @@ class Threads:
     ) -> None:
         """Delete a thread, its runs and its events."""
         self._caller.call(
-            operations.THREADS_DELETE, [thread_id], options=Options(if_match=if_match,
+            _operations.THREADS_DELETE, [thread_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -2933,7 +3035,7 @@ class Threads:
     ) -> types.Thread:
         """Pause a thread and its active runs."""
         answer: types.Thread = self._caller.call(
-            operations.THREADS_PAUSE, [thread_id], options=Options(idempotency_key=idempotency_key,
+            _operations.THREADS_PAUSE, [thread_id], options=Options(idempotency_key=idempotency_key,
             if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -2947,9 +3049,9 @@ class Threads:
     ) -> types.Thread:
         """Make a thread active again and resume its paused runs."""
         answer: types.Thread = self._caller.call(
-            operations.THREADS_RESUME, [thread_id], options=Options(idempotency_key=idempotency_key,
-            if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.THREADS_RESUME, [thread_id],
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -2964,7 +3066,7 @@ class Threads:
         reason: told in the event
         """
         answer: types.Thread = self._caller.call(
-            operations.THREADS_CANCEL, [thread_id], body={"reason": reason},
+            _operations.THREADS_CANCEL, [thread_id], body={"reason": reason},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -2976,13 +3078,14 @@ class Threads:
     ) -> Download:
         """Export a thread with all that is in it, as a tar file."""
         return self._caller.download(
-            operations.THREADS_EXPORT, [thread_id], options=Options(principal=principal,
+            _operations.THREADS_EXPORT, [thread_id], options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     def context(
-        self, thread_id: str, *, history_runs: Union[int, Unset] = UNSET, max_tokens: Union[int,
-        Unset] = UNSET, include_system: Union[bool, Unset] = UNSET, principal: Optional[str] = None,
+        self, thread_id: str, *, history_runs: Union[int, Unset] = UNSET,
+        max_tokens: Union[int, Unset] = UNSET, include_system: Union[bool, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -2994,7 +3097,7 @@ class Threads:
         include_system: begin with the system prompt of the thread's resumption
         """
         answer: types.ThreadContext = self._caller.call(
-            operations.THREADS_CONTEXT, [thread_id], query={"history_runs": history_runs,
+            _operations.THREADS_CONTEXT, [thread_id], query={"history_runs": history_runs,
             "max_tokens": max_tokens, "include_system": include_system},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -3009,15 +3112,16 @@ class Threads:
     ) -> types.Notebook:
         """Read the notebook that a thread is in."""
         answer: types.Notebook = self._caller.call(
-            operations.THREADS_NOTEBOOK, [thread_id], options=Options(principal=principal,
+            _operations.THREADS_NOTEBOOK, [thread_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     def recovery(
-        self, thread_id: str, *, checkpoint_id: Union[str, Unset] = UNSET, namespace: Union[str,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, checkpoint_id: Union[str, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Recovery:
         """Read the newest state of a thread that is intact, and what to do again.
 
@@ -3025,9 +3129,10 @@ class Threads:
         namespace: the outermost graph unless given
         """
         answer: types.Recovery = self._caller.call(
-            operations.THREADS_RECOVERY, [thread_id], query={"checkpoint_id": checkpoint_id,
-            "namespace": namespace}, options=Options(principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.THREADS_RECOVERY, [thread_id],
+            query={"checkpoint_id": checkpoint_id, "namespace": namespace},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
         return answer
 
@@ -3044,13 +3149,13 @@ class Archives:
     ) -> Download:
         """Export all threads and agents of the tenant, as a tar file."""
         return self._caller.download(
-            operations.ARCHIVES_EXPORT, [], options=Options(principal=principal, timeout=timeout,
+            _operations.ARCHIVES_EXPORT, [], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     def import_archive(
-        self, content: Content, *, content_type: Optional[str] = None, ids: Union[Literal["keep",
-        "remap"], Unset] = UNSET, dry_run: Union[bool, Unset] = UNSET,
+        self, content: Content, *, content_type: Optional[str] = None,
+        ids: Union[Literal["keep", "remap"], Unset] = UNSET, dry_run: Union[bool, Unset] = UNSET,
         idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -3061,7 +3166,7 @@ class Archives:
         dry_run: verify it and look for conflicts, and change nothing
         """
         answer: types.Import = self._caller.call(
-            operations.ARCHIVES_IMPORT_ARCHIVE, [], query={"ids": ids, "dry_run": dry_run},
+            _operations.ARCHIVES_IMPORT_ARCHIVE, [], query={"ids": ids, "dry_run": dry_run},
             content=content, content_type=content_type,
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -3090,7 +3195,7 @@ class RunsTools:
         messages: of the thread's resumption
         """
         answer: types.ToolsPause = self._caller.call(
-            operations.RUNS_TOOLS_ASK, [run_id], body={"tools": tools,
+            _operations.RUNS_TOOLS_ASK, [run_id], body={"tools": tools,
             "backend_results": backend_results, "current_step": current_step, "messages": messages},
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3111,9 +3216,10 @@ class RunsTools:
         open: true: only those whose results are missing
         """
         return self._caller.page(
-            operations.RUNS_TOOLS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "open": open}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.RUNS_TOOLS_LIST, [run_id],
+            query={"cursor": cursor, "limit": limit, "open": open},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def answer(
@@ -3124,7 +3230,7 @@ class RunsTools:
     ) -> types.ToolsSettled:
         """Give results of tools; with the last one a run goes on."""
         answer: types.ToolsSettled = self._caller.call(
-            operations.RUNS_TOOLS_ANSWER, [run_id], body={"results": results},
+            _operations.RUNS_TOOLS_ANSWER, [run_id], body={"results": results},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3139,8 +3245,9 @@ class RunsPhases:
 
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.RunPhase]:
         """List the changes of phase of a run, oldest first.
@@ -3149,7 +3256,7 @@ class RunsPhases:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.RUNS_PHASES_LIST, [run_id], query={"cursor": cursor, "limit": limit},
+            _operations.RUNS_PHASES_LIST, [run_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3164,8 +3271,9 @@ class RunsTurns:
     def create(
         self, run_id: str, *, input: types.TurnInput, status: Union[Literal["running", "complete",
         "awaiting_tool", "awaiting_human", "failed", "cancelled"], Unset] = UNSET,
-        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET, latency_ms: Union[Optional[int],
-        Unset] = UNSET, checkpoint_id: Union[Optional[str], Unset] = UNSET,
+        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        latency_ms: Union[Optional[int], Unset] = UNSET,
+        checkpoint_id: Union[Optional[str], Unset] = UNSET,
         usage: Union[types.TurnUsageBody, Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -3179,7 +3287,7 @@ class RunsTurns:
         usage: of one call of a model; its cost is computed
         """
         answer: types.Turn = self._caller.call(
-            operations.RUNS_TURNS_CREATE, [run_id], body={"input": input, "status": status,
+            _operations.RUNS_TURNS_CREATE, [run_id], body={"input": input, "status": status,
             "output": output, "latency_ms": latency_ms, "checkpoint_id": checkpoint_id,
             "usage": usage}, options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3200,20 +3308,22 @@ class RunsTurns:
         include: documents: input and output too
         """
         return self._caller.page(
-            operations.RUNS_TURNS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.RUNS_TURNS_LIST, [run_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, run_id: str, turn_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Turn:
         """Read a turn of a run."""
         answer: types.Turn = self._caller.call(
-            operations.RUNS_TURNS_GET, [run_id, turn_id],
+            _operations.RUNS_TURNS_GET, [run_id, turn_id],
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3222,12 +3332,14 @@ class RunsTurns:
     def update(
         self, run_id: str, turn_id: str, *, status: Union[Literal["running", "complete",
         "awaiting_tool", "awaiting_human", "failed", "cancelled"], Unset] = UNSET,
-        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET, latency_ms: Union[Optional[int],
-        Unset] = UNSET, checkpoint_id: Union[Optional[str], Unset] = UNSET,
-        usage: Union[types.TurnUsageBody, Unset] = UNSET, json_patch: Optional[Sequence[Mapping[str,
-        Any]]] = None, if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        output: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        latency_ms: Union[Optional[int], Unset] = UNSET,
+        checkpoint_id: Union[Optional[str], Unset] = UNSET,
+        usage: Union[types.TurnUsageBody, Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Turn:
         """Complete or change a turn of a run.
 
@@ -3237,7 +3349,7 @@ class RunsTurns:
         usage: of one call of a model; its cost is computed
         """
         answer: types.Turn = self._caller.call(
-            operations.RUNS_TURNS_UPDATE, [run_id, turn_id], body={"status": status,
+            _operations.RUNS_TURNS_UPDATE, [run_id, turn_id], body={"status": status,
             "output": output, "latency_ms": latency_ms, "checkpoint_id": checkpoint_id,
             "usage": usage}, json_patch=json_patch, options=Options(if_match=if_match,
             principal=principal, fencing_token=fencing_token, timeout=timeout,
@@ -3253,9 +3365,10 @@ class RunsUsage:
         self._caller = caller
 
     def add(
-        self, run_id: str, *, input_tokens: int, output_tokens: int, model: Union[Optional[str],
-        Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET, turn_id: Union[Optional[str],
-        Unset] = UNSET, cache_creation_input_tokens: Union[int, Unset] = UNSET,
+        self, run_id: str, *, input_tokens: int, output_tokens: int,
+        model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
+        turn_id: Union[Optional[str], Unset] = UNSET,
+        cache_creation_input_tokens: Union[int, Unset] = UNSET,
         cache_read_input_tokens: Union[int, Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -3271,7 +3384,7 @@ class RunsUsage:
         cache_read_input_tokens: read from a cache
         """
         answer: types.Cost = self._caller.call(
-            operations.RUNS_USAGE_ADD, [run_id], body={"model": model, "provider": provider,
+            _operations.RUNS_USAGE_ADD, [run_id], body={"model": model, "provider": provider,
             "turn_id": turn_id, "input_tokens": input_tokens, "output_tokens": output_tokens,
             "cache_creation_input_tokens": cache_creation_input_tokens,
             "cache_read_input_tokens": cache_read_input_tokens},
@@ -3288,7 +3401,7 @@ class RunsUsage:
     ) -> types.RunCost:
         """Read what a run and its descendants used and cost."""
         answer: types.RunCost = self._caller.call(
-            operations.RUNS_USAGE_GET, [run_id], options=Options(principal=principal,
+            _operations.RUNS_USAGE_GET, [run_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -3311,15 +3424,18 @@ class RunsSteps:
     @overload
     def append(
         self, run_id: str, *, log_id: Union[Optional[int], Unset] = UNSET,
-        body_run_id: Union[Optional[str], Unset] = UNSET, agent_uuid: Union[Optional[str],
-        Unset] = UNSET, action_type: Union[str, Unset] = UNSET, timestamp: Union[Optional[Time],
-        Unset] = UNSET, step_number: Union[Optional[int], Unset] = UNSET,
+        body_run_id: Union[Optional[str], Unset] = UNSET,
+        agent_uuid: Union[Optional[str], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
+        timestamp: Union[Optional[Time], Unset] = UNSET,
+        step_number: Union[Optional[int], Unset] = UNSET,
         action_data: Union[Mapping[str, Any], Unset] = UNSET,
         messages_snapshot: Union[Optional[Sequence[Any]], Unset] = UNSET,
-        messages_count: Union[Optional[int], Unset] = UNSET, estimated_tokens: Union[Optional[int],
-        Unset] = UNSET, duration_ms: Union[Optional[int], Unset] = UNSET,
-        turn_id: Union[Optional[str], Unset] = UNSET, tool_name: Union[Optional[str],
-        Unset] = UNSET, tool_use_id: Union[Optional[str], Unset] = UNSET,
+        messages_count: Union[Optional[int], Unset] = UNSET,
+        estimated_tokens: Union[Optional[int], Unset] = UNSET,
+        duration_ms: Union[Optional[int], Unset] = UNSET,
+        turn_id: Union[Optional[str], Unset] = UNSET,
+        tool_name: Union[Optional[str], Unset] = UNSET,
+        tool_use_id: Union[Optional[str], Unset] = UNSET,
         outcome: Union[Optional[Literal["success", "error", "None"]], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
         usage: Union[types.StepUsage, Unset] = UNSET, idempotency_key: Optional[str] = None,
@@ -3330,15 +3446,19 @@ class RunsSteps:
 
     def append(
         self, run_id: str, *, steps: Union[Sequence[types.StepInput], Unset] = UNSET,
-        log_id: Union[Optional[int], Unset] = UNSET, body_run_id: Union[Optional[str],
-        Unset] = UNSET, agent_uuid: Union[Optional[str], Unset] = UNSET, action_type: Union[str,
-        Unset] = UNSET, timestamp: Union[Optional[Time], Unset] = UNSET,
-        step_number: Union[Optional[int], Unset] = UNSET, action_data: Union[Mapping[str, Any],
-        Unset] = UNSET, messages_snapshot: Union[Optional[Sequence[Any]], Unset] = UNSET,
-        messages_count: Union[Optional[int], Unset] = UNSET, estimated_tokens: Union[Optional[int],
-        Unset] = UNSET, duration_ms: Union[Optional[int], Unset] = UNSET,
-        turn_id: Union[Optional[str], Unset] = UNSET, tool_name: Union[Optional[str],
-        Unset] = UNSET, tool_use_id: Union[Optional[str], Unset] = UNSET,
+        log_id: Union[Optional[int], Unset] = UNSET,
+        body_run_id: Union[Optional[str], Unset] = UNSET,
+        agent_uuid: Union[Optional[str], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
+        timestamp: Union[Optional[Time], Unset] = UNSET,
+        step_number: Union[Optional[int], Unset] = UNSET,
+        action_data: Union[Mapping[str, Any], Unset] = UNSET,
+        messages_snapshot: Union[Optional[Sequence[Any]], Unset] = UNSET,
+        messages_count: Union[Optional[int], Unset] = UNSET,
+        estimated_tokens: Union[Optional[int], Unset] = UNSET,
+        duration_ms: Union[Optional[int], Unset] = UNSET,
+        turn_id: Union[Optional[str], Unset] = UNSET,
+        tool_name: Union[Optional[str], Unset] = UNSET,
+        tool_use_id: Union[Optional[str], Unset] = UNSET,
         outcome: Union[Optional[Literal["success", "error", "None"]], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
         usage: Union[types.StepUsage, Unset] = UNSET, idempotency_key: Optional[str] = None,
@@ -3364,7 +3484,7 @@ class RunsSteps:
         usage: the tokens of the call, which count for the run; also in action_data
         """
         answer: Union[types.StepsAppended, types.StepRef] = self._caller.call(
-            operations.RUNS_STEPS_APPEND, [run_id], body={"steps": steps, "log_id": log_id,
+            _operations.RUNS_STEPS_APPEND, [run_id], body={"steps": steps, "log_id": log_id,
             "run_id": body_run_id, "agent_uuid": agent_uuid, "action_type": action_type,
             "timestamp": timestamp, "step_number": step_number, "action_data": action_data,
             "messages_snapshot": messages_snapshot, "messages_count": messages_count,
@@ -3379,9 +3499,10 @@ class RunsSteps:
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         include: Union[Literal["messages"], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
-        step_number: Union[int, Unset] = UNSET, from_: Union[Time, Unset] = UNSET, to: Union[Time,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        step_number: Union[int, Unset] = UNSET, from_: Union[Time, Unset] = UNSET,
+        to: Union[Time, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Step]:
         """List the steps of a run, oldest first.
@@ -3394,7 +3515,7 @@ class RunsSteps:
         to: before this time
         """
         return self._caller.page(
-            operations.RUNS_STEPS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            _operations.RUNS_STEPS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
             "include": include, "action_type": action_type, "step_number": step_number,
             "from": from_, "to": to}, options=Options(principal=principal, consistency=consistency,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3408,7 +3529,7 @@ class RunsSteps:
     ) -> types.Step:
         """Read a step with its messages."""
         answer: types.Step = self._caller.call(
-            operations.RUNS_STEPS_GET, [run_id, number], options=Options(principal=principal,
+            _operations.RUNS_STEPS_GET, [run_id, number], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -3434,9 +3555,10 @@ class RunsLlmCalls:
         include: messages: the lists of messages, too
         """
         return self._caller.page(
-            operations.RUNS_LLM_CALLS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.RUNS_LLM_CALLS_LIST, [run_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
 
@@ -3460,9 +3582,10 @@ class RunsToolCalls:
         include: messages: the lists of messages, too
         """
         return self._caller.page(
-            operations.RUNS_TOOL_CALLS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "include": include}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.RUNS_TOOL_CALLS_LIST, [run_id],
+            query={"cursor": cursor, "limit": limit, "include": include},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
 
@@ -3475,10 +3598,11 @@ class RunsCheckpoints:
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         namespace: Union[str, Unset] = UNSET, id_before: Union[str, Unset] = UNSET,
-        include: Union[Literal["values", "writes", "all"], Unset] = UNSET, before: Union[str,
-        Unset] = UNSET, metadata: Optional[Mapping[str, Scalar]] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
+        before: Union[str, Unset] = UNSET, metadata: Optional[Mapping[str, Scalar]] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.RunCheckpoint]:
         """List the checkpoints of a run, newest first.
@@ -3491,7 +3615,7 @@ class RunsCheckpoints:
         before: those that were put before this checkpoint
         """
         return self._caller.page(
-            operations.RUNS_CHECKPOINTS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
+            _operations.RUNS_CHECKPOINTS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
             "namespace": namespace, "id_before": id_before, "include": include, "before": before,
             **metadata_filter(metadata)}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3499,8 +3623,9 @@ class RunsCheckpoints:
 
     def get(
         self, run_id: str, checkpoint_id: str, *, namespace: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.RunCheckpoint:
         """Read a checkpoint of a run, with its state.
@@ -3508,7 +3633,7 @@ class RunsCheckpoints:
         namespace: unless given, the outermost one that has it
         """
         answer: types.RunCheckpoint = self._caller.call(
-            operations.RUNS_CHECKPOINTS_GET, [run_id, checkpoint_id],
+            _operations.RUNS_CHECKPOINTS_GET, [run_id, checkpoint_id],
             query={"namespace": namespace}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3533,10 +3658,11 @@ class Runs(WaitAndWork):
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         status: Union[Literal["queued", "running", "waiting_for_input", "paused", "completed",
         "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
-        parent_run_id: Union[str, Unset] = UNSET, include: Union[Literal["documents"],
-        Unset] = UNSET, agent_id: Union[str, Unset] = UNSET, thread_id: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        parent_run_id: Union[str, Unset] = UNSET,
+        include: Union[Literal["documents"], Unset] = UNSET, agent_id: Union[str, Unset] = UNSET,
+        thread_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Run]:
         """List runs of all threads, newest first.
@@ -3547,18 +3673,18 @@ class Runs(WaitAndWork):
         include: documents: user_input, request, state, input, content, final_output … too
         """
         return self._caller.page(
-            operations.RUNS_LIST, [], query={"cursor": cursor, "limit": limit, "status": status,
+            _operations.RUNS_LIST, [], query={"cursor": cursor, "limit": limit, "status": status,
             "agent": agent, "parent_run_id": parent_run_id, "include": include,
             "agent_id": agent_id, "thread_id": thread_id}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     def claim(
-        self, *, worker: str, lease_ms: Union[int, Unset] = UNSET, agent: Union[Optional[str],
-        Unset] = UNSET, thread_id: Union[Optional[str], Unset] = UNSET, wait: Union[int,
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, *, worker: str, lease_ms: Union[int, Unset] = UNSET,
+        agent: Union[Optional[str], Unset] = UNSET, thread_id: Union[Optional[str], Unset] = UNSET,
+        wait: Union[int, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Optional[types.Run]:
         """Claim the next queued run under a lease; 204 when there is none.
 
@@ -3569,8 +3695,8 @@ class Runs(WaitAndWork):
         wait: seconds to wait for a run when there is none
         """
         answer: Optional[types.Run] = self._caller.call(
-            operations.RUNS_CLAIM, [], query={"wait": wait}, body={"worker": worker,
-            "lease_ms": lease_ms, "agent": agent, "thread_id": thread_id},
+            _operations.RUNS_CLAIM, [], query={"wait": wait},
+            body={"worker": worker, "lease_ms": lease_ms, "agent": agent, "thread_id": thread_id},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3588,7 +3714,7 @@ class Runs(WaitAndWork):
         include: member_responses: what its children answered too
         """
         answer: types.RunWithMembers = self._caller.call(
-            operations.RUNS_GET, [run_id], query={"include": include},
+            _operations.RUNS_GET, [run_id], query={"include": include},
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3596,12 +3722,14 @@ class Runs(WaitAndWork):
 
     def update(
         self, run_id: str, *, status: Union[Literal["queued", "running", "waiting_for_input",
-        "paused", "completed", "failed", "cancelled"], Unset] = UNSET, state: Union[Mapping[str,
-        Any], Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        final_output: Any = UNSET, error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        "paused", "completed", "failed", "cancelled"], Unset] = UNSET,
+        state: Union[Mapping[str, Any], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, final_output: Any = UNSET,
+        error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
-        stop_reason: Union[Optional[str], Unset] = UNSET, content: Union[Optional[str],
-        Unset] = UNSET, content_type: Union[Optional[str], Unset] = UNSET, citations: Any = UNSET,
+        stop_reason: Union[Optional[str], Unset] = UNSET,
+        content: Union[Optional[str], Unset] = UNSET,
+        content_type: Union[Optional[str], Unset] = UNSET, citations: Any = UNSET,
         metrics: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
@@ -3616,7 +3744,7 @@ class Runs(WaitAndWork):
         metrics: what the engine measured
         """
         answer: types.Run = self._caller.call(
-            operations.RUNS_UPDATE, [run_id], body={"status": status, "state": state,
+            _operations.RUNS_UPDATE, [run_id], body={"status": status, "state": state,
             "metadata": metadata, "final_output": final_output, "error": error, "model": model,
             "provider": provider, "stop_reason": stop_reason, "content": content,
             "content_type": content_type, "citations": citations, "metrics": metrics},
@@ -3633,7 +3761,7 @@ class Runs(WaitAndWork):
     ) -> types.RunTree:
         """Read a run with its descendants, nested."""
         answer: types.RunTree = self._caller.call(
-            operations.RUNS_TREE, [run_id], options=Options(principal=principal,
+            _operations.RUNS_TREE, [run_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -3641,8 +3769,9 @@ class Runs(WaitAndWork):
     def set_phase(
         self, run_id: str, *, to: Literal["created", "initializing", "planning", "executing",
         "awaiting_tool", "awaiting_human", "reflecting", "completed", "failed", "cancelled"],
-        trigger: Union[Optional[str], Unset] = UNSET, detail: Union[Optional[Mapping[str, Any]],
-        Unset] = UNSET, idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
+        trigger: Union[Optional[str], Unset] = UNSET,
+        detail: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -3653,10 +3782,10 @@ class Runs(WaitAndWork):
         detail: for the log
         """
         answer: types.Run = self._caller.call(
-            operations.RUNS_SET_PHASE, [run_id], body={"to": to, "trigger": trigger,
-            "detail": detail}, options=Options(idempotency_key=idempotency_key, if_match=if_match,
-            principal=principal, fencing_token=fencing_token, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.RUNS_SET_PHASE, [run_id],
+            body={"to": to, "trigger": trigger, "detail": detail},
+            options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -3671,7 +3800,7 @@ class Runs(WaitAndWork):
         input: any JSON value: the answer to the question
         """
         answer: types.Run = self._caller.call(
-            operations.RUNS_INPUT, [run_id], body={"input": input},
+            _operations.RUNS_INPUT, [run_id], body={"input": input},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3685,7 +3814,7 @@ class Runs(WaitAndWork):
     ) -> types.Run:
         """Pause a run."""
         answer: types.Run = self._caller.call(
-            operations.RUNS_PAUSE, [run_id], options=Options(idempotency_key=idempotency_key,
+            _operations.RUNS_PAUSE, [run_id], options=Options(idempotency_key=idempotency_key,
             if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -3699,7 +3828,7 @@ class Runs(WaitAndWork):
     ) -> types.Run:
         """Resume a paused run."""
         answer: types.Run = self._caller.call(
-            operations.RUNS_RESUME, [run_id], options=Options(idempotency_key=idempotency_key,
+            _operations.RUNS_RESUME, [run_id], options=Options(idempotency_key=idempotency_key,
             if_match=if_match, principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -3716,7 +3845,7 @@ class Runs(WaitAndWork):
         reason: told in the event
         """
         answer: types.Run = self._caller.call(
-            operations.RUNS_CANCEL, [run_id], body={"reason": reason},
+            _operations.RUNS_CANCEL, [run_id], body={"reason": reason},
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3733,7 +3862,7 @@ class Runs(WaitAndWork):
         lease_ms: 30000 unless told
         """
         answer: types.Run = self._caller.call(
-            operations.RUNS_HEARTBEAT, [run_id], body={"lease_ms": lease_ms},
+            _operations.RUNS_HEARTBEAT, [run_id], body={"lease_ms": lease_ms},
             options=Options(idempotency_key=idempotency_key, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3747,16 +3876,17 @@ class Runs(WaitAndWork):
     ) -> types.Run:
         """Give a claimed run back to the queue."""
         answer: types.Run = self._caller.call(
-            operations.RUNS_RELEASE, [run_id], options=Options(idempotency_key=idempotency_key,
+            _operations.RUNS_RELEASE, [run_id], options=Options(idempotency_key=idempotency_key,
             principal=principal, fencing_token=fencing_token, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     def recovery(
-        self, run_id: str, *, checkpoint_id: Union[str, Unset] = UNSET, namespace: Union[str,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, run_id: str, *, checkpoint_id: Union[str, Unset] = UNSET,
+        namespace: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Recovery:
         """Read the newest state of a run that is intact, and what to do again.
 
@@ -3764,9 +3894,10 @@ class Runs(WaitAndWork):
         namespace: the outermost graph unless given
         """
         answer: types.Recovery = self._caller.call(
-            operations.RUNS_RECOVERY, [run_id], query={"checkpoint_id": checkpoint_id,
-            "namespace": namespace}, options=Options(principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.RUNS_RECOVERY, [run_id],
+            query={"checkpoint_id": checkpoint_id, "namespace": namespace},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
         return answer
 
@@ -3787,7 +3918,7 @@ class Runs(WaitAndWork):
         dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
         """
         answer: types.Replayed = self._caller.call(
-            operations.RUNS_REPLAY, [run_id], body={"checkpoint_id": checkpoint_id,
+            _operations.RUNS_REPLAY, [run_id], body={"checkpoint_id": checkpoint_id,
             "namespace": namespace, "modified_state": modified_state, "policy": policy,
             "dispatch": dispatch}, options=Options(idempotency_key=idempotency_key,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3803,8 +3934,9 @@ class PricesVersions:
 
     def list(
         self, model: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Price]:
         """List the versions of a model's price, newest first.
@@ -3813,7 +3945,7 @@ class PricesVersions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.PRICES_VERSIONS_LIST, [model], query={"cursor": cursor, "limit": limit},
+            _operations.PRICES_VERSIONS_LIST, [model], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3828,8 +3960,9 @@ class Prices:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Price]:
         """List the prices of models by name, the newest version of each.
@@ -3838,7 +3971,7 @@ class Prices:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.PRICES_LIST, [], query={"cursor": cursor, "limit": limit},
+            _operations.PRICES_LIST, [], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3851,7 +3984,7 @@ class Prices:
     ) -> types.Price:
         """Read the price of a model."""
         answer: types.Price = self._caller.call(
-            operations.PRICES_GET, [model], options=Options(if_none_match=if_none_match,
+            _operations.PRICES_GET, [model], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -3859,9 +3992,10 @@ class Prices:
 
     def put(
         self, model: str, *, input: float, output: float, cache_write: Union[float, Unset] = UNSET,
-        cache_read: Union[float, Unset] = UNSET, long_context: Union[types.LongContextPrice,
-        Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET, currency: Union[str,
-        Unset] = UNSET, if_match: Optional[ETag] = None, principal: Optional[str] = None,
+        cache_read: Union[float, Unset] = UNSET,
+        long_context: Union[types.LongContextPrice, Unset] = UNSET,
+        provider: Union[Optional[str], Unset] = UNSET, currency: Union[str, Unset] = UNSET,
+        if_match: Optional[ETag] = None, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Price:
@@ -3875,7 +4009,7 @@ class Prices:
         currency: USD unless told; that of all prices of the tenant
         """
         answer: types.Price = self._caller.call(
-            operations.PRICES_PUT, [model], body={"input": input, "output": output,
+            _operations.PRICES_PUT, [model], body={"input": input, "output": output,
             "cache_write": cache_write, "cache_read": cache_read, "long_context": long_context,
             "provider": provider, "currency": currency}, options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3889,7 +4023,7 @@ class Prices:
     ) -> None:
         """From here on a model has no price; its versions stay."""
         self._caller.call(
-            operations.PRICES_DELETE, [model], options=Options(if_match=if_match,
+            _operations.PRICES_DELETE, [model], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -3900,7 +4034,7 @@ class Prices:
     ) -> types.Cost:
         """Compute what a call of a model costs; nothing is stored."""
         answer: types.Cost = self._caller.call(
-            operations.PRICES_COST, [], body={"model": model, "usage": usage},
+            _operations.PRICES_COST, [], body={"model": model, "usage": usage},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -3915,9 +4049,10 @@ class Usage:
 
     def get(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        from_: Union[str, Unset] = UNSET, to: Union[str, Unset] = UNSET, group_by: Union[str,
-        Unset] = UNSET, model: Union[str, Unset] = UNSET, provider: Union[str, Unset] = UNSET,
-        agent_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        from_: Union[str, Unset] = UNSET, to: Union[str, Unset] = UNSET,
+        group_by: Union[str, Unset] = UNSET, model: Union[str, Unset] = UNSET,
+        provider: Union[str, Unset] = UNSET, agent_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -3931,7 +4066,7 @@ class Usage:
         group_by: any of day, model, provider and agent, with commas between; day unless told
         """
         answer: types.Usage = self._caller.call(
-            operations.USAGE_GET, [], query={"cursor": cursor, "limit": limit, "from": from_,
+            _operations.USAGE_GET, [], query={"cursor": cursor, "limit": limit, "from": from_,
             "to": to, "group_by": group_by, "model": model, "provider": provider,
             "agent_id": agent_id}, options=Options(principal=principal, consistency=consistency,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3941,8 +4076,9 @@ class Usage:
     def averages(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         days: Union[int, Unset] = UNSET, group_by: Union[Literal["thread", "agent"], Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.UsageAverage]:
         """Average tokens of the runs of the last days, by thread or agent.
@@ -3953,9 +4089,10 @@ class Usage:
         group_by: thread unless told
         """
         return self._caller.page(
-            operations.USAGE_AVERAGES, [], query={"cursor": cursor, "limit": limit, "days": days,
-            "group_by": group_by}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.USAGE_AVERAGES, [],
+            query={"cursor": cursor, "limit": limit, "days": days, "group_by": group_by},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
 
@@ -3967,15 +4104,16 @@ class Evals:
 
     def create(
         self, *, name: str, eval_type: str, agent_id: Union[Optional[str], Unset] = UNSET,
-        agent_version: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str],
-        Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str],
-        Unset] = UNSET, evaluated_name: Union[Optional[str], Unset] = UNSET,
-        eval_input: Union[Mapping[str, Any], Unset] = UNSET, eval_data: Union[Mapping[str, Any],
-        Unset] = UNSET, score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
-        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        agent_version: Union[Optional[str], Unset] = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET,
+        provider: Union[Optional[str], Unset] = UNSET,
+        evaluated_name: Union[Optional[str], Unset] = UNSET,
+        eval_input: Union[Mapping[str, Any], Unset] = UNSET,
+        eval_data: Union[Mapping[str, Any], Unset] = UNSET,
+        score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Eval:
         """Record an eval run.
 
@@ -3987,7 +4125,7 @@ class Evals:
         score: from 0 to 1, with up to 6 digits after the point
         """
         answer: types.Eval = self._caller.call(
-            operations.EVALS_CREATE, [], body={"name": name, "eval_type": eval_type,
+            _operations.EVALS_CREATE, [], body={"name": name, "eval_type": eval_type,
             "agent_id": agent_id, "agent_version": agent_version, "run_id": run_id, "model": model,
             "provider": provider, "evaluated_name": evaluated_name, "eval_input": eval_input,
             "eval_data": eval_data, "score": score, "passed": passed, "metadata": metadata},
@@ -4010,7 +4148,7 @@ class Evals:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.EVALS_LIST, [], query={"cursor": cursor, "limit": limit,
+            _operations.EVALS_LIST, [], query={"cursor": cursor, "limit": limit,
             "eval_type": eval_type, "agent_id": agent_id, "run_id": run_id},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -4018,27 +4156,30 @@ class Evals:
 
     def get(
         self, eval_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Eval:
         """Read an eval run."""
         answer: types.Eval = self._caller.call(
-            operations.EVALS_GET, [eval_id], options=Options(if_none_match=if_none_match,
+            _operations.EVALS_GET, [eval_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
         return answer
 
     def update(
-        self, eval_id: str, *, name: Union[str, Unset] = UNSET, eval_type: Union[str,
-        Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
-        agent_version: Union[Optional[str], Unset] = UNSET, run_id: Union[Optional[str],
-        Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str],
-        Unset] = UNSET, evaluated_name: Union[Optional[str], Unset] = UNSET,
-        eval_input: Union[Mapping[str, Any], Unset] = UNSET, eval_data: Union[Mapping[str, Any],
-        Unset] = UNSET, score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        self, eval_id: str, *, name: Union[str, Unset] = UNSET,
+        eval_type: Union[str, Unset] = UNSET, agent_id: Union[Optional[str], Unset] = UNSET,
+        agent_version: Union[Optional[str], Unset] = UNSET,
+        run_id: Union[Optional[str], Unset] = UNSET, model: Union[Optional[str], Unset] = UNSET,
+        provider: Union[Optional[str], Unset] = UNSET,
+        evaluated_name: Union[Optional[str], Unset] = UNSET,
+        eval_input: Union[Mapping[str, Any], Unset] = UNSET,
+        eval_data: Union[Mapping[str, Any], Unset] = UNSET,
+        score: Union[Optional[float], Unset] = UNSET, passed: Union[Optional[bool], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -4053,7 +4194,7 @@ class Evals:
         score: from 0 to 1, with up to 6 digits after the point
         """
         answer: types.Eval = self._caller.call(
-            operations.EVALS_UPDATE, [eval_id], body={"name": name, "eval_type": eval_type,
+            _operations.EVALS_UPDATE, [eval_id], body={"name": name, "eval_type": eval_type,
             "agent_id": agent_id, "agent_version": agent_version, "run_id": run_id, "model": model,
             "provider": provider, "evaluated_name": evaluated_name, "eval_input": eval_input,
             "eval_data": eval_data, "score": score, "passed": passed, "metadata": metadata},
@@ -4069,7 +4210,7 @@ class Evals:
     ) -> None:
         """Delete an eval run."""
         self._caller.call(
-            operations.EVALS_DELETE, [eval_id], options=Options(if_match=if_match,
+            _operations.EVALS_DELETE, [eval_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -4091,16 +4232,17 @@ class NotebooksSessions:
         thread_id: a new thread when absent
         """
         answer: types.NotebookSession = self._caller.call(
-            operations.NOTEBOOKS_SESSIONS_ADD, [notebook_id], body={"thread_id": thread_id},
+            _operations.NOTEBOOKS_SESSIONS_ADD, [notebook_id], body={"thread_id": thread_id},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
 
     def list(
-        self, notebook_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, notebook_id: str, *, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.NotebookSession]:
         """List the threads of a notebook, newest first.
@@ -4109,9 +4251,9 @@ class NotebooksSessions:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.NOTEBOOKS_SESSIONS_LIST, [notebook_id], query={"cursor": cursor,
-            "limit": limit}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.NOTEBOOKS_SESSIONS_LIST, [notebook_id],
+            query={"cursor": cursor, "limit": limit}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     def remove(
@@ -4121,7 +4263,7 @@ class NotebooksSessions:
     ) -> None:
         """Take a thread out of a notebook; the thread stays."""
         self._caller.call(
-            operations.NOTEBOOKS_SESSIONS_REMOVE, [notebook_id, thread_id],
+            _operations.NOTEBOOKS_SESSIONS_REMOVE, [notebook_id, thread_id],
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -4136,17 +4278,17 @@ class Notebooks:
 
     def create(
         self, *, title: str, description: Union[Optional[str], Unset] = UNSET,
-        instructions: Union[Optional[str], Unset] = UNSET, metadata: Union[Mapping[str, Any],
-        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        instructions: Union[Optional[str], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Notebook:
         """Create a notebook.
 
         instructions: for the agents that work in it; lists leave them out
         """
         answer: types.Notebook = self._caller.call(
-            operations.NOTEBOOKS_CREATE, [], body={"title": title, "description": description,
+            _operations.NOTEBOOKS_CREATE, [], body={"title": title, "description": description,
             "instructions": instructions, "metadata": metadata},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -4155,8 +4297,9 @@ class Notebooks:
 
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Notebook]:
         """List notebooks, newest first.
@@ -4165,20 +4308,21 @@ class Notebooks:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.NOTEBOOKS_LIST, [], query={"cursor": cursor, "limit": limit},
+            _operations.NOTEBOOKS_LIST, [], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     def get(
         self, notebook_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Notebook:
         """Read a notebook."""
         answer: types.Notebook = self._caller.call(
-            operations.NOTEBOOKS_GET, [notebook_id], options=Options(if_none_match=if_none_match,
+            _operations.NOTEBOOKS_GET, [notebook_id], options=Options(if_none_match=if_none_match,
             principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
@@ -4186,8 +4330,9 @@ class Notebooks:
 
     def update(
         self, notebook_id: str, *, title: Union[str, Unset] = UNSET,
-        description: Union[Optional[str], Unset] = UNSET, instructions: Union[Optional[str],
-        Unset] = UNSET, metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        instructions: Union[Optional[str], Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -4197,7 +4342,7 @@ class Notebooks:
         instructions: for the agents that work in it; lists leave them out
         """
         answer: types.Notebook = self._caller.call(
-            operations.NOTEBOOKS_UPDATE, [notebook_id], body={"title": title,
+            _operations.NOTEBOOKS_UPDATE, [notebook_id], body={"title": title,
             "description": description, "instructions": instructions, "metadata": metadata},
             json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4211,7 +4356,7 @@ class Notebooks:
     ) -> None:
         """Delete a notebook; the threads in it stay."""
         self._caller.call(
-            operations.NOTEBOOKS_DELETE, [notebook_id], options=Options(if_match=if_match,
+            _operations.NOTEBOOKS_DELETE, [notebook_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -4225,11 +4370,13 @@ class Steps:
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         include: Union[Literal["messages"], Unset] = UNSET, action_type: Union[str, Unset] = UNSET,
-        outcome: Union[Literal["success", "error"], Unset] = UNSET, agent_id: Union[str,
-        Unset] = UNSET, thread_id: Union[str, Unset] = UNSET, model: Union[str, Unset] = UNSET,
-        tool_name: Union[str, Unset] = UNSET, from_: Union[Time, Unset] = UNSET, to: Union[Time,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        outcome: Union[Literal["success", "error"], Unset] = UNSET,
+        agent_id: Union[str, Unset] = UNSET, thread_id: Union[str, Unset] = UNSET,
+        model: Union[str, Unset] = UNSET, tool_name: Union[str, Unset] = UNSET,
+        from_: Union[Time, Unset] = UNSET, to: Union[Time, Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Step]:
         """List steps of all runs, newest first.
@@ -4241,7 +4388,7 @@ class Steps:
         to: before this time
         """
         return self._caller.page(
-            operations.STEPS_LIST, [], query={"cursor": cursor, "limit": limit, "include": include,
+            _operations.STEPS_LIST, [], query={"cursor": cursor, "limit": limit, "include": include,
             "action_type": action_type, "outcome": outcome, "agent_id": agent_id,
             "thread_id": thread_id, "model": model, "tool_name": tool_name, "from": from_,
             "to": to}, options=Options(principal=principal, consistency=consistency,
@@ -4250,13 +4397,14 @@ class Steps:
 
     def summary(
         self, *, run_id: Union[str, Unset] = UNSET, thread_id: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.StepSummary:
         """How often each type of action came in a run or a thread, and how long it took."""
         answer: types.StepSummary = self._caller.call(
-            operations.STEPS_SUMMARY, [], query={"run_id": run_id, "thread_id": thread_id},
+            _operations.STEPS_SUMMARY, [], query={"run_id": run_id, "thread_id": thread_id},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4271,9 +4419,10 @@ class Events(FollowAll):
 
     def list(
         self, *, after: Union[str, Unset] = UNSET, kind: Union[str, Unset] = UNSET,
-        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET, wait: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        wait: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Event]:
         """Read the events of all threads after a cursor.
 
@@ -4282,9 +4431,10 @@ class Events(FollowAll):
         wait: seconds to wait for an event when there is none
         """
         return self._caller.page(
-            operations.EVENTS_LIST, [], query={"after": after, "kind": kind, "run_id": run_id,
-            "limit": limit, "wait": wait}, options=Options(principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.EVENTS_LIST, [],
+            query={"after": after, "kind": kind, "run_id": run_id, "limit": limit, "wait": wait},
+            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
+            headers=headers),
         )
 
 
@@ -4295,9 +4445,10 @@ class Messages:
         self._caller = caller
 
     def search(
-        self, *, q: Union[str, Unset] = UNSET, cursor: Union[str, Unset] = UNSET, limit: Union[int,
-        Unset] = UNSET, principal: Optional[str] = None, consistency: Optional[Literal["strong",
-        "eventual"]] = None, timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        self, *, q: Union[str, Unset] = UNSET, cursor: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Message]:
         """Find messages of all threads by their words, newest first.
@@ -4307,7 +4458,7 @@ class Messages:
         limit: items a page, 50 unless told
         """
         return self._caller.page(
-            operations.MESSAGES_SEARCH, [], query={"q": q, "cursor": cursor, "limit": limit},
+            _operations.MESSAGES_SEARCH, [], query={"q": q, "cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4333,14 +4484,15 @@ class Store:
         ttl_s: how many seconds it is there; for good unless told
         """
         answer: types.StoreItem = self._caller.call(
-            operations.STORE_PUT, [], body={"namespace": namespace, "key": key, "value": value,
-            "ttl_s": ttl_s}, options=Options(if_match=if_match, if_none_match=if_none_match,
-            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.STORE_PUT, [],
+            body={"namespace": namespace, "key": key, "value": value, "ttl_s": ttl_s},
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     def get(
-        self, *, namespace: Union[str, Unset] = UNSET, key: Union[str, Unset] = UNSET,
+        self, *, namespace: Union[Sequence[str], Unset] = UNSET, key: Union[str, Unset] = UNSET,
         if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -4351,14 +4503,14 @@ class Store:
         namespace: its labels with a "." between them: users.42
         """
         answer: types.StoreItem = self._caller.call(
-            operations.STORE_GET, [], query={"namespace": namespace, "key": key},
+            _operations.STORE_GET, [], query={"namespace": namespace, "key": key},
             options=Options(if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     def delete(
-        self, *, namespace: Union[str, Unset] = UNSET, key: Union[str, Unset] = UNSET,
+        self, *, namespace: Union[Sequence[str], Unset] = UNSET, key: Union[str, Unset] = UNSET,
         if_match: Optional[ETag] = None, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -4368,19 +4520,19 @@ class Store:
         namespace: its labels with a "." between them: users.42
         """
         self._caller.call(
-            operations.STORE_DELETE, [], query={"namespace": namespace, "key": key},
+            _operations.STORE_DELETE, [], query={"namespace": namespace, "key": key},
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
 
     def search(
         self, *, namespace_prefix: Union[Optional[Sequence[str]], Unset] = UNSET,
-        filter: Union[Optional[Mapping[str, Any]], Unset] = UNSET, query: Union[Optional[str],
-        Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET, offset: Union[Optional[int],
-        Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
+        filter: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        query: Union[Optional[str], Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET,
+        offset: Union[Optional[int], Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
-    ) -> types.StoreFound:
+    ) -> Page[types.StoreFoundItem]:
         """Search items under a prefix, newest first, or best first by words.
 
         namespace_prefix: the first labels of their namespaces; everything unless told
@@ -4391,22 +4543,21 @@ class Store:
         offset: how many to leave out at first; a cursor goes further
         cursor: next_cursor of the page before
         """
-        answer: types.StoreFound = self._caller.call(
-            operations.STORE_SEARCH, [], body={"namespace_prefix": namespace_prefix,
+        return self._caller.page(
+            _operations.STORE_SEARCH, [], body={"namespace_prefix": namespace_prefix,
             "filter": filter, "query": query, "limit": limit, "offset": offset, "cursor": cursor},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
-        return answer
 
     def namespaces(
         self, *, prefix: Union[Optional[Sequence[str]], Unset] = UNSET,
-        suffix: Union[Optional[Sequence[str]], Unset] = UNSET, max_depth: Union[Optional[int],
-        Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET, offset: Union[Optional[int],
-        Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
+        suffix: Union[Optional[Sequence[str]], Unset] = UNSET,
+        max_depth: Union[Optional[int], Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET,
+        offset: Union[Optional[int], Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
-    ) -> types.StoreFoundNamespaces:
+    ) -> Page[Any]:
         """List the namespaces that have items, each once, sorted.
 
         prefix: their first labels; "*" is any label
@@ -4416,13 +4567,12 @@ class Store:
         offset: how many to leave out at first; a cursor goes further
         cursor: next_cursor of the page before
         """
-        answer: types.StoreFoundNamespaces = self._caller.call(
-            operations.STORE_NAMESPACES, [], body={"prefix": prefix, "suffix": suffix,
+        return self._caller.page(
+            _operations.STORE_NAMESPACES, [], body={"prefix": prefix, "suffix": suffix,
             "max_depth": max_depth, "limit": limit, "offset": offset, "cursor": cursor},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
             headers=headers),
         )
-        return answer
 
     def batch(
         self, *, operations: Sequence[types.StoreOperation], idempotency_key: Optional[str] = None,
@@ -4434,7 +4584,7 @@ class Store:
         operations: carried out in this order; each takes the members of its own route
         """
         answer: types.StoreBatchAnswer = self._caller.call(
-            operations.STORE_BATCH, [], body={"operations": operations},
+            _operations.STORE_BATCH, [], body={"operations": operations},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4465,7 +4615,7 @@ class Checkpoints:
         include: values (with their versions), writes, or all of it
         """
         return self._caller.page(
-            operations.CHECKPOINTS_LIST, [], query={"cursor": cursor, "limit": limit,
+            _operations.CHECKPOINTS_LIST, [], query={"cursor": cursor, "limit": limit,
             "namespace": namespace, "id_before": id_before, "include": include,
             **metadata_filter(metadata)}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4488,7 +4638,7 @@ class Shares:
         name: of a new participant; that of the principal unless told
         """
         answer: types.ShareRedeemed = self._caller.call(
-            operations.SHARES_REDEEM, [], body={"token": token, "name": name},
+            _operations.SHARES_REDEEM, [], body={"token": token, "name": name},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4503,10 +4653,11 @@ class Workflows:
 
     def start(
         self, *, user_input: str, workflow_id: Union[Optional[str], Unset] = UNSET,
-        ask_clarifications: Union[bool, Unset] = UNSET, preferences: Union[Optional[Mapping[str,
-        Any]], Unset] = UNSET, idempotency_key: Optional[str] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        ask_clarifications: Union[bool, Unset] = UNSET,
+        preferences: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Workflow:
         """Start a run on a new or known workflow.
 
@@ -4514,7 +4665,7 @@ class Workflows:
         preferences: replaces the conversation's preferences
         """
         answer: types.Workflow = self._caller.call(
-            operations.WORKFLOWS_START, [], body={"workflow_id": workflow_id,
+            _operations.WORKFLOWS_START, [], body={"workflow_id": workflow_id,
             "user_input": user_input, "ask_clarifications": ask_clarifications,
             "preferences": preferences}, options=Options(idempotency_key=idempotency_key,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4531,7 +4682,7 @@ class Workflows:
         input: the answer to the pending question
         """
         answer: types.Workflow = self._caller.call(
-            operations.WORKFLOWS_INPUT, [workflow_id], body={"input": input},
+            _operations.WORKFLOWS_INPUT, [workflow_id], body={"input": input},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4544,7 +4695,7 @@ class Workflows:
     ) -> types.Workflow:
         """Pause a workflow and its run."""
         answer: types.Workflow = self._caller.call(
-            operations.WORKFLOWS_PAUSE, [workflow_id],
+            _operations.WORKFLOWS_PAUSE, [workflow_id],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4557,7 +4708,7 @@ class Workflows:
     ) -> types.Workflow:
         """Resume a workflow and its run."""
         answer: types.Workflow = self._caller.call(
-            operations.WORKFLOWS_RESUME, [workflow_id],
+            _operations.WORKFLOWS_RESUME, [workflow_id],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4570,7 +4721,7 @@ class Workflows:
     ) -> types.Workflow:
         """Cancel a workflow and its run."""
         answer: types.Workflow = self._caller.call(
-            operations.WORKFLOWS_CANCEL, [workflow_id],
+            _operations.WORKFLOWS_CANCEL, [workflow_id],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4607,8 +4758,8 @@ class Root:
     ) -> types.Health:
         """Whether the process answers."""
         answer: types.Health = self._caller.call(
-            operations.HEALTH, [], options=Options(timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.HEALTH, [],
+            options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4618,8 +4769,8 @@ class Root:
     ) -> types.Health:
         """Whether the store answers too."""
         answer: types.Health = self._caller.call(
-            operations.READY, [], options=Options(timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.READY, [],
+            options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4629,8 +4780,8 @@ class Root:
     ) -> str:
         """Figures in Prometheus' text format."""
         answer: str = self._caller.call(
-            operations.METRICS, [], options=Options(timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.METRICS, [],
+            options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4640,8 +4791,8 @@ class Root:
     ) -> Dict[str, Any]:
         """This API as an OpenAPI 3.1 document."""
         answer: Dict[str, Any] = self._caller.call(
-            operations.OPENAPI, [], options=Options(timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.OPENAPI, [],
+            options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4651,7 +4802,7 @@ class Root:
     ) -> types.Whoami:
         """The tenant and the scopes of the key."""
         answer: types.Whoami = self._caller.call(
-            operations.WHOAMI, [], options=Options(principal=principal, timeout=timeout,
+            _operations.WHOAMI, [], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
