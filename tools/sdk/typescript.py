@@ -28,6 +28,9 @@ MEMBER_TYPES = {
        for name in ("Message", "MessageCreate", "MessageInput", "MessageBody", "MessageVersion")},
 }
 
+# Their ETag is the revision with an r before it.
+BY_REVISION = {("threads", "files", "get"), ("threads", "files", "update")}
+
 # Parameters that take a list of labels too.
 LABELS = {("store", "get"), ("store", "delete")}
 
@@ -239,7 +242,9 @@ def arguments_of_call(o):
         return "download", [path_of(o), "query" if has_query(o) else "undefined", "options",
                             *(["true"] if "Range" in o.headers else [])]
     given = [] if o.body_kind == "none" else ["source" if o.body_kind == "bytes" else "body"]
-    given += ["query", "options"] if has_query(o) else ["options"]
+    given += ["query"] if has_query(o) else []
+    given.append("options: byRevision(options)" if (*o.group, o.name) in BY_REVISION
+                 else "options")
     method = o.answer_kind if o.answer_kind in ("none", "text") else "json"
     return method, [f'"{o.method}"', path_of(o), f"{{ {', '.join(given)} }}"]
 
@@ -327,7 +332,7 @@ def classes_of(group, document):
 
 RESOURCES_HEAD = """
 /* eslint-disable @typescript-eslint/no-explicit-any */
-import type { RequestOptions } from "../options.js";
+import { byRevision, type RequestOptions } from "../options.js";
 import type { UploadSource } from "../body.js";
 import type { Download } from "../download.js";
 import type { PagePromise } from "../page.js";

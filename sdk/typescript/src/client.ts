@@ -1,6 +1,13 @@
 import { Connection } from "./connection.js";
 import { ApiResource } from "./generated/resources.js";
-import type { ClientOptions } from "./options.js";
+import type { ClientOptions, RequestOptions } from "./options.js";
+
+export interface RequestAsked {
+  /** JSON. */
+  body?: unknown;
+  query?: object;
+  options?: RequestOptions;
+}
 
 /**
  * A client of a Cairn server. Its members are the resources of the API; each method is one
@@ -18,6 +25,12 @@ export class Cairn extends ApiResource {
 
   get baseUrl(): string {
     return this.connection.baseUrl;
+  }
+
+  /** Any route, also one that this version does not know: retries, errors and all. */
+  request<T = unknown>(method: string, path: string, asked: RequestAsked = {}): Promise<T> {
+    if (!path.startsWith("/")) throw new TypeError("a path begins with a slash: /v1/threads");
+    return this.connection.json<T>(method, path, asked);
   }
 
   /** A client of the same server with other defaults, such as `principal` or `fencingToken`. */

@@ -1,4 +1,5 @@
 export { Cairn } from "./client.js";
+export type { RequestAsked } from "./client.js";
 export type {
   ClientOptions,
   RequestOptions,

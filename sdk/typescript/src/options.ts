@@ -67,6 +67,15 @@ export interface ClientOptions extends Omit<RequestOptions, "signal" | "idempote
 const etag = (value: number | string): string =>
   value === "*" || /^(W\/)?"/.test(String(value)) ? String(value) : `"${value}"`;
 
+/** Of documents whose ETag is their revision with an r before it. */
+export function byRevision(options: RequestOptions | undefined): RequestOptions | undefined {
+  const of = (value: number | string | undefined) =>
+    typeof value === "number" ? `r${value}` : value;
+  return (
+    options && { ...options, ifMatch: of(options.ifMatch), ifNoneMatch: of(options.ifNoneMatch) }
+  );
+}
+
 /** Header values are bytes to fetch; names of principals are UTF-8. */
 const utf8 = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");

@@ -16,8 +16,10 @@ function segment(value: string | number | undefined, texts: TemplateStringsArray
 }
 
 /** A list of labels is written with a "." between them. */
-const valueText = (value: unknown): string =>
-  encodeURIComponent(Array.isArray(value) ? value.join(".") : String(value));
+function valueText(value: unknown): string {
+  if (value instanceof Date) return encodeURIComponent(value.toISOString());
+  return encodeURIComponent(Array.isArray(value) ? value.join(".") : String(value));
+}
 
 /** `{limit: 5, metadata: {a: 1}}` as `?limit=5&metadata.a=1`, without what is undefined or null. */
 export function queryText(query: object | undefined): string {

@@ -92,6 +92,20 @@ test('uploads and downloads', async (t) => {
     });
   });
 
+  await t.test("a file's metadata goes by its revision", async () => {
+    const { revision } = await client.threads.files.get(id, 'bytes');
+    const changed = await client.threads.files.update(
+      id,
+      'bytes',
+      { metadata: { a: 1 } },
+      { ifMatch: revision },
+    );
+    const stale = client.threads.files.update(id, 'bytes', { metadata: {} }, { ifMatch: revision });
+    await assert.rejects(stale, C.StaleEtag);
+    const known = client.threads.files.get(id, 'bytes', { ifNoneMatch: changed.revision });
+    await assert.rejects(known, C.NotModified);
+  });
+
   await t.test('a diff comes as JSON or as text', async () => {
     for (const text of ['one\ntwo\n', 'one\n2\n'])
       await client.threads.files.upload(id, 'notes.txt', text);

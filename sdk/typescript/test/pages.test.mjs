@@ -126,6 +126,14 @@ test('pages', async (t) => {
     await assert.rejects(store.get({ namespace: ['users', 'u3'], key: 'food' }), NotFound);
   });
 
+  await t.test('any route can be asked, and times are given as Date', async () => {
+    const query = { created_after: new Date(Date.now() - 1e7), limit: 2 };
+    assert.equal((await client.request('GET', '/v1/threads', { query })).data.length, 2);
+    const thread = await client.request('POST', '/v1/threads', { body: { title: 'by hand' } });
+    assert.equal(thread.title, 'by hand');
+    assert.throws(() => client.request('GET', 'v1/threads'), TypeError);
+  });
+
   await t.test('nothing to claim is null', async () => {
     assert.equal(await client.runs.claim({ worker: 'w' }), null);
   });
