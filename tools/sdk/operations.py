@@ -74,6 +74,11 @@ class Parameter:
     schema: dict
     summary: str = ""
 
+    @property
+    def is_position(self) -> bool:
+        """A place in a log. Events and messages have theirs as numbers, so a number is taken too."""
+        return self.name in ("after", "before") and "format" not in self.schema
+
 
 @dataclass
 class Operation:

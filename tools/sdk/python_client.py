@@ -246,7 +246,7 @@ class Method:
         """A namespace of the store is a list of labels, which a query has with points between."""
         if self.o.group == ("store",) and parameter.name == "namespace":
             return "Sequence[str]"
-        return type_of(parameter.schema, True, "types.")
+        return "Position" if parameter.is_position else type_of(parameter.schema, True, "types.")
 
     def _body(self, schemas: dict) -> List[Argument]:
         if self.o.body_kind not in ("json", "patch"):
@@ -375,7 +375,7 @@ HEAD = '''from __future__ import annotations
 from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload
 
 from .._operation import (
-    UNSET, {Content}, ETag, Options, Scalar, Time, Unset, metadata_filter)
+    UNSET, {Content}, ETag, Options, Position, Scalar, Time, Unset, metadata_filter)
 from ..{calls} import {Caller}, {Download}, {Page}
 from ..{extras} import (
     {names})

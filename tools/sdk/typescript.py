@@ -136,6 +136,8 @@ def query_name(o):
 
 
 def parameter_type(o, parameter):
+    if parameter.is_position:
+        return "string | number"
     labels = (*o.group, o.name) in LABELS and parameter.name == "namespace"
     return type_of(parameter.schema) + (" | string[]" if labels else "")
 

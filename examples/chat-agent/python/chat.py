@@ -22,7 +22,7 @@ class Terminal:
     def show_history(self) -> int:
         """All that was said. The number of the last message is where following begins."""
         seen = 0
-        for message in self.cairn.threads.messages.list(self.thread_id, after="0", type="chat"):
+        for message in self.cairn.threads.messages.list(self.thread_id, after=0, type="chat"):
             who = self.me["name"] if message["sender_role"] == "user" else "agent"
             print(f"{who}: {message['content']}")
             seen = message["seq"]

@@ -36,7 +36,8 @@ export class WorkableRuns extends Resource {
 
   /**
    * Works on runs: claims one after the other, keeps its lease while `handler` works, and completes
-   * it with what the handler returned, or fails it with what it threw. Ends with its signal.
+   * it with what the handler returned, or fails it with what it threw. A run whose handler could not
+   * reach the server goes back to the queue. Ends with its signal.
    */
   work(options: WorkOptions, handler: Handler): Promise<void> {
     return workOnRuns(this.connection.client, options, handler);

@@ -5,7 +5,9 @@
  * returned.
  */
 import type { Cairn } from "./client.js";
-import { ApiError, LeaseLost, OutcomeUnknown, TransitionRefused } from "./errors.js";
+import {
+  ApiError, ConnectionFailed, LeaseLost, OutcomeUnknown, TimedOut, TransitionRefused,
+} from "./errors.js";
 import type { Run, RunBody } from "./generated/types.js";
 import { backoffMs, Limit, pause } from "./timing.js";
 
@@ -97,10 +99,10 @@ async function workOn(client: Cairn, run: Run, options: Told, handler: Handler):
   const fenced = client.withOptions({ fencingToken: run.fence });
   const beats = keepLease(fenced, run, options, lease);
   try {
-    const body = await resultOf(run, handler, { client: fenced, signal: lease.signal }, options);
+    const end = await endOf(run, handler, { client: fenced, signal: lease.signal }, options);
     const patient = fenced.withOptions(patience);
-    if (body !== undefined) await settle(patient, run, body);
-    else if (options.signal.aborted) await patient.runs.release(run.id);
+    if (end === "given back") await patient.runs.release(run.id);
+    else if (end !== "lost") await settle(patient, run, end);
   } catch (error) {
     // Its lease ends by itself, and the run goes to another worker.
     options.onError?.(error, run);
@@ -110,22 +112,27 @@ async function workOn(client: Cairn, run: Run, options: Told, handler: Handler):
   }
 }
 
-/** What the run becomes; undefined when the handler was stopped before it came to its end. */
-async function resultOf(
+/** What the run becomes, unless the handler was stopped before it came to its end. */
+async function endOf(
   run: Run,
   handler: Handler,
   context: WorkContext,
   options: Told,
-): Promise<RunBody | undefined> {
+): Promise<RunBody | "given back" | "lost"> {
   try {
     return { status: "completed", final_output: await handler(run, context) };
   } catch (error) {
-    if (options.signal.aborted) return undefined;
+    if (options.signal.aborted) return "given back";
     options.onError?.(error, run);
-    const isLost = error instanceof LeaseLost || context.signal.aborted;
-    return isLost ? undefined : { status: "failed", error: describe(error) };
+    if (error instanceof LeaseLost || context.signal.aborted) return "lost";
+    return isOfTheServer(error) ? "given back" : { status: "failed", error: describe(error) };
   }
 }
+
+/** That the server was not there for a while is no fault of the run: another try may finish it. */
+const isOfTheServer = (error: unknown): boolean =>
+  error instanceof ConnectionFailed || error instanceof TimedOut ||
+  error instanceof OutcomeUnknown || (error instanceof ApiError && error.retryable);
 
 /** Until `lease` ends; ends it when the run was lost. */
 async function keepLease(client: Cairn, run: Run, options: Told, lease: Limit): Promise<void> {
@@ -160,7 +167,7 @@ async function settle(client: Cairn, run: Run, body: RunBody): Promise<void> {
   }
 }
 
-function describe(error: unknown): { name: string; message: string } {
-  if (error instanceof Error) return { name: error.name, message: error.message.slice(0, 4096) };
-  return { name: "Error", message: String(error).slice(0, 4096) };
+function describe(error: unknown): { type: string; message: string } {
+  if (error instanceof Error) return { type: error.name, message: error.message.slice(0, 2000) };
+  return { type: "Error", message: String(error).slice(0, 2000) };
 }

@@ -67,10 +67,21 @@ test('workers', async (t) => {
       async ({ errors }) => {
         const done = await client.runs.wait(run.id);
         assert.equal(done.status, 'failed');
-        assert.deepEqual(done.error, { name: 'RangeError', message: 'too far' });
+        assert.deepEqual(done.error, { type: 'RangeError', message: 'too far' });
         assert.equal(errors[0].message, 'too far');
       },
     );
+  });
+
+  await t.test('a handler that could not reach the server fails nothing', async () => {
+    const run = await begin('cut off');
+    const nowhere = new Cairn({ baseUrl: 'http://127.0.0.1:1', maxRetries: 0 });
+    let tries = 0;
+    await working('cut off', async () => (++tries === 1 ? nowhere.health() : tries), async () => {
+      const done = await client.runs.wait(run.id);
+      assert.equal(done.status, 'completed');
+      assert.equal(done.final_output, 2);
+    });
   });
 
   await t.test('a handler may ask, and goes on with the answer', async () => {

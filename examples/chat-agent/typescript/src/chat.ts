@@ -23,7 +23,7 @@ class Terminal {
   /** All that was said. The number of the last message is where following begins. */
   async showHistory(): Promise<number> {
     let seen = 0;
-    const said = this.cairn.threads.messages.list(this.threadId, { after: '0', type: 'chat' });
+    const said = this.cairn.threads.messages.list(this.threadId, { after: 0, type: 'chat' });
     for await (const message of said) {
       const who = message.sender_role === 'user' ? this.me.name : 'agent';
       console.log(`${who}: ${message.content}`);

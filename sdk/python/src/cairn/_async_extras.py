@@ -16,7 +16,8 @@ from ._generated.types import File, Run, RunWithMembers
 from ._operation import Options
 from ._retry import pause_before
 from ._uploading import PIECE_BYTES, Progress, ResumableUpload, Whole, WholeContent
-from ._waiting import FINISHED, beat, claim, give_back, heals, settle, wait_for_run
+from ._waiting import (
+    FINISHED, CutOff, beat, claim, give_back, heals, is_of_the_server, settle, wait_for_run)
 from .errors import CairnError, LeaseLost
 
 if TYPE_CHECKING:
@@ -159,6 +160,9 @@ class AsyncWaitAndWork:
                 await settle(core, run, members)
         except LeaseLost:
             log.warning("the lease of the run %s was lost; another worker goes on", job.id)
+        except CutOff as e:
+            log.warning("the run %s goes back to the queue: %s", job.id, e)
+            await give_back(core, run)
         except asyncio.CancelledError:
             if job.is_lost and work.cancelled():
                 log.warning("the lease of the run %s was lost; another worker goes on", job.id)
@@ -192,6 +196,11 @@ async def _outcome(handler: Callable[[AsyncJob], Awaitable[Any]],
         output = await handler(job)
     except LeaseLost:
         raise
+    except CairnError as e:
+        if is_of_the_server(e):
+            raise CutOff(str(e)) from e
+        log.exception("the run %s failed", job.id)
+        return failure_of(e)
     except Exception as e:
         log.exception("the run %s failed", job.id)
         return failure_of(e)

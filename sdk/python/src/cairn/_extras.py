@@ -18,7 +18,8 @@ from ._network import run_now
 from ._operation import Options
 from ._retry import pause_before
 from ._uploading import PIECE_BYTES, Progress, ResumableUpload, Whole, WholeContent
-from ._waiting import FINISHED, beat, claim, give_back, heals, settle, wait_for_run
+from ._waiting import (
+    FINISHED, CutOff, beat, claim, give_back, heals, is_of_the_server, settle, wait_for_run)
 from .errors import CairnError, LeaseLost
 
 if TYPE_CHECKING:
@@ -171,8 +172,8 @@ class WaitAndWork:
         """Claim runs and hand them to `handler`, one after the other; how many there were.
 
         What the handler returns becomes the run's `final_output`, and the run is completed; what it
-        raises fails the run. A run that the handler has moved itself (to waiting_for_input …) is
-        left alone. The lease is extended while the handler runs.
+        raises fails the run, but that the server could not be reached: then it goes back to the
+        queue. A run that the handler has moved itself (to waiting_for_input …) is left alone. The lease is extended while the handler runs.
         stop: an Event that ends the work before the next claim, which takes up to `wait` seconds
         max_runs: end after so many runs
         """
@@ -206,6 +207,9 @@ class WaitAndWork:
                     run_now(settle(core, run, members))
         except LeaseLost:
             log.warning("the lease of the run %s was lost; another worker goes on", job.id)
+        except CutOff as e:
+            log.warning("the run %s goes back to the queue: %s", job.id, e)
+            run_now(give_back(core, run))
         except Exception:
             log.exception("the run %s could not be settled; its lease ends by itself", job.id)
         except BaseException:
@@ -219,6 +223,11 @@ def _outcome(handler: Callable[[Job], Any], job: Job) -> Optional[Dict[str, Any]
         output = handler(job)
     except LeaseLost:
         raise
+    except CairnError as e:
+        if is_of_the_server(e):
+            raise CutOff(str(e)) from e
+        log.exception("the run %s failed", job.id)
+        return failure_of(e)
     except Exception as e:
         log.exception("the run %s failed", job.id)
         return failure_of(e)

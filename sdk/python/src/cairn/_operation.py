@@ -24,6 +24,8 @@ UNSET = Unset()
 
 Scalar = Union[str, int, float, bool]
 Time = Union[str, datetime]
+# A place in a log: the number that an event or a message has, or a cursor.
+Position = Union[int, str]
 # The number of a version or revision, or the text of an ETag; of a fencing token, `fence`.
 ETag = Union[int, str]
 Content = Union[bytes, bytearray, memoryview, str, IO[bytes], Iterable[bytes]]

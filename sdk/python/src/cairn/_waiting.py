@@ -9,7 +9,8 @@ from ._generated import operations
 from ._generated.types import RunWithMembers
 from ._operation import Options
 from ._retry import pause_before
-from .errors import ApiError, CairnError, ConnectionFailed, EventsPruned, NotFound, TimedOut
+from .errors import (
+    ApiError, CairnError, ConnectionFailed, EventsPruned, NotFound, OutcomeUnknown, TimedOut)
 
 FINISHED = ("completed", "failed", "cancelled")
 LONGEST_POLL_S = 30
@@ -20,6 +21,14 @@ def heals(error: CairnError) -> bool:
     if isinstance(error, ApiError):
         return error.retryable
     return isinstance(error, (ConnectionFailed, TimedOut))
+
+
+class CutOff(Exception):
+    """The handler of a run could not reach the server, which is no fault of the run."""
+
+
+def is_of_the_server(error: CairnError) -> bool:
+    return heals(error) or isinstance(error, OutcomeUnknown)
 
 
 async def wait_for_run(core: Core, run_id: str, until: Collection[str],

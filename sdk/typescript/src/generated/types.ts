@@ -3219,7 +3219,7 @@ export interface StepsSummaryQuery {
 
 export interface ThreadsEventsListQuery {
   /** the cursor: events after it. Absent: from the oldest that is kept */
-  after?: string;
+  after?: string | number;
   kind?: string;
   run_id?: string;
   /** events a page, 100 unless told */
@@ -3230,7 +3230,7 @@ export interface ThreadsEventsListQuery {
 
 export interface EventsListQuery {
   /** the cursor: events after it. Absent: from the oldest that is kept */
-  after?: string;
+  after?: string | number;
   kind?: string;
   run_id?: string;
   /** events a page, 100 unless told */
@@ -3252,9 +3252,9 @@ export interface ThreadsParticipantsListQuery {
 
 export interface ThreadsMessagesListQuery {
   /** a cursor: messages before it, newest first; so is a page without a cursor */
-  before?: string;
+  before?: string | number;
   /** a cursor: messages after it, oldest first; 0: from the first one */
-  after?: string;
+  after?: string | number;
   /** items a page, 50 unless told */
   limit?: number;
   type?: "chat" | "command" | "command-response" | "log" | "note" | "notice";

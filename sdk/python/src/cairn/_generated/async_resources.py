@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload
 
 from .._operation import (
-    UNSET, AsyncContent, ETag, Options, Scalar, Time, Unset, metadata_filter)
+    UNSET, AsyncContent, ETag, Options, Position, Scalar, Time, Unset, metadata_filter)
 from .._async_calls import AsyncCaller, AsyncDownloads, AsyncPages
 from .._async_extras import (
     AsyncFollowAll, AsyncFollowThread, AsyncWaitAndWork, AsyncResumableUploads)
@@ -1743,11 +1743,11 @@ class AsyncThreadsEvents(AsyncFollowThread):
         return answer
 
     def list(
-        self, thread_id: str, *, after: Union[str, Unset] = UNSET, kind: Union[str, Unset] = UNSET,
-        run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        wait: Union[int, Unset] = UNSET, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, after: Union[Position, Unset] = UNSET,
+        kind: Union[str, Unset] = UNSET, run_id: Union[str, Unset] = UNSET,
+        limit: Union[int, Unset] = UNSET, wait: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Event]:
         """Read events after a cursor; ?wait= is a long poll.
 
@@ -2087,8 +2087,8 @@ class AsyncThreadsMessages:
         return answer
 
     def list(
-        self, thread_id: str, *, before: Union[str, Unset] = UNSET,
-        after: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        self, thread_id: str, *, before: Union[Position, Unset] = UNSET,
+        after: Union[Position, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         type: Union[Literal["chat", "command", "command-response", "log", "note", "notice"],
         Unset] = UNSET, sender_id: Union[str, Unset] = UNSET, run_id: Union[str, Unset] = UNSET,
         include: Union[Literal["debug"], Unset] = UNSET, principal: Optional[str] = None,
@@ -4419,7 +4419,7 @@ class AsyncEvents(AsyncFollowAll):
         self._caller = caller
 
     def list(
-        self, *, after: Union[str, Unset] = UNSET, kind: Union[str, Unset] = UNSET,
+        self, *, after: Union[Position, Unset] = UNSET, kind: Union[str, Unset] = UNSET,
         run_id: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         wait: Union[int, Unset] = UNSET, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
