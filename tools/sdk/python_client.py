@@ -122,8 +122,8 @@ def schema_lines(name: str, schema: dict) -> List[str]:
 
 
 def types_text(document: dict) -> str:
-    lines = [FIRST_LINE, '"""What the API takes and answers."""', "from __future__ import annotations",
-             "", "from typing import Any, Dict, List, Literal, Optional, TypedDict", "", ""]
+    lines = [FIRST_LINE, '"""What the API takes and answers."""',
+             "from __future__ import annotations", "", "from typing import Any, Dict, List, Literal, Optional, TypedDict", "", ""]
     for name, schema in document["components"]["schemas"].items():
         lines += schema_lines(name, schema)
     return "\n".join(lines).rstrip() + "\n"
@@ -136,7 +136,7 @@ def constant_of(o) -> str:
 
 
 def cursors_of(o) -> Tuple[str, ...]:
-    """By which parameter the next page is asked for; the first that the caller gave, or the last."""
+    """By which parameter the next page is asked for: the first that was given, or the last."""
     names = [p.name for p in o.query]
     return ("cursor",) if "cursor" in names else tuple(n for n in ("after", "before") if n in names)
 
@@ -171,6 +171,8 @@ def operation_lines(o, schemas: dict) -> List[str]:
     if is_page:
         cursors = cursors_of(o) or ("cursor",)
         parts.append("cursors=(" + ", ".join(f'"{c}"' for c in cursors) + ",)")
+    if "Range" in o.headers:
+        parts.append("ranges=True")
     if o.path.endswith("/info"):
         parts.append('etag_prefix="r"')
     return call_lines(f"{constant_of(o)} = Operation(", parts, "")
@@ -214,8 +216,8 @@ def python_name(name: str) -> str:
 
 class Argument:
     def __init__(self, wire: str, kind: str, required: bool, summary: str):
-        self.wire, self.name, self.required, self.summary = wire, python_name(wire), required, summary
-        self.kind = kind
+        self.wire, self.name, self.kind = wire, python_name(wire), kind
+        self.required, self.summary = required, summary
 
     def declared(self) -> str:
         if self.required:

@@ -100,12 +100,13 @@ def shared(name="open"):
 
 class Relay:
     """A TCP proxy. `cut_answers` = n cuts the next n connections off as soon as the server answers;
-    what was sent has been received by then."""
+    what was sent has been received by then. `cut_after` = [n, …] ends the next connections after so
+    many bytes of answers."""
 
     def __init__(self, port):
         self._target = port
         self.cut_answers = 0
-        self.hold_answers = False
+        self.cut_after = []
         self.connections = 0
         self._sockets = []
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -126,7 +127,8 @@ class Relay:
             far = socket.create_connection(("127.0.0.1", self._target))
             self._sockets += [near, far]
             threading.Thread(target=self._pass, args=(near, far), daemon=True).start()
-            threading.Thread(target=self._pass_back, args=(far, near), daemon=True).start()
+            most = self.cut_after.pop(0) if self.cut_after else None
+            threading.Thread(target=self._pass_back, args=(far, near, most), daemon=True).start()
 
     @staticmethod
     def _pass(source, target):
@@ -140,12 +142,11 @@ class Relay:
         except OSError:
             pass
 
-    def _pass_back(self, source, target):
+    def _pass_back(self, source, target, left):
         try:
             while True:
-                data = source.recv(65536)
-                if self.hold_answers:
-                    continue
+                data = source.recv(65536 if left is None else min(left, 65536))
+                left = left if left is None else left - len(data)
                 if self.cut_answers and data:
                     self.cut_answers -= 1
                     break

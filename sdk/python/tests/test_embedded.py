@@ -127,6 +127,20 @@ class Embedded(unittest.TestCase):
                 self.assertEqual((await stream.__anext__())["kind"], "acme.note")
         asyncio.run(main())
 
+    def test_downloads_come_in_parts(self):
+        data = os.urandom(300_000)
+        with mock.patch.object(cairn.embedded.EmbeddedCarrier, "part_bytes", 100_000), \
+                self.open() as client:
+            thread = client.threads.create()["id"]
+            for content in (data, data[:200_000], b"", b"x"):
+                client.threads.files.upload(thread, "f", content)
+                with client.threads.files.download(thread, "f") as download:
+                    self.assertEqual((download.status, download.content_length),
+                                     (200, len(content)))
+                    self.assertEqual(download.read(), content)
+            archive = client.threads.export(thread).read()
+            self.assertGreater(len(archive), 1000)
+
     def test_keys_and_gaps_are_as_on_a_server(self):
         with self.open() as client:
             thread = client.threads.create()["id"]

@@ -10,6 +10,7 @@ import unittest
 import cairn
 
 from .server import Relay, shared
+from .test_calls import answering, http
 
 MEGABYTES = os.urandom(3 * 1024 * 1024 + 7)
 DIGEST = hashlib.sha256(MEGABYTES).hexdigest()
@@ -116,19 +117,58 @@ class Files(unittest.TestCase):
             self.files.upload(self.thread, "f", b"2", if_match=7)
         self.assertEqual(self.files.get(self.thread, "f")["version"], 1)
 
-    def test_a_download_that_breaks_off_says_where(self):
+    def test_a_download_goes_on_where_it_broke_off(self):
         relay = Relay(shared().port)
         self.addCleanup(relay.close)
         self.files.upload(self.thread, "f", MEGABYTES)
         with cairn.Cairn(relay.url) as client:
+            relay.cut_after = [500_000, 400, 100, 900_000]
+            with client.threads.files.download(self.thread, "f") as download:
+                self.assertEqual(download.read(), MEGABYTES)
+            self.assertEqual(relay.connections, 5)
+
+            async def main():
+                async with cairn.AsyncCairn(relay.url) as client:
+                    relay.cut_after = [800_000, 1_000_000]
+                    async with client.threads.files.download(self.thread, "f") as download:
+                        self.assertEqual(await download.read(), MEGABYTES)
+                self.assertEqual(relay.connections, 8)
+            asyncio.run(main())
+
+    def test_a_download_that_stays_broken_says_where(self):
+        relay = Relay(shared().port)
+        self.addCleanup(relay.close)
+        self.files.upload(self.thread, "f", MEGABYTES)
+        relay.cut_after = [600_000]
+        with cairn.Cairn(relay.url, max_retries=0) as client:
             with client.threads.files.download(self.thread, "f") as download:
                 received = iter(download.iter_bytes())
                 size = len(next(received))
-                relay.cut_answers = 1
                 with self.assertRaisesRegex(cairn.ConnectionFailed, r"bytes=\d+-") as caught:
                     for piece in received:
                         size += len(piece)
                 self.assertIn(f"bytes={size}-", str(caught.exception))
+
+    def test_a_file_that_changes_under_a_broken_download_is_not_mixed(self):
+        relay = Relay(shared().port)
+        self.addCleanup(relay.close)
+        self.files.upload(self.thread, "f", MEGABYTES)
+        relay.cut_after = [600_000]
+        with cairn.Cairn(relay.url) as client:
+            with client.threads.files.download(self.thread, "f") as download:
+                received = iter(download.iter_bytes())
+                next(received)
+                self.files.upload(self.thread, "f", MEGABYTES[::-1])
+                with self.assertRaisesRegex(cairn.ConnectionFailed, "has changed"):
+                    list(received)
+
+    def test_bytes_that_are_not_what_was_stored_are_told(self):
+        wrong = base64.b64encode(hashlib.sha256(b"other").digest()).decode()
+        listener, url = answering(http(
+            "200 OK", f"Cairn-Version: 0.1.0\r\nRepr-Digest: sha-256=:{wrong}:\r\n", "bytes"))
+        self.addCleanup(listener.close)
+        with cairn.Cairn(url) as client, self.assertRaisesRegex(cairn.DataDamaged, "SHA-256"):
+            client.threads.files.download(self.thread, "f").read()
 
     def test_a_resumable_upload_outlives_its_connections(self):
         relay = Relay(shared().port)

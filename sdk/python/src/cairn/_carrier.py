@@ -59,6 +59,7 @@ class Subscription(Protocol):
 
 class Carrier(Protocol):
     place: str  # a URL, for messages
+    part_bytes: Optional[int]  # of which size downloads are asked for at most; None: whole
 
     async def exchange(self, request: Request, wait: Wait) -> Answer: ...
 

@@ -6,11 +6,11 @@ import json
 import time
 import uuid
 from dataclasses import dataclass, replace
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._carrier import Answer, Carrier, Interrupted, Request, read_all
 from ._content import BytesSource, Source, source_of
-from ._download import Incoming
+from ._download import DEFAULT_TIMEOUT_S, Incoming
 from ._generated.operations import API_VERSION
 from ._http1 import ConnectionLost, ProtocolError, Wait
 from ._operation import (
@@ -20,7 +20,6 @@ from .errors import (
     ApiError, CairnError, ConnectionFailed, NotCairn, NotFound, NotModified, OutcomeUnknown,
     TimedOut, VersionMismatch, api_error)
 
-DEFAULT_TIMEOUT_S = 60.0
 MAX_PROBLEM_BYTES = 1024 * 1024
 
 
@@ -95,11 +94,34 @@ class Core:
 
     async def download(self, call: Call) -> Incoming:
         """The answer's head has come; its bytes are still to be read."""
+        in_parts = self._takes_parts(call) and self.carrier.part_bytes is not None
+        try:
+            answer = await self._bytes(call, self._range(0) if in_parts else {})
+        except ApiError as e:
+            if not in_parts or e.code != "range_not_satisfiable":
+                raise
+            answer = await self._bytes(call, {})  # there is no byte that a range could have
         options = self._options_of(call)
-        attempts = Attempts(call, options)
-        answer = await self._answer(call, self._request(call, options), attempts)
+
+        async def go_on(offset: int, etag: str) -> Answer:
+            return await self._bytes(call, {**self._range(offset), "If-Range": etag})
+        return Incoming(answer, go_on if self._takes_parts(call) else None, self.carrier, options)
+
+    def _takes_parts(self, call: Call) -> bool:
+        """Unless the caller asks for a part by itself."""
+        given = {name.lower() for name in call.options.over(self.defaults).headers or {}}
+        return call.operation.ranges and "range" not in given
+
+    def _range(self, offset: int) -> Dict[str, str]:
+        size = self.carrier.part_bytes
+        return {"Range": f"bytes={offset}-{'' if size is None else offset + size - 1}"}
+
+    async def _bytes(self, call: Call, headers: Mapping[str, str]) -> Answer:
+        options = self._options_of(call)
+        options = replace(options, headers={**(options.headers or {}), **headers})
+        answer = await self._answer(call, self._request(call, options), Attempts(call, options))
         assert answer is not None
-        return Incoming(answer, self.carrier.place, attempts.timeout)
+        return answer
 
     def _decode(self, answer: Answer, data: bytes) -> Any:
         kind = answer.headers.get("content-type", "")

@@ -1,42 +1,107 @@
 """The bytes of an answer, as they come."""
 from __future__ import annotations
 
-from typing import Dict, Optional
+import base64
+import hashlib
+import re
+from typing import Awaitable, Callable, Dict, Optional
 
-from ._carrier import Answer
+from ._carrier import Answer, Carrier
 from ._http1 import ConnectionLost, ProtocolError, Wait
-from .errors import ConnectionFailed, TimedOut
+from ._operation import Options
+from ._retry import DEFAULT_RETRIES, pause_before
+from .errors import CairnError, ConnectionFailed, DataDamaged, TimedOut
+
+DEFAULT_TIMEOUT_S = 60.0
+# Asks for what comes behind an offset, as long as the ETag is this one.
+GoOn = Callable[[int, str], Awaitable[Answer]]
 
 
 class Incoming:
-    """`headers` have names in lower case."""
+    """Goes on where it was when the connection breaks, if the route has parts; what came whole is
+    compared with the SHA-256 that the server told. `headers` have names in lower case."""
 
-    def __init__(self, answer: Answer, place: str, timeout: float) -> None:
+    def __init__(self, answer: Answer, go_on: Optional[GoOn], carrier: Carrier,
+                 options: Options) -> None:
         self._answer = answer
-        self._place = place
-        self._timeout = timeout
+        self._go_on = go_on
+        self._carrier = carrier
+        self._timeout = DEFAULT_TIMEOUT_S if options.timeout is None else options.timeout
+        retries = options.max_retries
+        self._max_retries = DEFAULT_RETRIES if retries is None else retries
+        self._failures = 0
+        self._is_closed = False
+        self._digest = hashlib.sha256()
         self.status = answer.status
-        self.headers: Dict[str, str] = answer.headers
+        self.headers: Dict[str, str] = dict(answer.headers)
         self.received = 0
+        self._whole = self._whole_size()
+
+    def _whole_size(self) -> Optional[int]:
+        """Of an answer that was asked for in parts: then it is told as if it had come whole."""
+        found = re.match(r"bytes 0-\d+/(\d+)$", self.headers.get("content-range", ""))
+        if self._go_on is None or self.status != 206 or found is None:
+            return None
+        self.status = 200
+        del self.headers["content-range"]
+        self.headers["content-length"] = found[1]
+        return int(found[1])
 
     async def next(self) -> bytes:
-        try:
-            data = await self._answer.read(Wait(None, self._timeout))
-        except TimeoutError as e:
-            raise TimedOut(f"nothing more of the download came from {self._place} for "
-                           f"{self._timeout:g} s. Ask for the rest with "
-                           f"{self._rest()}") from e
-        except (OSError, ConnectionLost, ProtocolError) as e:
-            raise ConnectionFailed(
-                f"the download from {self._place} was cut off ({e}). Ask for the rest with "
-                f"{self._rest()}") from e
-        self.received += len(data)
-        return data
+        while True:
+            try:
+                data = await self._answer.read(Wait(None, self._timeout))
+            except (OSError, ConnectionLost, ProtocolError) as e:
+                await self._resume(e)
+                continue
+            if data:
+                self._failures = 0
+                self.received += len(data)
+                self._digest.update(data)
+                return data
+            if self._whole is None or self.received >= self._whole or self._is_closed:
+                self._check()
+                return b""
+            await self._continue()
 
-    def _rest(self) -> str:
-        return f'headers={{"Range": "bytes={self.received}-"}}'
+    async def _resume(self, error: Exception) -> None:
+        if self._go_on is None or self.etag is None or self._failures >= self._max_retries:
+            raise self._broken(error) from error
+        self._failures += 1
+        await self._carrier.sleep(pause_before(self._failures))
+        await self._continue()
+
+    async def _continue(self) -> None:
+        assert self._go_on is not None
+        answer = await self._go_on(self.received, self.etag or "")
+        if answer.status != 206:
+            answer.close()
+            raise ConnectionFailed("the download was cut off, and the file has changed since. "
+                                   "Begin anew")
+        self._answer = answer
+
+    def _broken(self, error: Exception) -> CairnError:
+        rest = f'Ask for the rest with headers={{"Range": "bytes={self.received}-"}}'
+        if isinstance(error, TimeoutError):
+            return TimedOut(f"nothing more of the download came from {self._carrier.place} for "
+                            f"{self._timeout:g} s. {rest}")
+        return ConnectionFailed(
+            f"the download from {self._carrier.place} was cut off ({error}). {rest}")
+
+    @property
+    def etag(self) -> Optional[str]:
+        return self.headers.get("etag")
+
+    def _check(self) -> None:
+        found = re.search(r"sha-256=:([^:]+):", self.headers.get("repr-digest", ""))
+        if self.status != 200 or found is None or self._is_closed:
+            return
+        if base64.b64decode(found[1]) != self._digest.digest():
+            raise DataDamaged({"status": 200, "code": "data_damaged", "detail": (
+                "the bytes that came do not have the SHA-256 that the server told")})
 
     def close(self) -> None:
+        self._is_closed = True
         self._answer.close()
 
 

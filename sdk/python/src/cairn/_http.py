@@ -66,6 +66,8 @@ class HttpAnswer:
 
 
 class HttpCarrier:
+    part_bytes: Optional[int] = None
+
     def __init__(self, network: Network, origin: Origin, prefix: str,
                  context: Optional[ssl.SSLContext]) -> None:
         self.place = origin.url + prefix

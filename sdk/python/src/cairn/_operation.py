@@ -35,7 +35,8 @@ AsyncContent = Union[Content, AsyncIterable[bytes]]
 @dataclass(frozen=True)
 class Operation:
     """One route of the API. `body`: none, json, patch or bytes. `answer`: none, json, page, bytes,
-    text, sse or websocket. `cursors`: the parameters by which a page may go on."""
+    text, sse or websocket. `cursors`: the parameters by which a page may go on. `ranges`: a part of
+    the bytes can be asked for."""
 
     name: str
     method: str
@@ -45,6 +46,7 @@ class Operation:
     headers: FrozenSet[str] = frozenset()
     cursors: Tuple[str, ...] = ()
     etag_prefix: str = ""
+    ranges: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@
     with cairn.embedded.open("./data") as client:
         client.threads.create(title="hello")
 
-What differs: bodies and answers are held in memory whole (an answer has at most 64 MiB), and a call
-that blocks is not interrupted by its timeout, for nothing stands between it and the database.
+What differs: uploads are held in memory whole, downloads come in parts of 16 MiB, and a call that
+blocks is not interrupted by its timeout, for nothing stands between it and the database.
 """
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ Where = Union[str, "os.PathLike[str]"]
 # How long the library waits for an event before Python may handle a signal.
 SLICE_MS = 250
 MAX_THREADS = 64
+PART_BYTES = 16 * 1024 * 1024
 
 
 class Runner(Protocol):
@@ -95,6 +96,8 @@ class WholeAnswer:
 
 
 class EmbeddedCarrier:
+    part_bytes: Optional[int] = PART_BYTES
+
     def __init__(self, library: Library, runner: Runner, place: str,
                  headers: List[Tuple[str, str]]) -> None:
         self.place = place

@@ -307,14 +307,15 @@ THREADS_CANCEL = Operation(
 )
 THREADS_EXPORT = Operation(
     "threads.export", "GET", "/v1/threads/{thread_id}/export", "none", "bytes",
-    headers=frozenset(["Cairn-Principal"]),
+    headers=frozenset(["Cairn-Principal"]), ranges=True,
 )
 AGENTS_EXPORT = Operation(
     "agents.export", "GET", "/v1/agents/{agent_id}/export", "none", "bytes",
-    headers=frozenset(["Cairn-Principal"]),
+    headers=frozenset(["Cairn-Principal"]), ranges=True,
 )
 ARCHIVES_EXPORT = Operation(
     "archives.export", "GET", "/v1/export", "none", "bytes", headers=frozenset(["Cairn-Principal"]),
+    ranges=True,
 )
 ARCHIVES_IMPORT_ARCHIVE = Operation(
     "archives.import_archive", "POST", "/v1/imports", "bytes", "json",
@@ -814,7 +815,7 @@ THREADS_FILES_UPLOAD = Operation(
 )
 THREADS_FILES_DOWNLOAD = Operation(
     "threads.files.download", "GET", "/v1/threads/{thread_id}/files/{name}", "none", "bytes",
-    headers=frozenset(["If-None-Match", "Cairn-Principal"]),
+    headers=frozenset(["If-None-Match", "Cairn-Principal"]), ranges=True,
 )
 THREADS_FILES_DELETE = Operation(
     "threads.files.delete", "DELETE", "/v1/threads/{thread_id}/files/{name}", "none", "none",
@@ -835,7 +836,7 @@ THREADS_FILES_VERSIONS_LIST = Operation(
 THREADS_FILES_VERSIONS_DOWNLOAD = Operation(
     "threads.files.versions.download", "GET",
     "/v1/threads/{thread_id}/files/{name}/versions/{version}", "none", "bytes",
-    headers=frozenset(["If-None-Match", "Cairn-Principal"]),
+    headers=frozenset(["If-None-Match", "Cairn-Principal"]), ranges=True,
 )
 THREADS_FILES_VERSIONS_DELETE = Operation(
     "threads.files.versions.delete", "DELETE",
