@@ -27,6 +27,7 @@ enum option_goes {
     GOES_SECRET,  /* a string of the body, read from the file that is named; - is stdin */
     GOES_NUMBER,  /* an integer of the body */
     GOES_TRUE,    /* a flag: true when given */
+    GOES_LABELS,  /* an array of the strings between its dots */
     GOES_JSON,    /* any JSON value; @FILE reads it from a file, @- from stdin */
     GOES_HEADER,  /* `field` is the header's name */
     GOES_MATCH,   /* a version, * or new: the condition under which something is written */
@@ -73,6 +74,9 @@ struct cli_column {
 struct cli_request {
     const char *method;
     const char *path; /* "/v1/threads/{THREAD}/runs": the names are the command's arguments */
+    /* What the arguments are called in the body, each with a blank behind it: "namespace. key". One
+     * that ends in a dot becomes an array of the strings between its dots. NULL: they are not. */
+    const char *members;
     const char *path_without; /* when the last argument, which is optional, is not given; NULL */
     const struct cli_column *columns;
     size_t n_columns;

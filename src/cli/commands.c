@@ -103,6 +103,12 @@
     X(storage_get)         \
     X(storage_set)         \
     X(storage_delete)      \
+    X(store_list)          \
+    X(store_get)           \
+    X(store_put)           \
+    X(store_delete)        \
+    X(store_search)        \
+    X(store_namespaces)    \
     X(price_list)          \
     X(price_get)           \
     X(price_set)           \

@@ -114,6 +114,16 @@ static int write_read(struct cli *cli, const struct given_option *g, struct json
     return EXIT_SUCCESS;
 }
 
+/* "users.42" is ["users","42"]. */
+static void write_labels(struct json_writer *w, struct str text)
+{
+    struct str part;
+    json_write_array(w);
+    while (str_next_part(&text, '.', &part))
+        json_write_string(w, part);
+    json_write_end(w);
+}
+
 static int write_value(struct cli *cli, const struct given_option *g, struct json_writer *w)
 {
     struct str json;
@@ -133,6 +143,8 @@ static int write_value(struct cli *cli, const struct given_option *g, struct jso
         return write_read(cli, g, w);
     if (g->option->goes == GOES_TRUE)
         json_write_bool(w, true);
+    else if (g->option->goes == GOES_LABELS)
+        write_labels(w, g->value);
     else
         json_write_string(w, g->value);
     return EXIT_SUCCESS;
@@ -176,18 +188,36 @@ static int write_member(struct cli *cli, size_t index, struct json_writer *w)
     return g->option->repeats ? write_list(cli, g->option, w) : write_value(cli, g, w);
 }
 
-/* A command that has options for the body sends one, be it empty. */
+/* The arguments that are members of the body. */
+static int write_arguments(struct cli *cli, struct json_writer *w)
+{
+    const char *members = cli->command->request->members;
+    struct str rest = members == NULL ? STR_NONE : str_of(members), name;
+    for (size_t i = 0; i < cli->n_arguments && str_next_part(&rest, ' ', &name); i++) {
+        if (!str_is_utf8(cli->arguments[i]))
+            return cli_usage(cli, "an argument must be UTF-8");
+        bool is_list = str_ends_with(name, STR("."));
+        json_write_key(w, is_list ? str_slice(name, 0, name.len - 1) : name);
+        if (is_list)
+            write_labels(w, cli->arguments[i]);
+        else
+            json_write_string(w, cli->arguments[i]);
+    }
+    return EXIT_SUCCESS;
+}
+
+/* A command that has options or arguments for the body sends one, be it empty. */
 static int build_body(struct cli *cli, struct str *out_body)
 {
-    bool any = false;
+    bool any = cli->command->request->members != NULL;
     for (size_t i = 0; i < cli->command->n_options; i++)
         any = any || goes_to_body(&cli->command->options[i]);
     if (!any)
         return EXIT_SUCCESS;
     struct json_text text;
-    int refused = EXIT_SUCCESS;
     json_text_init(&text, SIZE_MAX);
     json_write_object(&text.w);
+    int refused = write_arguments(cli, &text.w);
     for (size_t i = 0; i < cli->n_given && refused == EXIT_SUCCESS; i++) {
         if (!goes_to_body(cli->given[i].option))
             continue;

@@ -90,10 +90,51 @@ static void note_more(struct cli *cli, bool more, struct str cursor)
         cli_note(cli, "There are more: --limit N or --all shows them.");
 }
 
+/* What follows a search by POST is asked for in its body, which is an object. */
+static struct str body_of_page(
+    struct cli *cli, struct str body, struct str cursor_name, struct str cursor, uint64_t limit)
+{
+    struct json_text text;
+    struct json_doc doc;
+    struct json_error unused;
+    struct json key, value;
+    if (!json_parse(&cli->arena, body, &doc, &unused))
+        return body;
+    json_text_init(&text, SIZE_MAX);
+    json_write_object(&text.w);
+    for (struct json_iter it = json_iter(json_root(&doc)); json_next(&it, &key, &value);) {
+        json_write_key_value(&text.w, key);
+        json_write_value(&text.w, value);
+    }
+    json_write_name(&text.w, "limit");
+    json_write_u64(&text.w, limit);
+    if (!str_is_none(cursor)) {
+        json_write_key(&text.w, cursor_name);
+        json_write_string(&text.w, cursor);
+    }
+    json_write_end(&text.w);
+    return json_text_take(&text, &cli->arena);
+}
+
+/* Where a page begins, and how much it holds at the most. */
+static void turn_to_page(struct cli *cli, const struct remote_request *first,
+    struct str cursor_name, const struct pages *p, struct remote_request *out)
+{
+    uint64_t wanted = p->left < PAGE_MAX ? p->left : PAGE_MAX;
+    struct str limit = arena_printf(&cli->arena, "%llu", (unsigned long long)wanted);
+    if (!str_is_none(first->body)) {
+        out->body = body_of_page(cli, first->body, cursor_name, p->cursor, wanted);
+        return;
+    }
+    out->path = request_with(cli, first->path, STR("limit"), limit);
+    if (!str_is_none(p->cursor))
+        out->path = request_with(cli, out->path, cursor_name, p->cursor);
+}
+
 static int print_list(struct cli *cli, struct remote *r, struct remote_request *request)
 {
     const struct cli_request *row = cli->command->request;
-    struct str first = request->path;
+    const struct remote_request first = *request;
     const char *cursor = row->cursor != NULL ? row->cursor : "cursor";
     if (row->other_cursor != NULL && !str_is_none(cli_value(cli, row->other_cursor)))
         cursor = row->other_cursor;
@@ -103,11 +144,7 @@ static int print_list(struct cli *cli, struct remote *r, struct remote_request *
     while (code == EXIT_SUCCESS && p.more && p.left > 0) {
         struct remote_answer answer;
         struct json data;
-        uint64_t wanted = p.left < PAGE_MAX ? p.left : PAGE_MAX;
-        struct str limit = arena_printf(&cli->arena, "%llu", (unsigned long long)wanted);
-        request->path = request_with(cli, first, STR("limit"), limit);
-        if (!str_is_none(p.cursor))
-            request->path = request_with(cli, request->path, cursor_name, p.cursor);
+        turn_to_page(cli, &first, cursor_name, &p, request);
         code = ask(cli, r, request, &answer);
         if (code != EXIT_SUCCESS)
             break;

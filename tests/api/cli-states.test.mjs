@@ -77,6 +77,27 @@ test('agents and what belongs to them', async (t) => {
     await cli.refused(2, /say whose it is: --thread/, 'state', 'list');
   });
 
+  await t.test('the store is put into, searched, listed and deleted from', async () => {
+    const put = ['store', 'put', 'users.42'];
+    assert.equal((await cli(...put, 'food', '--value', '{"text":"likes pizza","n":1}')).code, 0);
+    assert.equal((await cli(...put, 'drink', '--value', '{"text":"likes tea","n":2}', '--ttl', '60',
+      '--if-match', 'new')).code, 0);
+    await cli.refused(1, /has the version 1/, ...put, 'food', '--value', '{}', '--if-match', 'new');
+    await cli.refused(1, /label of 1/, 'store', 'put', 'a..b', 'k', '--value', '{}');
+    assert.match((await cli('store', 'get', 'users.42', 'food', '--json')).stdout, /likes pizza/);
+    const keys = async (...words) => (await cli.rows(...words)).map((r) => r[1]);
+    assert.deepEqual(await keys('store', 'list', 'users'), ['drink', 'food']);
+    assert.deepEqual(await keys('store', 'list', '--limit', '1'), ['drink']);
+    assert.deepEqual(await keys('store', 'list', '--filter', '{"n":{"$lt":2}}'), ['food']);
+    const found = await cli.rows('store', 'search', 'users', '-q', 'pizza or tea', '--all');
+    assert.deepEqual(found.map((r) => r[2]).sort(), ['drink', 'food']);
+    assert.deepEqual(await cli.rows('store', 'namespaces', '*', '--suffix', '42'),
+      [['["users","42"]']]);
+    assert.deepEqual(await cli.rows('store', 'namespaces', '--max-depth', '1'), [['["users"]']]);
+    assert.equal((await cli('store', 'delete', 'users.42', 'food', '--yes')).code, 0);
+    await cli.refused(1, /no such key/, 'store', 'get', 'users.42', 'food');
+  });
+
   await t.test('what is stored comes back as it is', async () => {
     assert.equal((await cli('storage', 'set', agent.id, 'a/b', '--value', '[1.0]')).code, 0);
     assert.equal((await cli('storage', 'get', agent.id, 'a/b')).stdout, '[1.0]');

@@ -43,7 +43,8 @@ const ISSUED = `serve; thread list; thread get; thread find; thread create; thre
   agent versions; agent version; agent create-version; agent update-version; agent activate;
   agent rollback; agent diff; agent links; agent link; agent unlink; agent tree;
   state list; state get; state set; state history; state focus; state delete; storage list;
-  storage get; storage set; storage delete; price list; price get; price set;
+  storage get; storage set; storage delete; store list; store get; store put; store delete;
+  store search; store namespaces; price list; price get; price set;
   price history; price delete; usage list; usage get; usage add; usage averages; eval list;
   eval get; eval create; eval update; eval delete; notebook list; notebook get; notebook create;
   notebook update; notebook delete; notebook sessions; notebook add; notebook remove;

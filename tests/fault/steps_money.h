@@ -1,6 +1,8 @@
-/* Prices, usage, evals and notebooks on a failing disk: rows of the table in steps.c. */
+/* Prices, usage, evals, notebooks and the store on a failing disk: rows of the table in steps.c. */
 #ifndef TESTS_FAULT_STEPS_MONEY_H
 #define TESTS_FAULT_STEPS_MONEY_H
+
+#include "steps_store.h"
 
 /* The run played goes on, by the other paths to it. */
 #define PLAY_STEPS                                                                             \
@@ -100,6 +102,6 @@
         .read = "/v1/notebooks/$gone_notebook", .read_status = 404                             \
     }
 
-#define MONEY_STEPS PRICE_STEPS, EVAL_STEPS, NOTEBOOK_STEPS
+#define MONEY_STEPS PRICE_STEPS, EVAL_STEPS, NOTEBOOK_STEPS, STORE_STEPS
 
 #endif

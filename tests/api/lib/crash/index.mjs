@@ -17,6 +17,7 @@ import { Engine } from './resumption.mjs';
 import { Mover } from './runs.mjs';
 import { Archivist } from './states.mjs';
 import { Logger } from './steps.mjs';
+import { Collector } from './store.mjs';
 import { Landlord } from './tenants.mjs';
 import { Librarian } from './threads.mjs';
 import { Player } from './turns.mjs';
@@ -36,6 +37,7 @@ export const ACTORS = [
   Logger,
   Cartographer,
   Bookkeeper,
+  Collector,
   Memoria,
   Host,
   Locksmith,
