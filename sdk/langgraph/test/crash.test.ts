@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import { CairnSaver } from "cairn-langgraph";
 import { Server } from "./lib/server.js";
 
 const PROGRAM = fileURLToPath(new URL("programs/approval.mjs", import.meta.url));
@@ -61,5 +63,35 @@ describe("a graph whose process and server are killed at an interrupt", () => {
     ]);
     const done = readFileSync(diary, "utf8").trim().split("\n");
     expect(done.sort()).toEqual(["book", "confirm", "model", "price", "search"]);
+  });
+});
+
+describe.each(["sync", "async"] as const)("a graph whose server is killed as it runs (%s)", (durability) => {
+  it("goes on with the server that comes back, and does each step once", async () => {
+    const runs: number[] = [];
+    let restarted = Promise.resolve();
+    const restart = () => server.kill().then(() => server.start());
+    const State = Annotation.Root({
+      done: Annotation<number[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+    });
+    const checkpointer = new CairnSaver({ client: await server.newClient() });
+    const graph = new StateGraph(State)
+      .addNode("step", ({ done }) => {
+        const n = done.length;
+        runs.push(n);
+        if (n === 2 || n === 5) restarted = restarted.then(restart);
+        return { done: [n] };
+      })
+      .addEdge(START, "step")
+      .addConditionalEdges("step", ({ done }) => (done.length < 8 ? "step" : END))
+      .compile({ checkpointer });
+    const config = { configurable: { thread_id: "restarts" }, durability };
+    const state = await graph.invoke({}, config);
+    await restarted;
+    expect(state.done).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(runs).toEqual(state.done);
+    const kept = [];
+    for await (const { values } of graph.getStateHistory(config)) kept.push(values["done"].length);
+    expect(kept).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0, 0]);
   });
 });
