@@ -68,6 +68,12 @@ const isConditional = (r: Request): boolean =>
 const isRepeatable = (r: Request): boolean =>
   r.method === "GET" || r.method === "POST" || (r.method !== "PATCH" && !isConditional(r));
 
+const readNothing = (response: Response): Promise<unknown> => response.text();
+
+/** A try before this one has deleted it. */
+const isGone = (method: string, { error }: Failure): boolean =>
+  method === "DELETE" && error instanceof NotFound;
+
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
@@ -133,7 +139,7 @@ export class Connection {
   }
 
   async none(method: string, path: string, asked: Asked): Promise<void> {
-    await this.send(method, path, asked, (response) => response.text());
+    await this.send(method, path, asked, readNothing);
   }
 
   /** `cursor`: the parameter that takes `next_cursor`. */
@@ -208,7 +214,8 @@ export class Connection {
     for (let retries = 0; ; retries++) {
       const { failure, value } = await this.#try(request, deadline, read);
       if (failure === undefined) return value as T;
-      if (wasUnknown && method === "DELETE" && failure.error instanceof NotFound) return null as T;
+      if (wasUnknown && isGone(method, failure) && read === (readNothing as Read<unknown>))
+        return null as T;
       wasUnknown ||= failure.isUnknown;
       const pauseMs = Math.max(backoffMs(retries), failure.retryAfterMs ?? 0);
       const mayGoOn = retries < most && Date.now() + pauseMs < deadline;

@@ -4,6 +4,9 @@ import type { CairnError } from "./errors.js";
 import { errorOf, problemOf } from "./problems.js";
 import { sha256 } from "#platform";
 
+/** How often in a row it may break without a byte in between. */
+const MAX_BREAKS = 4;
+
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** Asks for the rest from an offset on; undefined when what is there is not the same any more. */
@@ -98,9 +101,13 @@ function lasting(
   const digest = expectedDigest(opened.response);
   const hash = digest === undefined ? undefined : sha256();
 
+  let [breaks, brokeAt] = [0, -1];
   const goOn = async (cause: unknown): Promise<void> => {
     limit.release();
-    const rest = etag === null ? undefined : await resume?.(offset, etag);
+    breaks = offset > brokeAt ? 0 : breaks + 1;
+    brokeAt = offset;
+    const mayGoOn = etag !== null && breaks < MAX_BREAKS;
+    const rest = mayGoOn ? await resume?.(offset, etag) : undefined;
     if (rest === undefined) throw failed(cause);
     limit = rest.limit;
     reader = rest.response.body?.getReader();

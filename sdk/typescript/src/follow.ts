@@ -39,7 +39,10 @@ export interface FollowOptions extends Pick<
 
 /** What comes over a connection. */
 export type Told =
-  { kind: "event"; event: Event; cursor: string } | { kind: "gap"; gap: Gap } | { kind: "closed" };
+  | { kind: "open" }
+  | { kind: "event"; event: Event; cursor: string }
+  | { kind: "gap"; gap: Gap }
+  | { kind: "closed" };
 
 export interface Attempt {
   connection: Connection;
@@ -56,6 +59,8 @@ export interface Attempt {
 
 const SILENCE_MS = 30_000;
 const FIRST_TRIES = 4;
+/** A connection that lasted so long was a good one, also when nothing happened. */
+const STEADY_MS = 10_000;
 
 /** Whether another try may succeed: what the server says of the request itself does not change. */
 function canHeal(error: unknown, wasConnected: boolean): boolean {
@@ -112,18 +117,21 @@ export class EventStream implements AsyncIterableIterator<Event> {
     try {
       while (!this.#isClosed) {
         let reason: unknown;
+        let openedAt = Infinity;
         try {
           for await (const told of this.#connect()) {
-            wasConnected = true;
             if (told.kind === "closed") break;
-            failures = 0;
+            wasConnected = true;
+            if (told.kind === "open") openedAt = Date.now();
+            else failures = 0;
             if (told.kind === "gap") await this.#meetGap(told.gap);
-            else yield this.#handOut(told);
+            if (told.kind === "event") yield this.#handOut(told);
           }
         } catch (error) {
           reason = error;
         }
         if (this.#isClosed) return;
+        if (Date.now() - openedAt > STEADY_MS) failures = 0;
         this.#judge(reason, wasConnected, failures);
         this.#options.onReconnect?.(reason as Error | undefined);
         // A server that ends in order is expected back; one that does so all the time is not.

@@ -12,6 +12,9 @@ import { ownSockets } from "#platform";
  * comes back for the rest when it has read what is here. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
+/** In the place of a message, which is never empty. */
+const OPENED = "";
+
 interface End {
   isOpen: boolean;
   code: number;
@@ -96,6 +99,7 @@ async function openSocket(
       webSocket: connection.webSocket,
     },
     {
+      open: () => inbox.put(OPENED),
       alive: () => inbox.restartClock(silenceMs),
       message: (text) => {
         inbox.put(text);
@@ -160,7 +164,7 @@ export async function* overWebSocket(attempt: Attempt): AsyncGenerator<Told, voi
     for (;;) {
       const taken = await inbox.take();
       if (typeof taken !== "string") return yield await ending(attempt, taken);
-      yield cursors.read(taken);
+      yield taken === OPENED ? { kind: "open" } : cursors.read(taken);
     }
   } finally {
     attempt.signal.removeEventListener("abort", stop);

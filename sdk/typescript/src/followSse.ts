@@ -40,6 +40,7 @@ export async function* overSse(attempt: Attempt): AsyncGenerator<Told, void> {
   const decoder = new TextDecoder();
   const reader = response.body!.getReader();
   try {
+    yield { kind: "open" };
     for (;;) {
       // Only while it waits: who is slow to ask for more is no dead connection.
       life.restart(silenceMs);

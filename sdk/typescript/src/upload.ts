@@ -30,6 +30,8 @@ export interface ResumableOptions {
 
 const PIECE_BYTES = 8 * 1024 * 1024;
 const PATIENCE_MS = 120_000;
+/** What takes longer for one piece goes over no connection any more. */
+const PIECE_MS = 600_000;
 
 /** Gives the bytes from an offset on; each piece may be asked for again until the next one is. */
 interface Pieces {
@@ -133,7 +135,7 @@ export async function uploadResumable(
   const sendPiece = async () => {
     const { offset_bytes: offset } = upload;
     const piece = await pieces.read(offset, Math.min(pieceBytes, pieces.size - offset));
-    const asked = { signal, maxRetries: 0 };
+    const asked = { signal, maxRetries: 0, timeoutMs: Math.max(patienceMs, PIECE_MS) };
     return client.threads.uploads.append(threadId, upload.id, piece, { offset }, asked);
   };
   for (let failures = 0, since = Date.now(); upload.offset_bytes < pieces.size;) {

@@ -80,6 +80,9 @@ for (const [name, follow, options] of WAYS)
     const server = await startServer(t);
     const client = new Cairn({ baseUrl: server.url, ...options });
 
+    const subscribers = async () =>
+      Number(/^cairn_subscribers (\d+)$/m.exec(await client.metrics())[1]);
+
     await t.test('a cursor goes on where another iteration was', async () => {
       const { id } = await client.threads.create({});
       await client.threads.events.append(id, many(5));
@@ -91,6 +94,28 @@ for (const [name, follow, options] of WAYS)
       await second.close();
       assert.deepEqual(await second.next(), { done: true, value: undefined });
     });
+
+    await t.test(
+      'an iteration to which nothing ever came waits for a server that is away',
+      async () => {
+        const { id, last_seq } = await client.threads.create({});
+        const reasons = [];
+        const stream = client.threads.events.follow(id, {
+          ...follow,
+          after: last_seq,
+          maxRetries: 0,
+          onReconnect: (reason) => reasons.push(reason),
+        });
+        const next = stream.next();
+        await eventually(async () => (await subscribers()) === 1);
+        await server.kill();
+        await eventually(() => reasons.length >= 3);
+        await server.start();
+        await client.threads.events.append(id, end);
+        assert.equal((await next).value.seq, 2);
+        await stream.close();
+      },
+    );
 
     await t.test('filters leave out the rest', async () => {
       const { id } = await client.threads.create({});

@@ -66,7 +66,7 @@ class NodeSocket implements OpenSocket {
     }
     this.#request.setTimeout(0);
     this.#stream = stream;
-    this.#listener.alive();
+    this.#listener.open();
     stream
       .on("data", (bytes: Buffer) => this.#take(bytes))
       .on("error", () => this.#end("the connection broke"))

@@ -10,6 +10,8 @@ export interface SocketAsked {
 }
 
 export interface SocketListener {
+  /** The handshake has succeeded. */
+  open(): void;
   /** Something came: the connection lives. */
   alive(): void;
   message(text: string): void;

@@ -22,7 +22,7 @@ export const webSockets: SocketOpener = {
     };
     socket.onopen = () => {
       isOpen = true;
-      listener.alive();
+      listener.open();
     };
     socket.onmessage = ({ data }) => {
       listener.alive();
