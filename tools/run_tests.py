@@ -5,7 +5,8 @@
     run_tests.py --chaos 100 build/src/cli/cairn
     run_tests.py --crash 1000
 
-`plain` also checks the sources themselves: layers, style, format. Each build runs the unit tests,
+`plain` also checks the sources themselves (layers, style, format) and the clients in sdk/, their
+types, tests and documents. Each build runs the unit tests,
 the sweeps of faults, the fuzzers' corpora and the API tests, on SQLite and on a PostgreSQL that is
 started here and ends with us. The output of what fails is shown whole, of what passes only the
 figures.
@@ -21,6 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "tests" / "api"
+SDK = ROOT / "sdk"
 
 # Under TSan everything takes several times as long. These are the API tests in which many threads
 # meet; the rest differs from them in the SQL and in the command line, which ASan has seen.
@@ -37,8 +39,12 @@ WITHOUT_ENGINE = (
 ASAN_ON_POSTGRES = (
     "access", "archive", "content", "files", "leases", "messages", "runs", "shares", "states",
 )
-# What only kills and waits, again and again, does so on the plain build.
-ASAN_NOT = ("cli-backup", "cli-usage", "clock", "postgres-chaos", "postgres-full", "routes")
+# What only kills and waits, again and again, does so on the plain build, and so does what is about
+# PostgreSQL's own ways more than about our memory.
+ASAN_NOT = (
+    "cli-backup", "cli-usage", "clock", "postgres-chaos", "postgres-full", "postgres-operator",
+    "postgres-replica", "postgres-schema", "routes",
+)
 # Where both builds are tested, each API test runs on PostgreSQL with the plain one and on SQLite
 # with ASan. On SQLite with the plain one run also: what ASan leaves out, and what is about speed
 # and the order of threads.
@@ -70,14 +76,14 @@ BUILDS = {
             "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT}/tests/tsan.supp",
         },
         "only": TSAN,
-        "units_without": ("unit_base", "unit_cli"),
+        "units_without": ("unit_api", "unit_base", "unit_cli", "unit_model"),
         "units_on_postgres": ("unit_lib",),
     },
 }
 # Unit tests that run once more with CAIRN_TEST_ENGINE=postgres. Under TSan those in which threads
 # meet: the rules and statements of the model are the same on any thread.
 UNITS_ON_POSTGRES = ("unit_model", "unit_lib")
-PARTS_AT_ONCE = 3
+PARTS_AT_ONCE = 4
 FILES_AT_ONCE = 3
 
 passed = failed = 0
@@ -88,20 +94,27 @@ def say(text):
 
 
 def run(command, env=None, cwd=ROOT):
-    return subprocess.run(
+    """Its `cpu` are the seconds of processor time that it and what it waited for took."""
+    process = subprocess.Popen(
         command, cwd=cwd, env={**os.environ, **(env or {})}, text=True, errors="replace",
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
     )
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    result = subprocess.CompletedProcess(command, process.returncode, output)
+    result.cpu = usage.ru_utime + usage.ru_stime
+    return result
 
 
-def count(name, ok, n_passed, n_failed, seconds, output, n_skipped=0):
+def count(name, ok, n_passed, n_failed, seconds, output, n_skipped=0, cpu=0):
     global passed, failed
     if not ok and n_failed == 0:
         n_failed = 1  # it broke outside of any test
     passed += n_passed
     failed += n_failed
     say(f"  {'ok  ' if n_failed == 0 else 'FAIL'} {name}: {n_passed} passed, {n_failed} failed"
-        f"{f', {n_skipped} skipped' if n_skipped else ''} ({seconds:.0f} s)")
+        f"{f', {n_skipped} skipped' if n_skipped else ''} ({seconds:.0f} s, {cpu:.0f} of CPU)")
     if n_failed:
         say(output)
 
@@ -119,7 +132,8 @@ def step(name, command, counter, env=None, cwd=ROOT):
 def judge(name, counter, result, seconds):
     n_passed, n_failed = counter(result)
     skipped = sum(map(int, re.findall(r"^# skipped (\d+)$", result.stdout, re.M)))
-    count(name, result.returncode == 0, n_passed, n_failed, seconds, result.stdout, skipped)
+    count(name, result.returncode == 0, n_passed, n_failed, seconds, result.stdout, skipped,
+          result.cpu)
     for figures in re.findall(r"^(?:# )?((?:chaos|crash): .*|ok .* cases.*)$", result.stdout, re.M):
         say(f"       {figures}")
 
@@ -139,6 +153,19 @@ def node_counts(result):
         return int(found[-1]) if found else 0
     n_failed = number("fail") + number("cancelled")
     return number("pass"), n_failed or (0 if number("pass") else 1)
+
+
+def vitest_counts(result):
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)
+    found = re.findall(r"^ +Tests +(?:(\d+) failed \| )?(\d+) passed", plain, re.M)
+    return (int(found[-1][1]), int(found[-1][0] or 0)) if found else (0, 1)
+
+
+def unittest_counts(result):
+    ran = re.findall(r"^Ran (\d+) tests? in", result.stdout, re.M)
+    end = re.findall(r"^FAILED \((.*)\)$", result.stdout, re.M)
+    n_failed = sum(map(int, re.findall(r"(?:failures|errors)=(\d+)", end[-1]))) if end else 0
+    return (int(ran[-1]) - n_failed, n_failed) if ran else (0, 1)
 
 
 def check_sources():
@@ -164,34 +191,64 @@ def build(name, first):
     return result, time.monotonic() - start
 
 
-def install_node_modules():
-    marker = API / "node_modules" / ".package-lock.json"
-    if marker.exists() and marker.stat().st_mtime >= (API / "package-lock.json").stat().st_mtime:
+def install_node_modules(folder):
+    marker = folder / "node_modules" / ".package-lock.json"
+    if marker.exists() and marker.stat().st_mtime >= (folder / "package-lock.json").stat().st_mtime:
         return
     start = time.monotonic()
-    result = run(["npm", "ci", "--no-audit", "--no-fund"], cwd=API)
+    result = run(["npm", "ci", "--no-audit", "--no-fund"], cwd=folder)
     if result.returncode != 0:
         count("npm ci", False, 0, 1, time.monotonic() - start, result.stdout)
 
 
-def run_build(name, built):
-    say(name)
-    judge("build", one_test, *built.result())
-    if built.result()[0].returncode != 0:
-        return
-    directory = ROOT / BUILDS[name]["dir"]
-    env = {**BUILDS[name]["env"], "CAIRN_BIN": str(directory / "src" / "cli" / "cairn")}
+def path_to_node():
+    """The clients need Node 20. Where it is older, as in Debian 12, npm brings one of its own."""
+    version = run(["node", "--version"]).stdout
+    if int(re.match(r"v(\d+)", version).group(1)) >= 20:
+        return os.environ["PATH"]
+    package = f"node-linux-{ {'x86_64': 'x64', 'aarch64': 'arm64'}[os.uname().machine] }"
+    folder = ROOT / "build-node"
+    program = folder / "node_modules" / package / "bin" / "node"
+    if not program.exists():
+        folder.mkdir(exist_ok=True)
+        run(["npm", "install", "--no-save", "--no-audit", "--no-fund", "--prefix", str(folder),
+             f"{package}@22"])
+    return f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+
+
+def parts_of(name):
+    """What a build is tested by: (what it is, engine, command, what counts its tests)."""
     spec = BUILDS[name]
+    directory = ROOT / spec["dir"]
     on_sqlite = spec.get("on_sqlite") if "asan" in sys.argv[1:] else None
-    chosen = api_parts(
-        spec.get("only"), spec.get("on_postgres"), on_sqlite, spec.get("without", ()))
-    parts = [*chosen, *unit_parts(directory, spec), *fault_parts(name), *fuzz_parts(directory)]
-    with ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
-        started = [
-            (part, pool.submit(timed_run, command, {**env, "CAIRN_TEST_ENGINE": engine}))
-            for part, engine, command, _ in parts]
-        for (part, end), (_, _, _, counter) in zip(started, parts):
-            judge(part, counter, *end.result())
+    return [
+        *api_parts(spec.get("only"), spec.get("on_postgres"), on_sqlite, spec.get("without", ())),
+        *unit_parts(directory, spec), *fault_parts(name), *client_parts(name, directory),
+        *fuzz_parts(directory)]
+
+
+def start(name, first, pool):
+    """Builds, then leaves its tests to the pool; what it gives back is judged in this order."""
+    spec = BUILDS[name]
+    directory = ROOT / spec["dir"]
+    started = [("build", one_test, build(name, first))]
+    if started[0][2][0].returncode != 0:
+        return started
+    if name == "plain":
+        command = ["npm", "run", "build", "--workspaces"]
+        started.append(("clients, build", one_test, timed_run(command, cwd=SDK)))
+    env = {**spec["env"], "CAIRN_BIN": str(directory / "src" / "cli" / "cairn"),
+           "CAIRN_LIBRARY": str(directory / "src" / "lib" / "libcairn.so.0")}
+    for part, engine, command, counter in parts_of(name):
+        end = pool.submit(timed_run, command, {**env, "CAIRN_TEST_ENGINE": engine})
+        started.append((part, counter, end))
+    return started
+
+
+def judge_build(name, started):
+    say(name)
+    for part, counter, end in started:
+        judge(part, counter, *(end if isinstance(end, tuple) else end.result()))
 
 
 def api_parts(only, on_postgres, on_sqlite, without):
@@ -218,9 +275,36 @@ def programs(directory, pattern):
     return [b for b in sorted(directory.glob(pattern)) if b.is_file() and os.access(b, os.X_OK)]
 
 
+def client_parts(name, directory):
+    """The clients, each against servers on both engines."""
+    if name != "plain":
+        return []
+    node = ["node", "--test", "--test-reporter=tap", f"--test-concurrency={FILES_AT_ONCE}"]
+    python = ["python3", "-m", "unittest", "discover", "-s", "sdk/python/tests", "-t", "sdk/python"]
+    typescript = sorted((SDK / "typescript" / "test").glob("*.test.mjs"))
+    documents = sorted((SDK / "test").glob("*.test.mjs"))
+    parts = [
+        ("clients, generated", "sqlite",
+         ["python3", "tools/sdk", directory / "src" / "cli" / "cairn", "--check"], one_test),
+        ("clients, types of Python", "sqlite",
+         ["mypy", "--config-file", "sdk/python/pyproject.toml", "sdk/python/src"], one_test),
+    ]
+    for engine in ("sqlite", "postgres"):
+        parts += [
+            (f"clients, typescript, {engine}", engine, [*node, *typescript], node_counts),
+            (f"clients, python, {engine}", engine, python, unittest_counts),
+            (f"clients, langgraph, {engine}", engine,
+             ["npm", "test", "--prefix", SDK, "-w", "langgraph"], vitest_counts),
+            (f"clients, documents and examples, {engine}", engine, [*node, *documents],
+             node_counts),
+        ]
+    return parts
+
+
 def unit_parts(directory, spec):
     units = [u for u in programs(directory, "tests/unit/*/unit_*")
              if u.name not in spec.get("units_without", ())]
+    units.sort(key=lambda u: u.name != "unit_store")  # it waits for disks the longest
     again = [u for u in units if u.name in spec.get("units_on_postgres", UNITS_ON_POSTGRES)]
     return [*((u.name, "sqlite", [u], last_line_counts) for u in units),
             *((f"{u.name}, postgres", "postgres", [u], last_line_counts) for u in again)]
@@ -292,20 +376,24 @@ def finish():
 
 
 def main():
-    start = time.monotonic()
-    install_node_modules()
+    begin = time.monotonic()
+    os.environ["PATH"] = path_to_node()
+    install_node_modules(API)
     if "--chaos" in sys.argv[1:]:
         run_chaos(*sys.argv[2:])
     if "--crash" in sys.argv[1:]:
         run_crash(*sys.argv[2:])
+    install_node_modules(SDK)
     if "plain" in sys.argv[1:]:
         check_sources()
-    # The tests wait more than they work: meanwhile the next build is made.
-    with postgres(), ThreadPoolExecutor(1) as builder:
-        built = {name: builder.submit(build, name, i == 0) for i, name in enumerate(sys.argv[1:])}
-        for name in sys.argv[1:]:
-            run_build(name, built[name])
-    say(f"\n{time.monotonic() - start:.0f} s")
+    # The tests wait more than they work: meanwhile the next build is made, and its tests begin
+    # while the last of the one before still wait.
+    names = sys.argv[1:]
+    with postgres(), ThreadPoolExecutor(PARTS_AT_ONCE) as pool, ThreadPoolExecutor(1) as builder:
+        started = [builder.submit(start, name, i == 0, pool) for i, name in enumerate(names)]
+        for name, parts in zip(names, started):
+            judge_build(name, parts.result())
+    say(f"\n{time.monotonic() - begin:.0f} s")
     finish()
 
 
