@@ -8,7 +8,7 @@ import { Scene } from './lib/crash/scene.mjs';
 import { ENGINE, expectSound, expectStatus, onSqlite, pause, startServer }
   from './lib/server.mjs';
 
-const CYCLES = Number(process.env.CAIRN_CRASH_CYCLES || (ENGINE === 'sqlite' ? 50 : 15));
+const CYCLES = Number(process.env.CAIRN_CRASH_CYCLES || (ENGINE === 'sqlite' ? 25 : 12));
 const REHEARSAL_MS = 120_000;
 // Who says how often to kill has seen them touched already: the sanitized builds are slow.
 const REHEARSAL = process.env.CAIRN_CRASH_CYCLES === undefined

@@ -227,43 +227,43 @@ static void fail_each(
 
 static void an_io_error_loses_nothing(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_IO, false, 251, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_IO, false, 503, s->all ? 3 : 1);
 }
 
 static void io_errors_without_end_lose_nothing(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_IO, true, 353, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_IO, true, 701, s->all ? 3 : 1);
 }
 
 static void a_full_disk_loses_nothing(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_FULL, false, 251, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_FULL, false, 503, s->all ? 3 : 1);
 }
 
 static void a_disk_that_stays_full_loses_nothing(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_FULL, true, 251, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_FULL, true, 503, s->all ? 3 : 1);
 }
 
 static void after_a_failed_sync_nothing_is_acknowledged(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_SYNC, false, 41, s->all ? 20 : 5);
+    fail_each(s, VFS_FAULT_SYNC, false, 83, s->all ? 20 : 5);
 }
 
 static void while_syncs_fail_nothing_is_acknowledged(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_SYNC, true, 53, s->all ? 20 : 5);
+    fail_each(s, VFS_FAULT_SYNC, true, 107, s->all ? 20 : 5);
 }
 
 static void a_lock_that_cannot_be_had_loses_nothing(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_LOCK, false, 163, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_LOCK, false, 331, s->all ? 3 : 1);
 }
 
 static void short_reads_and_writes_are_not_even_noticed(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_SHORT, false, 997, s->all ? 3 : 1);
-    fail_each(s, VFS_FAULT_SHORT, true, 2003, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_SHORT, false, 1999, s->all ? 3 : 1);
+    fail_each(s, VFS_FAULT_SHORT, true, 4001, s->all ? 3 : 1);
 }
 
 /* --- Memory --------------------------------------------------------------------------------- */
@@ -282,12 +282,12 @@ static void starve_each(struct sweep *s, enum memory_of of, bool is_sticky, unsi
 
 static void an_allocation_of_sqlite_that_fails_loses_nothing(struct sweep *s)
 {
-    starve_each(s, MEMORY_OF_SQLITE, false, 3989);
+    starve_each(s, MEMORY_OF_SQLITE, false, 9973);
 }
 
 static void allocations_of_sqlite_that_all_fail_lose_nothing(struct sweep *s)
 {
-    starve_each(s, MEMORY_OF_SQLITE, true, 3989);
+    starve_each(s, MEMORY_OF_SQLITE, true, 9973);
 }
 
 static void an_allocation_of_cairn_that_fails_loses_nothing(struct sweep *s)
