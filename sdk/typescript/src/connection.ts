@@ -324,9 +324,10 @@ function finalError(request: Request, failure: Failure, wasUnknown: boolean): Ca
   const { error } = failure;
   if (!wasUnknown || !failure.mayPass || request.method === "GET") return error;
   if (error instanceof ApiError && error.code === "outcome_unknown") return error;
-  const why = request.payload.isSpent()
+  const spent = request.payload.isSpent()
     ? "; its body is a stream, of which a part was sent, so it cannot be sent again"
     : "";
-  const detail = `the connection ended before the answer came${why}`;
+  const why = error.message.slice(request.what.length + 2).split(". ")[0];
+  const detail = `it may have been carried out, but no answer came: ${why}${spent}`;
   return errorOf(request.what, problemOf(0, "outcome_unknown", detail), { cause: error });
 }

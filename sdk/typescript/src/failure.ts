@@ -48,7 +48,7 @@ function connectionFailed(what: string, url: string, why: string, advice: string
 }
 
 function adviceFor(sendsStream: boolean): string {
-  if (IS_NODE) return "Does the server run?";
+  if (IS_NODE) return "Does the server run, and is it http:// or https://?";
   // A browser gives one reason for all of these.
   const page = "Does the server run, and does it allow this page (--allow-origin)?";
   return sendsStream ? `${page} Browsers send streams over HTTP/2 only: upload a Blob.` : page;
