@@ -1,9 +1,9 @@
 #include "script.h"
+#include "steps_checkpoints.h"
 #include "steps_money.h"
 
 #define THREAD "/v1/threads/$thread"
 #define VERBS "/v1/threads/$verbs"
-#define GRAPH "/v1/threads/$graph"
 #define LONG_LEASE "\"worker\":\"w\",\"lease_ms\":3600000"
 #define FENCE "Cairn-Fencing-Token: $fence"
 
@@ -562,60 +562,7 @@ const struct step steps[] = {
         .read = "/v1/runs/$its",
         .shows = "/status /finished_at"},
 
-    /* Checkpoints of a graph: put whole and as changes, written towards, gone back to, copied. */
-    {.method = "POST", .target = "/v1/threads", .body = "{}", .save = "graph=/id"},
-    {.method = "POST",
-        .target = GRAPH "/runs",
-        .body = "{\"agent_id\":\"$agent\",\"dispatch\":\"direct\"}",
-        .save = "walk=/id"},
-    {.method = "POST",
-        .target = GRAPH "/checkpoints",
-        .body = "{\"run_id\":\"$walk\",\"channel_values\":{\"messages\":[\"hello\"],\"n\":1}}",
-        .save = "point=/id",
-        .read = GRAPH "/checkpoints/$point",
-        .shows = "/id /sequence_num /channel_values={\"messages\":[\"hello\"],\"n\":1}",
-        .is_again = "point-1"},
-    {.method = "POST",
-        .target = GRAPH "/checkpoints",
-        .body = "{\"expected_latest\":\"$point\",\"changes\":{\"append\":{\"messages\":[2]}}}",
-        .save = "point2=/id",
-        .read = GRAPH "/checkpoints/$point2",
-        .shows = "/id /parent_id /channel_values={\"messages\":[\"hello\",2],\"n\":1}"},
-    {.method = "PUT",
-        .target = GRAPH "/checkpoints/$point2/writes",
-        .body = "{\"task_id\":\"t\",\"writes\":[{\"channel\":\"messages\",\"value\":3}]}",
-        .read = GRAPH "/checkpoints/$point2/writes",
-        .shows = "/writes/0/value=3"},
-    {.method = "POST",
-        .target = GRAPH "/checkpoints/copy",
-        .body = "{\"to_thread_id\":\"$thread\"}",
-        .read = THREAD "/checkpoints/$point",
-        .shows = "/channel_values={\"messages\":[\"hello\"],\"n\":1}"},
-    {.method = "POST",
-        .target = "/v1/runs/$walk/replay",
-        .body = "{\"checkpoint_id\":\"$point\",\"policy\":\"enqueue\"}",
-        .save = "walk2=/new_run_id point3=/checkpoint_id",
-        .read = "/v1/runs/$walk2/checkpoints/$point3",
-        .shows = "/state={\"messages\":[\"hello\"],\"n\":1}",
-        .is_again = "replay-1"},
-    {.method = "POST",
-        .target = "/v1/agents/$agent/runs/$walk/replay",
-        .body =
-            "{\"checkpoint_id\":\"$point\",\"modified_state\":{\"n\":7},\"policy\":\"enqueue\"}",
-        .save = "point4=/checkpoint_id",
-        .read = GRAPH "/checkpoints/$point4",
-        .shows = "/channel_values={\"messages\":[\"hello\"],\"n\":7}"},
-    {.method = "POST",
-        .target = GRAPH "/checkpoints/prune",
-        .body = "{\"keep_latest\":1}",
-        .read = GRAPH "/checkpoints?namespace=&limit=1",
-        .shows = "/has_more=false",
-        .touches = GRAPH "/checkpoints* /v1/runs/$walk2/checkpoints*"},
-    {.method = "DELETE",
-        .target = GRAPH "/checkpoints",
-        .read = GRAPH "/checkpoints",
-        .shows = "/data=[]",
-        .touches = GRAPH "/checkpoints* /v1/runs/$walk2/checkpoints*"},
+    CHECKPOINT_STEPS,
 
     /* The log moves into the database, and starts over. */
     {.kind = STEP_CHECKPOINT},
@@ -755,6 +702,8 @@ const struct step steps[] = {
         .save = "thread3=/id",
         .read = "/v1/threads/$thread3",
         .shows = "/title /event_max_age_s"},
+
+    KEY_STEPS,
 
     /* An archive comes in whole. */
     {.method = "POST",

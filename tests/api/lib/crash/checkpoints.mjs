@@ -41,10 +41,16 @@ export class Cartographer extends Actor {
     const said = { role: 'user', content: `${uuid()} said` };
     const messages = [...(last?.values.messages ?? []), said].slice(-30);
     const isGrown = last !== undefined && messages.length === last.values.messages.length + 1;
-    const values = { messages, n: (last?.values.n ?? 0) + 1 };
-    const body = { id: uuid(), expected_latest: last?.id ?? null, run_id: this.run };
+    const n = (last?.values.n ?? 0) + 1;
+    const values = { messages, kept: 'as it was', n };
+    const body = {
+      id: uuid(), expected_latest: last?.id ?? null, run_id: this.run,
+      channel_versions: { messages: n, kept: 1, n },
+    };
     if (isGrown && chance(0.5))
-      body.changes = { append: { messages: [said] }, set: { n: values.n } };
+      body.changes = {
+        append: { messages: [said] }, set: { n }, inherit: pick(['all', 'versions']),
+      };
     else
       body.channel_values = values;
     expectStatus(await this.post(this.path, body), 201);
