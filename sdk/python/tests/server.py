@@ -107,6 +107,8 @@ class Relay:
         self._target = port
         self.cut_answers = 0
         self.cut_after = []
+        self.frozen = False  # connections that have an answer stay open, and silent for ever
+        self.swallowed = 0
         self.connections = 0
         self._sockets = []
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -147,6 +149,10 @@ class Relay:
             while True:
                 data = source.recv(65536 if left is None else min(left, 65536))
                 left = left if left is None else left - len(data)
+                if self.frozen and data:
+                    self.swallowed += len(data)
+                    while data:
+                        data = source.recv(65536)
                 if self.cut_answers and data:
                     self.cut_answers -= 1
                     break

@@ -125,6 +125,20 @@ class Calls(unittest.TestCase):
     def test_metrics_are_text(self):
         self.assertIn("cairn_", self.cairn.metrics())
 
+    def test_a_child_process_gets_connections_of_its_own(self):
+        thread = self.cairn.threads.create(title="parent")["id"]
+        child = os.fork()
+        if child == 0:
+            try:
+                for _ in range(5):
+                    assert self.cairn.threads.get(thread)["title"] == "parent"
+                os._exit(0)
+            finally:
+                os._exit(1)
+        for _ in range(5):
+            self.assertEqual(self.cairn.threads.get(thread)["title"], "parent")
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
     def test_threads_share_a_client(self):
         thread = self.cairn.threads.create()["id"]
 

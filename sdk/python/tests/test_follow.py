@@ -4,6 +4,7 @@ import threading
 import time
 import unittest
 import uuid
+from unittest import mock
 
 import cairn
 
@@ -140,6 +141,24 @@ class Streams(unittest.TestCase):
                                          if e["text"].startswith(transport))["text"])
                     self.assertEqual(seen, [f"{transport} {n}" for n in range(6)])
         self.assertGreater(relay.connections, 6)
+
+    def test_a_connection_that_fell_silent_is_replaced(self):
+        for transport in ("sse", "websocket"):
+            relay = Relay(shared().port)
+            self.addCleanup(relay.close)
+            with cairn.Cairn(relay.url) as client, mock.patch("cairn._http.SILENCE_S", 0.3), \
+                    mock.patch("cairn._http.PING_S", 0.1), client.threads.events.follow(
+                        self.thread, kind="acme.note", transport=transport) as stream:
+                self.append(f"{transport} one")
+                while next(stream)["text"] != f"{transport} one":
+                    pass
+                relay.frozen = True
+                self.append(f"{transport} two")
+                while not relay.swallowed:
+                    time.sleep(0.01)
+                relay.frozen = False
+                self.assertEqual(next(stream)["text"], f"{transport} two")
+                self.assertGreater(relay.connections, 1)
 
     def test_a_gap_ends_the_stream_with_where_to_go_on(self):
         self.append(*"abcdef")

@@ -40,6 +40,9 @@ class AsyncStream:
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._writer.transport.abort)
 
+    def abandon(self) -> None:
+        """An event loop does not outlive a fork; its sockets go with it."""
+
 
 class AsyncNetwork:
     async def connect(self, origin: Origin, context: Optional[ssl.SSLContext],

@@ -47,6 +47,9 @@ class BlockingStream:
             pass
         self._socket.close()
 
+    def abandon(self) -> None:
+        self._socket.close()
+
 
 class BlockingNetwork:
     async def connect(self, origin: Origin, context: Optional[ssl.SSLContext],

@@ -173,7 +173,8 @@ class WaitAndWork:
 
         What the handler returns becomes the run's `final_output`, and the run is completed; what it
         raises fails the run, but that the server could not be reached: then it goes back to the
-        queue. A run that the handler has moved itself (to waiting_for_input …) is left alone. The lease is extended while the handler runs.
+        queue. A run that the handler has moved itself (to waiting_for_input …) is left alone. The
+        lease is extended while the handler runs.
         stop: an Event that ends the work before the next claim, which takes up to `wait` seconds
         max_runs: end after so many runs
         """

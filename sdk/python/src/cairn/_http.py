@@ -1,12 +1,13 @@
 """Requests over HTTP: a pool of connections, and subscriptions over SSE and WebSocket."""
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 import threading
 import time
-from typing import Deque, Dict, List, Optional, Tuple
 from collections import deque
+from typing import Deque, Dict, List, Optional, Tuple
 
 from . import _websocket as websocket
 from ._carrier import Answer, Interrupted, Request, Signal, Subscription
@@ -75,11 +76,19 @@ class HttpCarrier:
         self._origin = origin
         self._prefix = prefix
         self._context = context
-        self._lock = threading.Lock()
-        self._idle: Deque[Connection] = deque()
         self._is_closed = False
+        self._idle: Deque[Connection] = deque()
+        self._own_connections()
 
     # --- Connections ---
+
+    def _own_connections(self) -> None:
+        """A child of fork must not speak on the connections of its parent, nor end them."""
+        for connection in self._idle:
+            connection.stream.abandon()
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._idle = deque()
 
     def give_back(self, connection: Connection) -> None:
         connection.idle_since = time.monotonic()
@@ -90,6 +99,8 @@ class HttpCarrier:
         connection.stream.close()
 
     def _take_idle(self, max_idle_s: float) -> Optional[Connection]:
+        if self._process != os.getpid():
+            self._own_connections()
         while True:
             with self._lock:
                 if self._is_closed:

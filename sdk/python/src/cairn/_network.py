@@ -55,6 +55,9 @@ class Stream(Protocol):
 
     def close(self) -> None: ...
 
+    def abandon(self) -> None:
+        """Lets go of it in this process, and leaves it to the one that it was forked from."""
+
 
 class Network(Protocol):
     async def connect(self, origin: Origin, context: Optional[ssl.SSLContext],
