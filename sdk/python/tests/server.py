@@ -103,8 +103,9 @@ class Relay:
     what was sent has been received by then. `cut_after` = [n, …] ends the next connections after so
     many bytes of answers."""
 
-    def __init__(self, port):
+    def __init__(self, port, tls=None):
         self._target = port
+        self._tls = tls  # a context: the relay speaks TLS, the server behind it does not
         self.cut_answers = 0
         self.cut_after = []
         self.frozen = False  # connections that have an answer stay open, and silent for ever
@@ -126,6 +127,12 @@ class Relay:
             except OSError:
                 return
             self.connections += 1
+            if self._tls is not None:
+                try:
+                    near = self._tls.wrap_socket(near, server_side=True)
+                except OSError:  # it does not trust us, or speaks no TLS
+                    near.close()
+                    continue
             far = socket.create_connection(("127.0.0.1", self._target))
             self._sockets += [near, far]
             threading.Thread(target=self._pass, args=(near, far), daemon=True).start()

@@ -123,8 +123,8 @@ class HttpCarrier:
                 await self._network.connect(self._origin, self._context, wait.left()))
         except ssl.SSLCertVerificationError as e:
             raise ConnectionFailed(
-                f"the certificate of {self.place} is not trusted: {e.verify_message}. Give an "
-                "ssl_context= that trusts it") from e
+                f"the certificate of {self.place} is not trusted ({e.verify_message}). Give an "
+                "ssl_context= that trusts it, or name its authority in CAIRN_CA_FILE") from e
         except ssl.SSLError as e:
             raise ConnectionFailed(
                 f"{self.place} does not speak TLS ({e.reason or e}). If the server has no "
