@@ -80,6 +80,17 @@ class Work:
         return found
 
 
+def has_saver():
+    """Builds the packages of sdk/ where they are not built."""
+    home = HERE.parent / "sdk"
+    if (home / "langgraph" / "dist").exists():
+        return True
+    tell("savers: npm ci and npm run build in sdk")
+    commands = ["npm", "ci", "--no-audit", "--no-fund"], ["npm", "run", "build", "--workspaces"]
+    return all(subprocess.run(command, cwd=home, capture_output=True).returncode == 0
+               for command in commands)
+
+
 def psql(postgres, sql):
     return subprocess.run([f"{postgres.bin}/psql", "-At", "-q", "-c", sql, postgres.url],
                           capture_output=True, text=True, check=True).stdout.strip()
@@ -128,8 +139,8 @@ COLUMNS = ["<", "<fsync", "checkpoints/s", "on disk", "put p50 ms", "p99", "putW
 
 def measure(rig):
     turns, gets, at_once = (20, 5, 10) if rig.quick else (TURNS, GETS, TURNS_AT_ONCE)
-    if not has_langgraph():
-        return ["## LangGraph savers", "", "LangGraph could not be installed."], {}
+    if not has_langgraph() or not has_saver():
+        raise SystemExit("LangGraph and the packages of sdk/ are needed")
     messages = make_messages()[:turns * 2]
     with open(f"{rig.directory}/messages.json", "w") as out:
         json.dump(messages, out)

@@ -1,5 +1,6 @@
 /** The filter of a list: what the server can look for, and what is compared here. */
 import { isScalar, type Scalar } from "./records.js";
+import { readStorable } from "./values.js";
 
 /** At most so many members of the metadata, of so many bytes, are compared by the server. */
 const SERVER_FILTERS = 4;
@@ -7,14 +8,17 @@ const SERVER_BYTES = 256;
 
 export type Filter = Record<string, unknown>;
 
-const isShort = (text: string): boolean => new TextEncoder().encode(text).length <= SERVER_BYTES;
+const canBeAsked = (text: string): boolean =>
+  text !== "" &&
+  new TextEncoder().encode(text).length <= SERVER_BYTES &&
+  readStorable(JSON.stringify(text)) !== undefined;
 
 /** Parameters of the request. The server compares texts, so what it finds is compared once more. */
 export function metadataQuery(filter: Filter | undefined): Record<string, Scalar> {
   return Object.fromEntries(
     Object.entries(filter ?? {})
       .filter((entry): entry is [string, Scalar] => isScalar(entry[1]))
-      .filter(([name, value]) => isShort(name) && isShort(String(value)))
+      .filter(([name, value]) => canBeAsked(name) && canBeAsked(String(value)))
       .slice(0, SERVER_FILTERS),
   );
 }

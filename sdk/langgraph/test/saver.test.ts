@@ -283,6 +283,18 @@ describe("lists", () => {
     expect(await steps(inThread("listed"), { filter: { even: true }, limit: 2 })).toEqual([44, 42]);
   });
 
+  it("can be filtered by members and values that are odd", async () => {
+    const odd = { "": 1, empty: "", nul: "a\u0000b", "k=&? ü": "v=&? 👋", lone: "\ud800", none: null, n: 0.1 };
+    const checkpoint = checkpointOf({});
+    await saver.put(inThread("odd filters"), checkpoint, { ...META, ...odd }, {});
+    for (const [name, value] of Object.entries(odd)) {
+      const found = await all(saver.list(inThread("odd filters"), { filter: { [name]: value } }));
+      expect(found.map((tuple) => tuple.metadata), name).toEqual([{ ...META, ...odd }]);
+      const other = { filter: { [name]: "another" } };
+      expect(await all(saver.list(inThread("odd filters"), other)), name).toEqual([]);
+    }
+  });
+
   it("end before a checkpoint, or are of it alone", async () => {
     const tenth = (await all(saver.list(inThread("listed"), { filter: { step: 10 } })))[0]!;
     expect(await steps(inThread("listed"), { before: tenth.config, limit: 2 })).toEqual([9, 8]);

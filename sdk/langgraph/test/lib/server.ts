@@ -58,6 +58,7 @@ export class Server {
       { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, CAIRN_DB: "" } },
     );
     this.#process = child;
+    process.once("exit", () => child.kill("SIGKILL")); // however the tests end
     this.#port = await this.#readPort(child);
   }
 
