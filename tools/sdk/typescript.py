@@ -188,16 +188,41 @@ def types_file(document, operations):
 POSTED_PAGES = {("store", "search"), ("store", "namespaces")}
 
 
+# Lists that tell more than their items, by a schema of their own.
+RICH_PAGES = {("usage", "get")}
+
+
 def is_posted_page(o):
     return (*o.group, o.name) in POSTED_PAGES
 
 
-def answer_type(o):
-    if is_posted_page(o):
-        schema = o.answer["$ref"].rsplit("/", 1)[1]
-        return f'PagePromise<T.{schema}["data"][number]>'
+def is_page(o):
+    return o.answer_kind == "page" or (*o.group, o.name) in RICH_PAGES or is_posted_page(o)
+
+
+def more_of_page(o, document):
+    """What a page tells besides its items and cursor, as the second argument of its type."""
+    answers = document["paths"][o.path][o.method.lower()]["responses"]
+    schema = answers["200"]["content"]["application/json"]["schema"]
+    more = {n: m for n, m in schema["properties"].items()
+            if n not in ("data", "has_more", "next_cursor")}
+    if not more:
+        return ""
+    rest = {"properties": more, "required": schema.get("required", [])}
+    return ", " + inline_object(rest, "T.")
+
+
+def page_type(o, document):
     if o.answer_kind == "page":
-        return f"PagePromise<{type_of(o.answer, 'T.')}>"
+        return f"PagePromise<{type_of(o.answer, 'T.')}{more_of_page(o, document)}>"
+    schema = type_of(o.answer, "T.")
+    more = "" if is_posted_page(o) else f", {schema}"
+    return f'PagePromise<{schema}["data"][number]{more}>'
+
+
+def answer_type(o, document):
+    if is_page(o):
+        return page_type(o, document)
     kind = {"none": "void", "text": "string", "bytes": "Download"}.get(o.answer_kind)
     if kind is None:
         kind = type_of(o.answer, "T.") if o.answer else "T.JsonObject"
@@ -236,7 +261,7 @@ def cursor_of(o):
 def arguments_of_call(o):
     if is_posted_page(o):
         return "postedPage", [path_of(o), "body", "options"]
-    if o.answer_kind == "page":
+    if is_page(o):
         cursor = cursor_of(o)
         return "page", [path_of(o), "query", "options",
                         *([] if cursor == "cursor" else [f'"{cursor}"'])]
@@ -260,7 +285,7 @@ def call_of(o):
     return f"    return this.connection.{method}(\n{lines}    );\n"
 
 
-def overloads(o):
+def overloads(o, document):
     """Of a body that may be one or many, and of answers that may be text."""
     if o.answer and "oneOf" in o.answer:
         one, many = (type_of(s, "T.") for s in o.answer["oneOf"])
@@ -275,7 +300,8 @@ def overloads(o):
         query = f"T.{query_name(o)}"
         return [
             (arguments(o, query=f'query: {query} & {{ format: "text" }}'), "Promise<string>"),
-            (arguments(o, query=f'query?: {query} & {{ format?: "json" }}'), answer_type(o)),
+            (arguments(o, query=f'query?: {query} & {{ format?: "json" }}'),
+             answer_type(o, document)),
         ]
     return []
 
@@ -297,12 +323,12 @@ def method_of(o, document):
     scope = document["paths"][o.path][o.method.lower()].get("x-cairn-scope")
     needs = f", scope `{scope}`" if scope not in (None, "none") else ""
     doc = method_comment(o.summary, f"`{o.method} {o.path}`{needs}.")
-    several = overloads(o)
+    several = overloads(o, document)
     name = camel(o.name)
     text = ""
     for given, answer in several:
         text += doc + signature(name, given, answer, ";")
-    answer = "Promise<any>" if several else answer_type(o)
+    answer = "Promise<any>" if several else answer_type(o, document)
     text += "" if several else doc
     return text + signature(name, arguments(o), answer, " {") + call_of(o) + "  }\n"
 

@@ -143,12 +143,12 @@ export class Connection {
   }
 
   /** `cursor`: the parameter that takes `next_cursor`. */
-  page<T>(
+  page<T, More>(
     path: string,
     query: object = {},
     options?: RequestOptions,
     cursor = "cursor",
-  ): PagePromise<T> {
+  ): PagePromise<T, More> {
     // Messages are read backwards, or forwards from where the caller says.
     const name = cursor === "before" && "after" in query ? "after" : cursor;
     const read: PageReader = (next) =>
@@ -156,7 +156,7 @@ export class Connection {
         query: next === undefined ? query : { ...query, [name]: next },
         options,
       });
-    return new PagePromise<T>(read);
+    return new PagePromise<T, More>(read);
   }
 
   /** Of a search, whose body takes the cursor. */

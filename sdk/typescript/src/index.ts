@@ -9,6 +9,7 @@ export type {
 export type { UploadSource } from "./body.js";
 export { Download } from "./download.js";
 export { Page, PagePromise } from "./page.js";
+export type { PageWith } from "./page.js";
 export { EventStream } from "./follow.js";
 export type { FollowOptions, Gap } from "./follow.js";
 export type { WaitOptions } from "./wait.js";

@@ -1,34 +1,41 @@
 /** Lists, a page at a time or to their end. */
 
-interface PageDocument<T> {
-  data: T[];
+interface PageDocument {
+  data: unknown[];
   has_more: boolean;
   next_cursor: string | null;
 }
 
 /** Asks for the page after a cursor, or for the first one. */
-export type PageReader = (cursor: string | undefined) => Promise<PageDocument<unknown>>;
+export type PageReader = (cursor: string | undefined) => Promise<PageDocument>;
+
+/** A page, and what some lists tell besides their items. */
+export type PageWith<T, More> = Page<T, More> & More;
 
 /** One page. Iterate it to get its items and those of all pages after it. */
-export class Page<T> implements AsyncIterable<T> {
+export class Page<T, More = unknown> implements AsyncIterable<T> {
   readonly data!: T[];
   readonly has_more!: boolean;
   readonly next_cursor!: string | null;
   readonly #read: PageReader;
 
-  constructor(document: PageDocument<T>, read: PageReader) {
+  private constructor(document: PageDocument, read: PageReader) {
     Object.assign(this, document);
     this.#read = read;
   }
 
+  static async read<T, More>(read: PageReader, cursor?: string): Promise<PageWith<T, More>> {
+    return new Page<T, More>(await read(cursor), read) as PageWith<T, More>;
+  }
+
   /** The page after this one; null when this is the last. */
-  async nextPage(): Promise<Page<T> | null> {
+  async nextPage(): Promise<PageWith<T, More> | null> {
     if (!this.has_more || this.next_cursor === null) return null;
-    return new Page((await this.#read(this.next_cursor)) as PageDocument<T>, this.#read);
+    return Page.read<T, More>(this.#read, this.next_cursor);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
-    for (let page: Page<T> | null = this; page !== null; page = await page.nextPage())
+    for (let page: Page<T, More> | null = this; page !== null; page = await page.nextPage())
       yield* page.data;
   }
 }
@@ -40,17 +47,19 @@ export class Page<T> implements AsyncIterable<T> {
  *
  * Nothing is sent before one of both is done.
  */
-export class PagePromise<T> implements Promise<Page<T>>, AsyncIterable<T> {
+export class PagePromise<T, More = unknown>
+  implements Promise<PageWith<T, More>>, AsyncIterable<T>
+{
   readonly #read: PageReader;
-  #first: Promise<Page<T>> | undefined;
+  #first: Promise<PageWith<T, More>> | undefined;
   readonly [Symbol.toStringTag] = "PagePromise";
 
   constructor(read: PageReader) {
     this.#read = read;
   }
 
-  then<A = Page<T>, B = never>(
-    done?: ((page: Page<T>) => A | PromiseLike<A>) | null,
+  then<A = PageWith<T, More>, B = never>(
+    done?: ((page: PageWith<T, More>) => A | PromiseLike<A>) | null,
     failed?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     return this.#firstPage().then(done, failed);
@@ -58,18 +67,18 @@ export class PagePromise<T> implements Promise<Page<T>>, AsyncIterable<T> {
 
   catch<B = never>(
     failed?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<Page<T> | B> {
+  ): Promise<PageWith<T, More> | B> {
     return this.#firstPage().catch(failed);
   }
 
-  finally(done?: (() => void) | null): Promise<Page<T>> {
+  finally(done?: (() => void) | null): Promise<PageWith<T, More>> {
     return this.#firstPage().finally(done);
   }
 
   /** Page after page, for whoever wants the cursors. */
-  async *pages(): AsyncGenerator<Page<T>, void> {
-    for (let page: Page<T> | null = await this; page !== null; page = await page.nextPage())
-      yield page;
+  async *pages(): AsyncGenerator<PageWith<T, More>, void> {
+    let page: PageWith<T, More> | null = await this.#firstPage();
+    for (; page !== null; page = await page.nextPage()) yield page;
   }
 
   /** All items, or the first `max` of them, in an array. */
@@ -87,8 +96,8 @@ export class PagePromise<T> implements Promise<Page<T>>, AsyncIterable<T> {
     yield* await this.#firstPage();
   }
 
-  #firstPage(): Promise<Page<T>> {
-    this.#first ??= this.#read(undefined).then((d) => new Page(d as PageDocument<T>, this.#read));
+  #firstPage(): Promise<PageWith<T, More>> {
+    this.#first ??= Page.read<T, More>(this.#read);
     return this.#first;
   }
 }

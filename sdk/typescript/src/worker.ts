@@ -6,7 +6,12 @@
  */
 import type { Cairn } from "./client.js";
 import {
-  ApiError, ConnectionFailed, LeaseLost, OutcomeUnknown, TimedOut, TransitionRefused,
+  ApiError,
+  ConnectionFailed,
+  LeaseLost,
+  OutcomeUnknown,
+  TimedOut,
+  TransitionRefused,
 } from "./errors.js";
 import type { Run, RunBody } from "./generated/types.js";
 import { backoffMs, Limit, pause } from "./timing.js";
@@ -131,8 +136,10 @@ async function endOf(
 
 /** That the server was not there for a while is no fault of the run: another try may finish it. */
 const isOfTheServer = (error: unknown): boolean =>
-  error instanceof ConnectionFailed || error instanceof TimedOut ||
-  error instanceof OutcomeUnknown || (error instanceof ApiError && error.retryable);
+  error instanceof ConnectionFailed ||
+  error instanceof TimedOut ||
+  error instanceof OutcomeUnknown ||
+  (error instanceof ApiError && error.retryable);
 
 /** Until `lease` ends; ends it when the run was lost. */
 async function keepLease(client: Cairn, run: Run, options: Told, lease: Limit): Promise<void> {

@@ -85,6 +85,15 @@ test('pages', async (t) => {
     );
   });
 
+  await t.test('a page keeps what else it tells', async () => {
+    const usage = await client.usage.get({ group_by: 'day' });
+    assert.equal(typeof usage.totals.runs_started, 'number');
+    assert.ok(Array.isArray(await client.usage.get().toArray()));
+    const page = await client.threads.messages.list(made[0], { limit: 2 });
+    assert.equal(typeof page.before_cursor, 'string');
+    assert.equal(typeof (await page.nextPage()).before_cursor, 'string');
+  });
+
   await t.test('one or many, by what is sent', async () => {
     const [id] = made;
     assert.equal((await client.threads.events.append(id, { kind: 'progress' })).kind, 'progress');

@@ -42,6 +42,10 @@ export async function threads(): Promise<Thread> {
 export async function lists(): Promise<void> {
   const page: Page<Thread> = await client.threads.list({ limit: 3, metadata: { n: 1 } });
   for await (const thread of client.threads.list()) console.log(thread.id, page.next_cursor);
+  const older: string | undefined = (await client.threads.messages.list("t")).before_cursor;
+  const started: number = (await client.usage.get()).totals.runs_started;
+  // @ts-expect-error: of messages alone
+  console.log(older, started, page.before_cursor);
   // @ts-expect-error: not a parameter
   client.threads.list({ limits: 3 });
   // @ts-expect-error: a number

@@ -1302,7 +1302,7 @@ export class ThreadsMessagesResource extends Resource {
     threadId: string,
     query?: T.ThreadsMessagesListQuery,
     options?: RequestOptions,
-  ): PagePromise<T.Message> {
+  ): PagePromise<T.Message, { before_cursor?: string; after_cursor?: string }> {
     return this.connection.page(path`/v1/threads/${threadId}/messages`, query, options, "before");
   }
 
@@ -2542,8 +2542,11 @@ export class UsageResource extends Resource {
    *
    * `GET /v1/usage`, scope `usage:read`.
    */
-  get(query?: T.UsageGetQuery, options?: RequestOptions): Promise<T.Usage> {
-    return this.connection.json("GET", "/v1/usage", { query, options });
+  get(
+    query?: T.UsageGetQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.Usage["data"][number], T.Usage> {
+    return this.connection.page("/v1/usage", query, options);
   }
 
   /**
