@@ -5,5 +5,5 @@ import sys
 from pathlib import Path
 
 # A test that hangs says where.
-faulthandler.dump_traceback_later(180, exit=True)
+faulthandler.dump_traceback_later(400, exit=True)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))

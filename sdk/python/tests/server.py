@@ -13,6 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 BINARY = os.environ.get("CAIRN_BIN") or str(ROOT / "build/src/cli/cairn")
+os.environ.setdefault(
+    "CAIRN_LIBRARY", str(Path(BINARY).resolve().parent.parent / "lib/libcairn.so.0"))
 ENGINE = os.environ.get("CAIRN_TEST_ENGINE") or "sqlite"
 POSTGRES = os.environ.get("CAIRN_TEST_POSTGRES") or ""
 
