@@ -56,6 +56,22 @@ test('threads are made, listed and found by keys of their user', async (t) => {
   await cli.refused(1, /\(404 not_found\)$/m, 'thread', 'find', 'chat/3');
 });
 
+test('checkpoints are listed of a thread or of all', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const [one, two] = [await cli.json('thread', 'create'), await cli.json('thread', 'create')];
+  const put = async (thread, source) => expectStatus(
+    await server.open.post(`/v1/threads/${thread.id}/checkpoints`,
+      { channel_values: {}, metadata: { source } }), 201).id;
+  const [a, b, c] = [await put(one, 'input'), await put(two, 'loop'), await put(one, 'loop')];
+  const listed = async (...words) =>
+    (await cli.rows('checkpoint', 'list', ...words)).map((row) => row[0]);
+  assert.deepEqual(await listed(), [c, b, a]);
+  assert.deepEqual(await listed(one.id), [c, a]);
+  assert.deepEqual(await listed('--metadata', 'source=loop', '--id-before', c), [b]);
+  await cli.refused(1, /before/, 'checkpoint', 'list', '--before', a);
+});
+
 test('messages are sent, listed either way, found, edited and deleted', async (t) => {
   const server = await startServer(t);
   const cli = newCli(t, server);

@@ -641,3 +641,35 @@ TEST(the_history_of_a_channel_goes_back_to_its_nearest_value)
                                                               "\"other\":{\"writes\":[]}}"));
     fixture_end(&f);
 }
+
+SQLITE_ONLY(a_history_that_is_too_long_says_where_it_goes_on)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f), first = UUID_NIL, last = UUID_NIL;
+    struct context *c = begin(&f);
+    for (int i = 0; i < CHECKPOINT_DELTA_MAX + 2; i++) {
+        struct checkpoint_put how = {.values = i == 0 ? STR("{\"messages\":[0]}") : STR("{}")};
+        struct checkpoint k = {.thread_id = thread, .ns = STR("")};
+        bool is_new;
+        EXPECT_EQ(checkpoint_put(c, &how, &k, &is_new), OK);
+        first = i == 1 ? k.id : first;
+        last = k.id;
+    }
+    commit(&f);
+    const struct str channel = STR("messages");
+    struct checkpoint_deltas deltas = {0};
+    EXPECT_EQ(
+        checkpoint_deltas(begin_reading(&f), thread, STR(""), last, &channel, 1, &deltas), OK);
+    commit(&f);
+    EXPECT_EQ(deltas.looked_at, CHECKPOINT_DELTA_MAX);
+    EXPECT(deltas.has_next);
+    EXPECT(uuid_eq(deltas.next, first));
+    EXPECT_STR(deltas.channels, STR("{\"messages\":{\"writes\":[]}}"));
+    EXPECT_EQ(
+        checkpoint_deltas(begin_reading(&f), thread, STR(""), first, &channel, 1, &deltas), OK);
+    commit(&f);
+    EXPECT_STR(deltas.channels, STR("{\"messages\":{\"writes\":[],\"seed\":[0]}}"));
+    EXPECT(!deltas.has_next);
+    fixture_end(&f);
+}
