@@ -121,6 +121,7 @@ static const struct field diff_fields[] = {
         .summary = "the parts that differ"},
     {.name = "patch",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .offset = offsetof(struct agent_diff, patch),
         .summary = "a JSON Patch from the one definition to the other"},
 };

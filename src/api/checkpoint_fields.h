@@ -5,6 +5,9 @@
 #include "api/call.h"
 #include "model/checkpoints.h"
 
+/* An item of pending_writes, as the model writes it. */
+extern const struct schema schema_pending_write;
+
 /* A page by the query of the route; of the filter, whose they are is filled in. */
 MUST_CHECK enum error checkpoints_answer_list(struct call *call, struct context *c,
     const struct schema *schema, struct checkpoint_filter *filter);

@@ -6,6 +6,21 @@
 
 /* --- What is shown -------------------------------------------------------------------------- */
 
+struct pending_write {
+    struct checkpoint_task task;
+    struct checkpoint_write write;
+};
+#define PENDING_FIELD(member) offsetof(struct pending_write, member)
+static const struct field pending_write_fields[] = {
+    {.name = "task_id", .kind = FIELD_STRING, .offset = PENDING_FIELD(task.task_id)},
+    {.name = "index", .kind = FIELD_INT, .offset = PENDING_FIELD(write.index)},
+    {.name = "task_path", .kind = FIELD_STRING, .offset = PENDING_FIELD(task.task_path)},
+    {.name = "channel", .kind = FIELD_STRING, .offset = PENDING_FIELD(write.channel)},
+    {.name = "value", .kind = FIELD_JSON, .offset = PENDING_FIELD(write.value)},
+};
+const struct schema schema_pending_write = {"PendingWrite", pending_write_fields,
+    COUNT_OF(pending_write_fields), sizeof(struct pending_write)};
+
 #define CHECKPOINT_FIELD(member) offsetof(struct checkpoint, member)
 #define VALUES_FIELD(wire_name)                                                             \
     {                                                                                       \
@@ -58,11 +73,12 @@
             .offset = CHECKPOINT_FIELD(versions_seen)},                                       \
         {.name = "pending_sends",                                                             \
             .kind = FIELD_ARRAY,                                                              \
+            .items = "object",                                                                \
             .flags = FIELD_HIDE_NONE,                                                         \
             .offset = CHECKPOINT_FIELD(pending_sends)},                                       \
     {                                                                                         \
-        .name = "pending_writes", .kind = FIELD_ARRAY, .flags = FIELD_HIDE_NONE,              \
-        .offset = CHECKPOINT_FIELD(pending_writes),                                           \
+        .name = "pending_writes", .kind = FIELD_ARRAY, .nested = &schema_pending_write,       \
+        .flags = FIELD_HIDE_NONE, .offset = CHECKPOINT_FIELD(pending_writes),                 \
         .summary = "with include=writes: what tasks have written towards the next checkpoint" \
     }
 
@@ -181,6 +197,7 @@ static const struct field put_fields[] = {
         .summary = "for each node, the versions that it has seen"},
     {.name = "pending_sends",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .flags = FIELD_OPTIONAL,
         .offset = PUT_FIELD(checkpoint.pending_sends),
         .max = CHECKPOINT_SENDS_MAX_BYTES,
@@ -538,6 +555,7 @@ static const struct field writes_shown_fields[] = {
     {.name = "namespace", .kind = FIELD_STRING, .offset = CHECKPOINT_FIELD(ns)},
     {.name = "writes",
         .kind = FIELD_ARRAY,
+        .nested = &schema_pending_write,
         .offset = CHECKPOINT_FIELD(pending_writes),
         .summary = "[{task_id, task_path, index, channel, value}], by task and index"},
 };

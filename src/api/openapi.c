@@ -55,15 +55,18 @@ static void write_limits(
 static void write_items(struct json_writer *w, const struct field *f)
 {
     open_member(w, "items");
-    if (f->kind == FIELD_NESTED_LIST) {
+    if (f->nested != NULL) {
         reference(w, f->nested->name);
+    } else if (f->kind == FIELD_ARRAY) {
+        member(w, "type", f->items);
     } else {
         member(w, "type", "string");
         if (f->choices != NULL)
             write_choices(w, f->choices, false);
     }
     json_write_end(w);
-    write_limits(w, "minItems", "maxItems", f);
+    if (f->kind != FIELD_ARRAY) /* whose limits are bytes */
+        write_limits(w, "minItems", "maxItems", f);
 }
 
 static const char *type_name(enum field_kind kind)
@@ -135,6 +138,10 @@ static void write_field(struct json_writer *w, const struct field *f)
     case FIELD_STRINGS:
     case FIELD_NESTED_LIST:
         write_items(w, f);
+        break;
+    case FIELD_ARRAY:
+        if (f->nested != NULL || f->items != NULL)
+            write_items(w, f);
         break;
     default:
         break;

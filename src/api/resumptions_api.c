@@ -16,20 +16,21 @@
         .name = text, .kind = FIELD_STRING, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,        \
         .offset = FIELD(member), .min = 1, .max = RESUMPTION_NAME_MAX_BYTES, .summary = help \
     }
-#define LIST(text, most, help)                                                              \
-    {                                                                                       \
-        .name = #text, .kind = FIELD_ARRAY, .flags = FIELD_OPTIONAL, .offset = FIELD(text), \
-        .max = (most), .summary = help                                                      \
+#define LIST(text, of, most, help)                                                  \
+    {                                                                               \
+        .name = #text, .kind = FIELD_ARRAY, .items = (of), .flags = FIELD_OPTIONAL, \
+        .offset = FIELD(text), .max = (most), .summary = help                       \
     }
 #define OBJECT(text, most, help)                                                             \
     {                                                                                        \
         .name = #text, .kind = FIELD_OBJECT, .flags = FIELD_OPTIONAL, .offset = FIELD(text), \
         .max = (most), .summary = help                                                       \
     }
-#define MESSAGES(text, help)                                                           \
-    {                                                                                  \
-        .name = #text, .kind = FIELD_ARRAY, .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE, \
-        .offset = FIELD(text), .max = TRANSCRIPT_MAX_BYTES, .summary = help            \
+#define MESSAGES(text, help)                                              \
+    {                                                                     \
+        .name = #text, .kind = FIELD_ARRAY, .items = "object",            \
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE, .offset = FIELD(text), \
+        .max = TRANSCRIPT_MAX_BYTES, .summary = help                      \
     }
 
 #define SECOND_PICO 1000000000000
@@ -61,10 +62,11 @@ static const struct field fields[] = {
     NUMBER("max_tokens", max_tokens, 1, RESUMPTION_TOKENS_MAX, "2048 unless told"),
     TEXT("container_id", container_id, "where code is executed"),
     MESSAGES(messages, "the compacted messages; what a write leaves out stays"),
-    LIST(tool_schemas, RESUMPTION_TOOLS_MAX_BYTES,
+    LIST(tool_schemas, "object", RESUMPTION_TOOLS_MAX_BYTES,
         "tools of the client: [{name, description, input_schema}]"),
-    LIST(server_tools, RESUMPTION_SMALL_MAX_BYTES, "tools of the model's provider, objects"),
-    LIST(beta_headers, RESUMPTION_SMALL_MAX_BYTES, "texts"),
+    LIST(server_tools, "object", RESUMPTION_SMALL_MAX_BYTES,
+        "tools of the model's provider, objects"),
+    LIST(beta_headers, "string", RESUMPTION_SMALL_MAX_BYTES, "texts"),
     OBJECT(api_kwargs, RESUMPTION_SMALL_MAX_BYTES, "passed on to the provider: temperature …"),
     TEXT("formatter", formatter, "how the stream is written: xml, json …"),
     {.name = "stream_meta_history_and_tool_results",
@@ -97,16 +99,19 @@ static const struct field fields[] = {
         .summary = "the thread's"},
     {.name = "tool_names",
         .kind = FIELD_ARRAY,
+        .items = "string",
         .flags = FIELD_READ_ONLY,
         .offset = FIELD(tool_names),
         .summary = "of tool_schemas"},
     {.name = "pending_frontend_tools",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .flags = FIELD_READ_ONLY,
         .offset = FIELD(pending_frontend_tools),
         .summary = "that unfinished runs wait for: [{tool_use_id, name, input}]"},
     {.name = "pending_backend_results",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .flags = FIELD_READ_ONLY,
         .offset = FIELD(pending_backend_results),
         .summary = "that are in while others are missing"},
@@ -149,12 +154,14 @@ const struct schema schema_resumption_patch = {
 static const struct field append_fields[] = {
     {.name = "append",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .flags = FIELD_OPTIONAL,
         .offset = offsetof(struct resumption_append, messages),
         .max = TRANSCRIPT_MAX_BYTES,
         .summary = "to the end of messages"},
     {.name = "append_history",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .flags = FIELD_OPTIONAL,
         .offset = offsetof(struct resumption_append, conversation_history),
         .max = TRANSCRIPT_MAX_BYTES,

@@ -57,6 +57,7 @@ static const struct field llm_fields[] = {
         .offset = CALLED(step.provider)},
     {.name = "messages",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .flags = FIELD_NULLABLE | FIELD_HIDE_NONE,
         .offset = CALLED(messages),
         .summary = "what was sent, when it was logged and is asked for"},

@@ -98,6 +98,7 @@ static const struct field step_fields[] = {
         .max = STEP_DATA_MAX_BYTES},
     {.name = "messages_snapshot",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .flags = GIVEN | FIELD_HIDE_NONE,
         .offset = STEP_FIELD(messages_snapshot),
         .max = SNAPSHOT_MAX_BYTES - 64,

@@ -139,6 +139,7 @@ static const struct field tools_body_fields[] = {
         .summary = "of the thread's resumption"},
     {.name = "messages",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .flags = FIELD_OPTIONAL,
         .offset = BODY_FIELD(messages),
         .max = TRANSCRIPT_MAX_BYTES,

@@ -79,6 +79,7 @@ static const struct field turn_input_fields[] = {
         .max = RUN_EXTRA_MAX_BYTES},
     {.name = "tool_results",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
         .offset = INPUT_FIELD(tool_results),
         .max = TURN_INPUT_MAX_BYTES / 2,

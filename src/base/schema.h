@@ -72,7 +72,10 @@ struct field {
     int64_t min;
     int64_t max;
     const char *const *choices; /* ENUM, and each item of STRINGS when given; ends in NULL */
+    /* ARRAY: what an item looks like, or its type, for the OpenAPI document alone; any unless told
+     */
     const struct schema *nested;
+    const char *items;
     const char *summary; /* one line for the OpenAPI document */
 };
 

@@ -20,6 +20,7 @@ static const struct field tree_fields[] = {
         .has_offset = TREE(has_position)},
     {.name = "children",
         .kind = FIELD_ARRAY,
+        .items = "object",
         .offset = TREE(children),
         .summary = "their trees, with the same members except truncated"},
     {.name = "truncated",

@@ -122,6 +122,16 @@ test('every reference resolves and every schema is referred to', async (t) => {
   );
 });
 
+test('every array says what its items are, but for those that take several kinds', async (t) => {
+  const document = await readDocument(await startServer(t));
+  const untold = Object.entries(document.components.schemas).flatMap(([name, { properties }]) =>
+    Object.entries(properties ?? {})
+      .filter(([, member]) => [member.type].flat().includes('array') && !member.items)
+      .map(([member]) => `${name}.${member}`));
+  const kinds = /^Agent\w+\.tools$|\.attachments$|^Store(FoundNamespaces\.data|BatchAnswer\.results)$/;
+  assert.deepEqual(untold.filter((place) => !kinds.test(place)), []);
+});
+
 test('operation ids are unique and plain', async (t) => {
   const document = await readDocument(await startServer(t));
   const ids = [...operations(document)].map(([, operation]) => operation.operationId);

@@ -13,11 +13,6 @@ const MAX_TURNS = 20;
 
 class GaveUp extends Error {}
 
-interface PendingWrite {
-  task_id: string;
-  value: Message;
-}
-
 interface Decision {
   approved: boolean;
   by: string;
@@ -71,8 +66,8 @@ class Conversation {
     if (latest === null) return this.keep([{ role: 'system', content: PROMPT }, question]);
     this.point = latest.id;
     this.messages = latest.channel_values?.messages as Message[];
-    for (const { task_id, value } of (latest.pending_writes ?? []) as PendingWrite[])
-      this.results.set(task_id, value);
+    for (const { task_id, value } of latest.pending_writes ?? [])
+      this.results.set(task_id, value as Message);
     if (latest.run_id !== this.run.id) await this.keep([...this.leftOpen(), question]);
   }
 
