@@ -126,7 +126,7 @@ enum error handle_notebook_list(struct call *call, struct context *c)
     size_t limit = page_limit(&q->page), count;
     struct notebook *notebooks = ARENA_ARRAY(call->arena, struct notebook, limit);
     struct uuid before;
-    bool has_before, more;
+    bool has_before = false, more;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
         e = notebook_list(c, has_before ? &before : NULL, limit, notebooks, &count, &more);
