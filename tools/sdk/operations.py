@@ -47,7 +47,8 @@ NAMES = {
     "GET /v1/threads/{thread_id}/files/{name}": "threads.files.download",
     "GET /v1/threads/{thread_id}/files/{name}/info": "threads.files.get",
     "PATCH /v1/threads/{thread_id}/files/{name}/info": "threads.files.update",
-    "GET /v1/threads/{thread_id}/files/{name}/versions/{version}": "threads.files.versions.download",
+    "GET /v1/threads/{thread_id}/files/{name}/versions/{version}":
+        "threads.files.versions.download",
     "PATCH /v1/threads/{thread_id}/uploads/{upload_id}": "threads.uploads.append",
     "DELETE /v1/keys/{key_id}": "keys.revoke",
     "DELETE /v1/threads/{thread_id}/shares/{share_id}": "threads.shares.revoke",
@@ -76,7 +77,7 @@ class Parameter:
 
     @property
     def is_position(self) -> bool:
-        """A place in a log. Events and messages have theirs as numbers, so a number is taken too."""
+        """A place in a log. Those of events and messages are numbers, so a number is taken too."""
         return self.name in ("after", "before") and "format" not in self.schema
 
 

@@ -123,7 +123,8 @@ def schema_lines(name: str, schema: dict) -> List[str]:
 
 def types_text(document: dict) -> str:
     lines = [FIRST_LINE, '"""What the API takes and answers."""',
-             "from __future__ import annotations", "", "from typing import Any, Dict, List, Literal, Optional, TypedDict", "", ""]
+             "from __future__ import annotations", "",
+             "from typing import Any, Dict, List, Literal, Optional, TypedDict", "", ""]
     for name, schema in document["components"]["schemas"].items():
         lines += schema_lines(name, schema)
     return "\n".join(lines).rstrip() + "\n"
