@@ -259,19 +259,13 @@ export class Connection {
     const limit = new Limit(signal, Math.min(tryMs, deadline - Date.now()));
     try {
       const response = await this.#fetch(request, limit);
-      const { onResponse } = request.options;
-      onResponse?.({
-        status: response.status,
-        headers: response.headers,
-        method: request.method,
-        path: request.path,
-      });
+      show(request, response);
       const failure = await failureIn(request.what, this.baseUrl, response);
       if (failure !== undefined) return { failure };
       return { value: await read(response, limit) };
     } catch (cause) {
       if (cause instanceof CairnError) throw cause;
-      const fault = request.payload.fault();
+      const fault = cause instanceof CallerFault ? cause : request.payload.fault();
       if (fault !== undefined) throw fault.error;
       return { failure: this.#failureOf(request, limit, cause) };
     } finally {
@@ -307,6 +301,19 @@ export class Connection {
         "Is it overloaded? Give more with `timeoutMs` and `tryTimeoutMs`.",
     );
     return { error, mayPass: true, isUnknown: true };
+  }
+}
+
+/** What a function of the caller threw, which is no failure of the connection. */
+class CallerFault {
+  constructor(readonly error: unknown) {}
+}
+
+function show({ method, path, options }: Request, { status, headers }: Response): void {
+  try {
+    options.onResponse?.({ status, headers, method, path });
+  } catch (error) {
+    throw new CallerFault(error);
   }
 }
 

@@ -1,5 +1,12 @@
 /** What became of one try that did not succeed, and whether another one may be made. */
-import { CairnError, ConnectionFailed, NotCairn } from "./errors.js";
+import {
+  ApiError,
+  type CairnError,
+  ConnectionFailed,
+  DataDamaged,
+  NotCairn,
+  TimedOut,
+} from "./errors.js";
 
 export interface Failure {
   error: CairnError;
@@ -85,4 +92,17 @@ export function failureOfFetch(
   }
   const why = `broke the connection or could not be reached (${code || message || "no reason"})`;
   return { error: failed(why, adviceFor(sendsStream)), mayPass: true, isUnknown: true };
+}
+
+/**
+ * Whether who goes on for long may go on after this: what the server says of the request itself
+ * does not change. `wasConnected`: it was answered before.
+ */
+export function canHeal(error: unknown, wasConnected: boolean): boolean {
+  if (error instanceof DataDamaged) return false;
+  if (error instanceof ApiError)
+    return error.status === 0 || error.status >= 500 || [408, 429].includes(error.status);
+  // While servers change places, a proxy may answer for a moment.
+  if (error instanceof NotCairn) return wasConnected;
+  return error instanceof ConnectionFailed || error instanceof TimedOut;
 }

@@ -4,7 +4,8 @@
  * order. So whenever a connection ends, for whatever reason, the next one begins there.
  */
 import type { Connection } from "./connection.js";
-import * as E from "./errors.js";
+import { ApiError } from "./errors.js";
+import { canHeal } from "./failure.js";
 import type { Event } from "./generated/types.js";
 import type { RequestOptions } from "./options.js";
 import { errorOf, problemOf } from "./problems.js";
@@ -61,16 +62,6 @@ const SILENCE_MS = 30_000;
 const FIRST_TRIES = 4;
 /** A connection that lasted so long was a good one, also when nothing happened. */
 const STEADY_MS = 10_000;
-
-/** Whether another try may succeed: what the server says of the request itself does not change. */
-function canHeal(error: unknown, wasConnected: boolean): boolean {
-  if (error instanceof E.DataDamaged || error instanceof E.VersionMismatch) return false;
-  if (error instanceof E.ApiError)
-    return error.status >= 500 || error.status === 429 || error.status === 408;
-  // While servers change places, a proxy may answer for a moment.
-  if (error instanceof E.NotCairn) return wasConnected;
-  return error instanceof E.ConnectionFailed || error instanceof E.TimedOut;
-}
 
 /** Iterate it with `for await`. Leaving the loop, or `close()`, ends the connection. */
 export class EventStream implements AsyncIterableIterator<Event> {
@@ -185,7 +176,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
   }
 
   async #pause(reason: unknown, failures: number): Promise<void> {
-    const asked = reason instanceof E.ApiError ? (reason.retryAfter ?? 0) * 1000 : 0;
+    const asked = reason instanceof ApiError ? (reason.retryAfter ?? 0) * 1000 : 0;
     try {
       await pause(Math.max(asked, backoffMs(failures)), this.#limit.signal, "the pause");
     } catch {

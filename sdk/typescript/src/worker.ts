@@ -13,6 +13,7 @@ import {
   TimedOut,
   TransitionRefused,
 } from "./errors.js";
+import { canHeal } from "./failure.js";
 import type { Run, RunBody } from "./generated/types.js";
 import { backoffMs, Limit, pause } from "./timing.js";
 
@@ -71,30 +72,27 @@ export async function workOnRuns(
 
 type Told = WorkOptions & { worker: string; signal: AbortSignal };
 
+/** Whoever cannot claim even once is told so; who could goes on whatever happens in between. */
 async function loop(client: Cairn, options: Told, handler: Handler): Promise<void> {
+  let wasConnected = false;
   for (let failures = 0; !options.signal.aborted;) {
     try {
-      const run = await claim(client, options);
+      const run = await claim(client, options, wasConnected ? WAIT_S : 0);
+      wasConnected = true;
       failures = 0;
       if (run !== null) await workOn(client, run, options, handler);
     } catch (error) {
       if (options.signal.aborted) return;
-      if (!canHeal(error)) throw error;
+      if (!wasConnected || !canHeal(error, wasConnected)) throw error;
       options.onError?.(error);
       await pause(backoffMs(failures++), options.signal, "the worker").catch(() => {});
     }
   }
 }
 
-/** A key that is wrong, or input that breaks a rule, will be so the next time. */
-const canHeal = (error: unknown): boolean =>
-  !(error instanceof ApiError) || error.retryable || error.status === 0 || error.status >= 500;
-
-function claim(
-  client: Cairn,
-  { worker, lease_ms, agent, thread_id, signal }: Told,
-): Promise<Run | null> {
-  return client.runs.claim({ worker, lease_ms, agent, thread_id }, { wait: WAIT_S }, { signal });
+function claim(client: Cairn, options: Told, wait: number): Promise<Run | null> {
+  const { worker, lease_ms, agent, thread_id, signal } = options;
+  return client.runs.claim({ worker, lease_ms, agent, thread_id }, { wait }, { signal });
 }
 
 async function workOn(client: Cairn, run: Run, options: Told, handler: Handler): Promise<void> {

@@ -141,6 +141,10 @@ test('pages', async (t) => {
     const thread = await client.request('POST', '/v1/threads', { body: { title: 'by hand' } });
     assert.equal(thread.title, 'by hand');
     assert.throws(() => client.request('GET', 'v1/threads'), TypeError);
+    const onResponse = () => {
+      throw new RangeError('mine');
+    };
+    await assert.rejects(client.threads.create({}, { onResponse }), /^RangeError: mine$/);
   });
 
   await t.test('nothing to claim is null', async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../../tests/api/lib/server.mjs';
-import { Aborted, Authentication, Cairn, LeaseLost } from 'cairn-client';
+import { Aborted, Authentication, Cairn, ConnectionFailed, LeaseLost } from 'cairn-client';
+import { nobody } from './lib/network.mjs';
 
 const until = (signal) =>
   new Promise((_, fail) => {
@@ -206,6 +207,11 @@ test('workers', async (t) => {
     await assert.rejects(
       client.runs.work({ concurrency: 0 }, () => {}),
       TypeError,
+    );
+    const nowhere = new Cairn({ baseUrl: await nobody(), maxRetries: 1 });
+    await assert.rejects(
+      nowhere.runs.work({ agent: 'x' }, () => {}),
+      ConnectionFailed,
     );
   });
 });
