@@ -25,8 +25,6 @@ MEMBER_TYPES = {
     ("StoreFoundNamespaces", "data"): "string[][]",
     ("AgentDiff", "patch"): "JsonPatch",
     ("CheckpointDiff", "patch"): "JsonPatch",
-    **{(name, "filenames"): "string[]"
-       for name in ("Message", "MessageCreate", "MessageInput", "MessageBody", "MessageVersion")},
 }
 
 # Their ETag is the revision with an r before it.
