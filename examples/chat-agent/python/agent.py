@@ -10,7 +10,8 @@ import signal
 import time
 from typing import Any, Dict, List, Optional
 
-from cairn import Cairn, Job, NotFound, types
+from cairn import Cairn, Job, NotFound
+from cairn.types import ToolAsked
 
 from conversation import AGENT, PROMPT, ensure_agent, ensure_participant
 from model import Message, Model, choose_model
@@ -164,7 +165,7 @@ def result_of(call: Dict[str, Any], text: str) -> Message:
     return {"role": "tool", "tool_call_id": call["id"], "content": text}
 
 
-def question_about(call: Dict[str, Any]) -> types.ToolAsked:
+def question_about(call: Dict[str, Any]) -> ToolAsked:
     function = call["function"]
     return {"tool_use_id": call["id"], "name": function["name"], "side": "frontend",
             "input": {"arguments": function["arguments"]}}

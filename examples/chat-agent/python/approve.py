@@ -3,7 +3,8 @@ import getpass
 import sys
 from typing import List
 
-from cairn import Cairn, types
+from cairn import Cairn
+from cairn.types import ToolResult
 
 from conversation import AGENT
 
@@ -18,7 +19,7 @@ def decide(cairn: Cairn, run_id: str, approved: bool, reason: str) -> None:
     """Of two who decide, the first counts."""
     decision = {"approved": approved, "by": getpass.getuser(), "reason": reason}
     waiting = cairn.runs.tools.list(run_id, open=True)
-    results: List[types.ToolResult] = [
+    results: List[ToolResult] = [
         {"tool_use_id": t["tool_use_id"], "content": decision} for t in waiting]
     if not results:
         sys.exit(f"run {run_id} waits for nobody")

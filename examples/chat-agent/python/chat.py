@@ -8,13 +8,14 @@ import sys
 import threading
 from typing import Set
 
-from cairn import Cairn, types
+from cairn import Cairn
+from cairn.types import Event, Participant, Run, Thread
 
 from conversation import ensure_agent, ensure_conversation, ensure_participant
 
 
 class Terminal:
-    def __init__(self, cairn: Cairn, thread: types.Thread, me: types.Participant) -> None:
+    def __init__(self, cairn: Cairn, thread: Thread, me: Participant) -> None:
         self.cairn, self.thread_id, self.me = cairn, thread["id"], me
         self.ended: Set[str] = set()  # runs
         self.news = threading.Condition()
@@ -32,7 +33,7 @@ class Terminal:
         for event in self.cairn.threads.events.follow(self.thread_id, after=after):
             self.show(event)
 
-    def show(self, event: types.Event) -> None:
+    def show(self, event: Event) -> None:
         kind, payload, run_id = event["kind"], event["payload"] or {}, event["run_id"]
         if kind == "message.created" and payload["sender_id"] != self.me["id"]:
             print(f"agent: {payload['content']}", flush=True)
@@ -47,7 +48,7 @@ class Terminal:
                 self.ended.add(run_id)
                 self.news.notify_all()
 
-    def show_end(self, run: types.Run) -> None:
+    def show_end(self, run: Run) -> None:
         usage = run["total_usage"]
         tokens = usage["input_tokens"] + usage["output_tokens"]
         cost = "no price" if usage["cost_usd"] is None else f"${usage['cost_usd']:.6f}"

@@ -1,7 +1,8 @@
 """Who talks where: the agent, and a thread with its participants."""
 from typing import Literal
 
-from cairn import Cairn, Conflict, types
+from cairn import Cairn, Conflict
+from cairn.types import Participant, Thread
 
 from model import SCRIPTED_MODEL
 from tools import TOOLS
@@ -22,13 +23,13 @@ def ensure_agent(cairn: Cairn) -> str:
         return next(iter(cairn.agents.list(name=AGENT)))["id"]
 
 
-def ensure_conversation(cairn: Cairn, name: str) -> types.Thread:
+def ensure_conversation(cairn: Cairn, name: str) -> Thread:
     """The conversation of this name, which begins when it is first asked for."""
     return cairn.threads.by_key.ensure(f"chat/{name}", title=name, run_policy="enqueue")
 
 
 def ensure_participant(cairn: Cairn, thread_id: str, principal: str,
-                       role: Literal["user", "assistant"]) -> types.Participant:
+                       role: Literal["user", "assistant"]) -> Participant:
     try:
         return cairn.threads.participants.add(thread_id, principal=principal, role=role)
     except Conflict:  # it takes part already

@@ -16,7 +16,7 @@ import { SDK } from './pages.mjs';
 
 export const EXAMPLE = join(dirname(SDK.replace(/\/$/, '')), 'examples/chat-agent');
 export const LANGUAGES = ['typescript', 'python'];
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 class Process {
   output = '';

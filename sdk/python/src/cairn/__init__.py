@@ -9,13 +9,13 @@
 
 `AsyncCairn` is the same for asyncio, `cairn.embedded` the same without a server.
 """
+from . import types
 from ._async_calls import AsyncDownload, AsyncPage, AsyncPages
 from ._async_extras import AsyncJob
 from ._calls import Download, Page
 from ._client import AsyncCairn, Cairn
 from ._events import AsyncEventStream, EventStream
 from ._extras import Job
-from ._generated import types
 from ._generated.operations import API_VERSION as __version__
 from ._operation import UNSET
 from .errors import (
