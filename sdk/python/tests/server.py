@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import unittest
 import uuid
 from pathlib import Path
 
@@ -28,6 +29,11 @@ def free_port():
             return port
         except OSError:
             continue
+
+
+def same_on_every_engine(why):
+    """Of a test that is run once: what it shows has nothing to do with the database."""
+    return unittest.skipUnless(ENGINE == "sqlite", f"run on SQLite: {why}")
 
 
 class Server:

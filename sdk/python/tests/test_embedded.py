@@ -1,6 +1,5 @@
 """libcairn inside the process, behind the same clients."""
 import asyncio
-import inspect
 import os
 import subprocess
 import sys
@@ -13,11 +12,9 @@ from unittest import mock
 
 import cairn
 import cairn.embedded
-from cairn._generated import operations
 
 from . import program
-from .server import BINARY, ENGINE, POSTGRES, Server
-from .test_calls import method_of
+from .server import BINARY, ENGINE, POSTGRES, Server, same_on_every_engine
 
 
 class Embedded(unittest.TestCase):
@@ -58,15 +55,6 @@ class Embedded(unittest.TestCase):
         there = asyncio.run(main(lambda: cairn.AsyncCairn(server.url)))
         self.assertEqual(asyncio.run(main(self.open_async)), there)
 
-    def test_every_operation_is_there(self):
-        with self.open() as client:
-            for operation in operations.ALL:
-                if operation.answer not in ("sse", "websocket"):
-                    self.assertTrue(inspect.ismethod(method_of(client, operation.name)))
-            self.assertEqual(client.openapi()["info"]["version"], cairn.__version__)
-            for name in ("threads", "runs", "agents", "notebooks", "evals", "prices", "keys"):
-                self.assertEqual(method_of(client, f"{name}.list")().data, [])
-
     def test_a_stream_waits_for_what_comes_and_ends_with_the_client(self):
         client = self.open()
         self.addCleanup(client.close)
@@ -93,6 +81,7 @@ class Embedded(unittest.TestCase):
         with self.open() as again:
             self.assertEqual(again.threads.get(thread)["last_seq"], 51)
 
+    @same_on_every_engine("calls that wait")
     def test_closing_answers_a_call_that_waits(self):
         client = self.open(max_retries=0)
         answers = []
@@ -112,6 +101,7 @@ class Embedded(unittest.TestCase):
         self.assertEqual(len(answers), 1)
         client.close()
 
+    @same_on_every_engine("tasks")
     def test_a_cancelled_task_leaves_the_client_usable(self):
         async def main():
             async with self.open_async() as client:
@@ -127,6 +117,7 @@ class Embedded(unittest.TestCase):
                 self.assertEqual((await stream.__anext__())["kind"], "acme.note")
         asyncio.run(main())
 
+    @same_on_every_engine("parts of answers")
     def test_downloads_come_in_parts(self):
         data = os.urandom(300_000)
         with mock.patch.object(cairn.embedded.EmbeddedCarrier, "part_bytes", 100_000), \

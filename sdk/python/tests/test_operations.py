@@ -10,7 +10,7 @@ import cairn
 import cairn.embedded
 from cairn._generated import operations
 
-from .server import ENGINE, Server
+from .server import Server, same_on_every_engine
 from .test_calls import method_of
 
 ASTRAY = ("no_route", "method_not_allowed", "internal", "bad_request", "invalid_json")
@@ -32,6 +32,7 @@ def arguments_of(method):
     return path, keywords
 
 
+@same_on_every_engine("routes")
 class EveryOperation(unittest.TestCase):
     def reached(self, operation, error):
         self.assertNotIn(error.code, ASTRAY, f"{operation.name}: {error}")
@@ -69,7 +70,6 @@ class EveryOperation(unittest.TestCase):
         self.check_sync(cairn.Cairn(server.url))
         asyncio.run(self.check_async(cairn.AsyncCairn(server.url)))
 
-    @unittest.skipUnless(ENGINE == "sqlite", "the routes are the same on every engine")
     def test_is_sent_by_both_clients_within_a_program(self):
         with tempfile.TemporaryDirectory(prefix="cairn-python-") as scratch:
             place = os.path.join(scratch, "data")

@@ -7,10 +7,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from .server import same_on_every_engine
+
 HERE = Path(__file__).resolve().parent
 EXPECTED = re.compile(r"# E: (.*)$")
 
 
+@same_on_every_engine("types")
 @unittest.skipUnless(shutil.which("mypy"), "mypy is not installed")
 class Types(unittest.TestCase):
     def test_right_uses_are_accepted_and_wrong_ones_refused(self):
