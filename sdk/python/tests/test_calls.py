@@ -179,6 +179,8 @@ class Pages(unittest.TestCase):
             self.cairn.threads.messages.create(thread, content=text, sender_id=sender["id"])
         newest = self.cairn.threads.messages.list(thread, limit=2)
         oldest = self.cairn.threads.messages.list(thread, limit=2, after="0")
+        after = newest.answer["after_cursor"]
+        self.assertEqual(self.cairn.threads.messages.list(thread, after=after).data, [])
         told = [m["content"] for m in oldest if m["content"] in self.titles]
         self.assertEqual(told, self.titles)
         self.assertEqual([m["content"] for m in newest if m["content"] in self.titles],

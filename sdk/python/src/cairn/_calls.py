@@ -17,11 +17,13 @@ T = TypeVar("T")
 
 
 class Page(Generic[T]):
-    """One page of a list: `data`, `has_more`, `next_cursor`. Iterating goes on over all pages."""
+    """One page of a list: `data`, `has_more`, `next_cursor`. Iterating goes on over all pages.
+    `answer` is all that the server told, such as the cursors of messages in both directions."""
 
     def __init__(self, caller: "Caller", call: Call, answer: Dict[str, Any]) -> None:
         self._caller = caller
         self._call = call
+        self.answer = answer
         self.data: List[T] = answer["data"]
         self.has_more: bool = answer["has_more"]
         self.next_cursor: Optional[str] = answer["next_cursor"]
