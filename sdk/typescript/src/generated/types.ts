@@ -472,7 +472,7 @@ export interface AgentTree {
   role: string | null;
   position: number | null;
   /** their trees, with the same members except truncated */
-  children: unknown[];
+  children: JsonObject[];
   /** whether there is more than this shows */
   truncated: boolean;
 }
@@ -666,7 +666,7 @@ export interface ToolsAwait {
   /** of the thread's resumption */
   current_step?: number;
   /** of the thread's resumption */
-  messages?: unknown[];
+  messages?: JsonObject[];
 }
 
 export interface ToolAsked {
@@ -762,13 +762,13 @@ export interface Resumption {
   /** where code is executed */
   container_id: string | null;
   /** the compacted messages; what a write leaves out stays */
-  messages?: unknown[];
+  messages?: JsonObject[];
   /** tools of the client: [{name, description, input_schema}] */
-  tool_schemas: unknown[];
+  tool_schemas: JsonObject[];
   /** tools of the model's provider, objects */
-  server_tools: unknown[];
+  server_tools: JsonObject[];
   /** texts */
-  beta_headers: unknown[];
+  beta_headers: string[];
   /** passed on to the provider: temperature … */
   api_kwargs: JsonObject;
   /** how the stream is written: xml, json … */
@@ -793,15 +793,15 @@ export interface Resumption {
   /** to go on from */
   current_step: number;
   /** all messages of the run under way; its history entry takes them over when it ends */
-  conversation_history?: unknown[];
+  conversation_history?: JsonObject[];
   /** the thread's */
   title: string | null;
   /** of tool_schemas */
-  tool_names: unknown[];
+  tool_names: string[];
   /** that unfinished runs wait for: [{tool_use_id, name, input}] */
-  pending_frontend_tools: unknown[];
+  pending_frontend_tools: JsonObject[];
   /** that are in while others are missing */
-  pending_backend_results: unknown[];
+  pending_backend_results: JsonObject[];
   awaiting_frontend_tools: boolean;
   created_at: string;
   updated_at: string;
@@ -826,13 +826,13 @@ export interface ResumptionBody {
   /** where code is executed */
   container_id?: string | null;
   /** the compacted messages; what a write leaves out stays */
-  messages?: unknown[];
+  messages?: JsonObject[];
   /** tools of the client: [{name, description, input_schema}] */
-  tool_schemas?: unknown[];
+  tool_schemas?: JsonObject[];
   /** tools of the model's provider, objects */
-  server_tools?: unknown[];
+  server_tools?: JsonObject[];
   /** texts */
-  beta_headers?: unknown[];
+  beta_headers?: string[];
   /** passed on to the provider: temperature … */
   api_kwargs?: JsonObject;
   /** how the stream is written: xml, json … */
@@ -857,7 +857,7 @@ export interface ResumptionBody {
   /** to go on from */
   current_step?: number;
   /** all messages of the run under way; its history entry takes them over when it ends */
-  conversation_history?: unknown[];
+  conversation_history?: JsonObject[];
   /** the thread's */
   title?: string | null;
 }
@@ -876,13 +876,13 @@ export interface ResumptionPatch {
   /** where code is executed */
   container_id?: string | null;
   /** the compacted messages; what a write leaves out stays */
-  messages?: unknown[];
+  messages?: JsonObject[];
   /** tools of the client: [{name, description, input_schema}] */
-  tool_schemas?: unknown[];
+  tool_schemas?: JsonObject[];
   /** tools of the model's provider, objects */
-  server_tools?: unknown[];
+  server_tools?: JsonObject[];
   /** texts */
-  beta_headers?: unknown[];
+  beta_headers?: string[];
   /** passed on to the provider: temperature … */
   api_kwargs?: JsonObject;
   /** how the stream is written: xml, json … */
@@ -907,26 +907,26 @@ export interface ResumptionPatch {
   /** to go on from */
   current_step?: number;
   /** all messages of the run under way; its history entry takes them over when it ends */
-  conversation_history?: unknown[];
+  conversation_history?: JsonObject[];
   /** the thread's */
   title?: string | null;
 }
 
 export interface ResumptionAppend {
   /** to the end of messages */
-  append?: unknown[];
+  append?: JsonObject[];
   /** to the end of conversation_history */
-  append_history?: unknown[];
+  append_history?: JsonObject[];
 }
 
 export interface HistoryEntry {
   /** the whole conversation of the run, not compacted */
-  messages?: unknown[];
+  messages?: JsonObject[];
   final_response: string | null;
   /** end_turn, max_steps, tool_use …; failed and cancelled where nobody said */
   stop_reason: string | null;
   /** [{file_id, filename, …}] */
-  generated_files: unknown[];
+  generated_files: JsonObject[];
   extras: JsonObject;
   conversation_id: string;
   thread_id: string;
@@ -961,18 +961,18 @@ export interface HistoryUsage {
 
 export interface HistoryPatch {
   /** the whole conversation of the run, not compacted */
-  messages?: unknown[];
+  messages?: JsonObject[];
   final_response?: string | null;
   /** end_turn, max_steps, tool_use …; failed and cancelled where nobody said */
   stop_reason?: string | null;
   /** [{file_id, filename, …}] */
-  generated_files?: unknown[];
+  generated_files?: JsonObject[];
   extras?: JsonObject;
 }
 
 export interface ThreadContext {
   /** oldest first */
-  messages: unknown[];
+  messages: JsonObject[];
   runs_used: number;
   /** completed runs in the history of the thread */
   runs_available: number;
@@ -1398,7 +1398,7 @@ export interface TurnInput {
   message?: string | null;
   attachments?: unknown[] | null;
   /** objects, each with its tool_use_id; 256 at the most */
-  tool_results?: unknown[] | null;
+  tool_results?: JsonObject[] | null;
 }
 
 export interface TurnUsageBody {
@@ -1818,7 +1818,7 @@ export interface StepAppend {
   step_number?: number | null;
   action_data?: JsonObject;
   /** the messages at this point; kept for what is new in them */
-  messages_snapshot?: unknown[] | null;
+  messages_snapshot?: JsonObject[] | null;
   /** how many messages_snapshot has, unless told */
   messages_count?: number | null;
   estimated_tokens?: number | null;
@@ -1852,7 +1852,7 @@ export interface StepInput {
   step_number?: number | null;
   action_data?: JsonObject;
   /** the messages at this point; kept for what is new in them */
-  messages_snapshot?: unknown[] | null;
+  messages_snapshot?: JsonObject[] | null;
   /** how many messages_snapshot has, unless told */
   messages_count?: number | null;
   estimated_tokens?: number | null;
@@ -1903,7 +1903,7 @@ export interface Step {
   step_number: number | null;
   action_data: JsonObject;
   /** the messages at this point; kept for what is new in them */
-  messages_snapshot?: unknown[] | null;
+  messages_snapshot?: JsonObject[] | null;
   /** how many messages_snapshot has, unless told */
   messages_count: number | null;
   estimated_tokens: number | null;
@@ -1947,7 +1947,7 @@ export interface LlmCall {
   model: string | null;
   provider: string | null;
   /** what was sent, when it was logged and is asked for */
-  messages?: unknown[] | null;
+  messages?: JsonObject[] | null;
   /** the action_data of the step */
   response: JsonObject;
   stop_reason: string | null;
@@ -2133,7 +2133,7 @@ export interface MessageCreate {
   /** at most 100 KiB besides debug, which may have a mebibyte */
   metadata?: JsonObject;
   /** names of files of the thread */
-  filenames?: unknown[];
+  filenames?: string[];
   /** a participant; a key that acts for a principal sends as that one */
   sender_id?: string | null;
   /** the run of this thread that it belongs to */
@@ -2155,7 +2155,7 @@ export interface MessageInput {
   /** at most 100 KiB besides debug, which may have a mebibyte */
   metadata?: JsonObject;
   /** names of files of the thread */
-  filenames?: unknown[];
+  filenames?: string[];
   /** a participant; a key that acts for a principal sends as that one */
   sender_id?: string | null;
   /** the run of this thread that it belongs to */
@@ -2176,7 +2176,7 @@ export interface Message {
    */
   metadata: JsonObject;
   /** names of files of the thread */
-  filenames: unknown[];
+  filenames: string[];
   id: string;
   thread_id: string;
   /** the order of the thread; that of its message.created event */
@@ -2193,7 +2193,7 @@ export interface Message {
   command?: JsonObject;
   has_debug: boolean;
   /** ids of the first 100 messages that answer it; not in lists */
-  responses?: unknown[];
+  responses?: string[];
   /** of a search: what stands around the first word that was found */
   snippet?: string;
   /** of a tombstone, which has no content */
@@ -2221,7 +2221,7 @@ export interface MessageBody {
    */
   metadata?: JsonObject;
   /** names of files of the thread */
-  filenames?: unknown[];
+  filenames?: string[];
 }
 
 export interface MessageDebug {
@@ -2234,7 +2234,7 @@ export interface MessageVersion {
   content: string;
   content_type: string;
   metadata: JsonObject;
-  filenames: unknown[];
+  filenames: string[];
   /** when this version was written */
   created_at: string;
 }
@@ -2385,7 +2385,7 @@ export interface CheckpointPut {
   /** for each node, the versions that it has seen */
   versions_seen?: JsonObject;
   /** [{channel, value}]: tool calls and messages that are queued */
-  pending_sends?: unknown[];
+  pending_sends?: JsonObject[];
   /** its scalar members can be filtered by */
   metadata?: JsonObject;
   /** where in the graph, for lists */
@@ -2425,11 +2425,19 @@ export interface Checkpoint {
   created_at: string;
   channel_versions?: JsonObject;
   versions_seen?: JsonObject;
-  pending_sends?: unknown[];
+  pending_sends?: JsonObject[];
   /** with include=writes: what tasks have written towards the next checkpoint */
-  pending_writes?: unknown[];
+  pending_writes?: PendingWrite[];
   /** with include=values, and of one checkpoint: the values of its channels */
   channel_values?: JsonObject;
+}
+
+export interface PendingWrite {
+  task_id: string;
+  index: number;
+  task_path: string;
+  channel: string;
+  value: unknown;
 }
 
 export interface CheckpointWritesPut {
@@ -2457,7 +2465,7 @@ export interface CheckpointWrites {
   checkpoint_id: string;
   namespace: string;
   /** [{task_id, task_path, index, channel, value}], by task and index */
-  writes: unknown[];
+  writes: PendingWrite[];
 }
 
 export interface CheckpointDeltasBody {
@@ -2512,7 +2520,7 @@ export interface CheckpointDiff {
   from_id: string;
   to_id: string;
   /** [{channel, change, from_version, to_version}]; added, removed or changed */
-  channels: unknown[];
+  channels: JsonObject[];
   /** a JSON Patch (RFC 6902) that makes the values of one those of the other */
   patch: JsonPatch;
 }
@@ -2528,14 +2536,14 @@ export interface Recovery {
   channel_versions: JsonObject;
   versions_seen: JsonObject;
   /** what was queued, and may have to be carried out again */
-  pending_sends: unknown[];
+  pending_sends: JsonObject[];
   /** what tasks had done, and need not do again */
-  pending_writes: unknown[];
+  pending_writes: PendingWrite[];
   metadata: JsonObject;
   /** [{checkpoint_id, reason}]: newer ones whose content is damaged */
-  skipped: unknown[];
+  skipped: JsonObject[];
   /** [{channel, detail}]: values without a version, and versions without a value */
-  warnings: unknown[];
+  warnings: JsonObject[];
 }
 
 export interface RunCheckpoint {
@@ -2555,9 +2563,9 @@ export interface RunCheckpoint {
   created_at: string;
   channel_versions?: JsonObject;
   versions_seen?: JsonObject;
-  pending_sends?: unknown[];
+  pending_sends?: JsonObject[];
   /** with include=writes: what tasks have written towards the next checkpoint */
-  pending_writes?: unknown[];
+  pending_writes?: PendingWrite[];
   /** with include=values, and of one checkpoint: the values of its channels */
   state?: JsonObject;
 }

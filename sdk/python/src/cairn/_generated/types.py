@@ -365,7 +365,7 @@ class AgentDiff(_AgentDiffOdd):
     # the parts that differ
     fields: List[AgentDiffField]
     # a JSON Patch from the one definition to the other
-    patch: List[Any]
+    patch: List[Dict[str, Any]]
 
 
 class AgentDiffField(TypedDict):
@@ -412,7 +412,7 @@ class AgentTree(TypedDict):
     role: Optional[str]
     position: Optional[int]
     # their trees, with the same members except truncated
-    children: List[Any]
+    children: List[Dict[str, Any]]
     # whether there is more than this shows
     truncated: bool
 
@@ -625,7 +625,7 @@ class ToolsAwait(_ToolsAwaitRequired, total=False):
     # of the thread's resumption
     current_step: int
     # of the thread's resumption
-    messages: List[Any]
+    messages: List[Dict[str, Any]]
 
 
 class _ToolAskedRequired(TypedDict):
@@ -730,11 +730,11 @@ class _ResumptionRequired(TypedDict):
     # where code is executed
     container_id: Optional[str]
     # tools of the client: [{name, description, input_schema}]
-    tool_schemas: List[Any]
+    tool_schemas: List[Dict[str, Any]]
     # tools of the model's provider, objects
-    server_tools: List[Any]
+    server_tools: List[Dict[str, Any]]
     # texts
-    beta_headers: List[Any]
+    beta_headers: List[str]
     # passed on to the provider: temperature …
     api_kwargs: Dict[str, Any]
     # how the stream is written: xml, json …
@@ -761,11 +761,11 @@ class _ResumptionRequired(TypedDict):
     # the thread's
     title: Optional[str]
     # of tool_schemas
-    tool_names: List[Any]
+    tool_names: List[str]
     # that unfinished runs wait for: [{tool_use_id, name, input}]
-    pending_frontend_tools: List[Any]
+    pending_frontend_tools: List[Dict[str, Any]]
     # that are in while others are missing
-    pending_backend_results: List[Any]
+    pending_backend_results: List[Dict[str, Any]]
     awaiting_frontend_tools: bool
     created_at: str
     updated_at: str
@@ -778,9 +778,9 @@ class _ResumptionRequired(TypedDict):
 
 class Resumption(_ResumptionRequired, total=False):
     # the compacted messages; what a write leaves out stays
-    messages: List[Any]
+    messages: List[Dict[str, Any]]
     # all messages of the run under way; its history entry takes them over when it ends
-    conversation_history: List[Any]
+    conversation_history: List[Dict[str, Any]]
 
 
 class ResumptionBody(TypedDict, total=False):
@@ -797,13 +797,13 @@ class ResumptionBody(TypedDict, total=False):
     # where code is executed
     container_id: Optional[str]
     # the compacted messages; what a write leaves out stays
-    messages: List[Any]
+    messages: List[Dict[str, Any]]
     # tools of the client: [{name, description, input_schema}]
-    tool_schemas: List[Any]
+    tool_schemas: List[Dict[str, Any]]
     # tools of the model's provider, objects
-    server_tools: List[Any]
+    server_tools: List[Dict[str, Any]]
     # texts
-    beta_headers: List[Any]
+    beta_headers: List[str]
     # passed on to the provider: temperature …
     api_kwargs: Dict[str, Any]
     # how the stream is written: xml, json …
@@ -828,7 +828,7 @@ class ResumptionBody(TypedDict, total=False):
     # to go on from
     current_step: int
     # all messages of the run under way; its history entry takes them over when it ends
-    conversation_history: List[Any]
+    conversation_history: List[Dict[str, Any]]
     # the thread's
     title: Optional[str]
 
@@ -847,13 +847,13 @@ class ResumptionPatch(TypedDict, total=False):
     # where code is executed
     container_id: Optional[str]
     # the compacted messages; what a write leaves out stays
-    messages: List[Any]
+    messages: List[Dict[str, Any]]
     # tools of the client: [{name, description, input_schema}]
-    tool_schemas: List[Any]
+    tool_schemas: List[Dict[str, Any]]
     # tools of the model's provider, objects
-    server_tools: List[Any]
+    server_tools: List[Dict[str, Any]]
     # texts
-    beta_headers: List[Any]
+    beta_headers: List[str]
     # passed on to the provider: temperature …
     api_kwargs: Dict[str, Any]
     # how the stream is written: xml, json …
@@ -878,16 +878,16 @@ class ResumptionPatch(TypedDict, total=False):
     # to go on from
     current_step: int
     # all messages of the run under way; its history entry takes them over when it ends
-    conversation_history: List[Any]
+    conversation_history: List[Dict[str, Any]]
     # the thread's
     title: Optional[str]
 
 
 class ResumptionAppend(TypedDict, total=False):
     # to the end of messages
-    append: List[Any]
+    append: List[Dict[str, Any]]
     # to the end of conversation_history
-    append_history: List[Any]
+    append_history: List[Dict[str, Any]]
 
 
 class _HistoryEntryRequired(TypedDict):
@@ -895,7 +895,7 @@ class _HistoryEntryRequired(TypedDict):
     # end_turn, max_steps, tool_use …; failed and cancelled where nobody said
     stop_reason: Optional[str]
     # [{file_id, filename, …}]
-    generated_files: List[Any]
+    generated_files: List[Dict[str, Any]]
     extras: Dict[str, Any]
     conversation_id: str
     thread_id: str
@@ -923,7 +923,7 @@ class _HistoryEntryRequired(TypedDict):
 
 class HistoryEntry(_HistoryEntryRequired, total=False):
     # the whole conversation of the run, not compacted
-    messages: List[Any]
+    messages: List[Dict[str, Any]]
 
 
 class HistoryUsage(TypedDict):
@@ -935,18 +935,18 @@ class HistoryUsage(TypedDict):
 
 class HistoryPatch(TypedDict, total=False):
     # the whole conversation of the run, not compacted
-    messages: List[Any]
+    messages: List[Dict[str, Any]]
     final_response: Optional[str]
     # end_turn, max_steps, tool_use …; failed and cancelled where nobody said
     stop_reason: Optional[str]
     # [{file_id, filename, …}]
-    generated_files: List[Any]
+    generated_files: List[Dict[str, Any]]
     extras: Dict[str, Any]
 
 
 class ThreadContext(TypedDict):
     # oldest first
-    messages: List[Any]
+    messages: List[Dict[str, Any]]
     runs_used: int
     # completed runs in the history of the thread
     runs_available: int
@@ -1307,7 +1307,7 @@ class TurnInput(TypedDict, total=False):
     message: Optional[str]
     attachments: Optional[List[Any]]
     # objects, each with its tool_use_id; 256 at the most
-    tool_results: Optional[List[Any]]
+    tool_results: Optional[List[Dict[str, Any]]]
 
 
 class TurnUsageBody(TypedDict, total=False):
@@ -1762,7 +1762,7 @@ class StepAppend(TypedDict, total=False):
     step_number: Optional[int]
     action_data: Dict[str, Any]
     # the messages at this point; kept for what is new in them
-    messages_snapshot: Optional[List[Any]]
+    messages_snapshot: Optional[List[Dict[str, Any]]]
     # how many messages_snapshot has, unless told
     messages_count: Optional[int]
     estimated_tokens: Optional[int]
@@ -1796,7 +1796,7 @@ class StepInput(TypedDict, total=False):
     step_number: Optional[int]
     action_data: Dict[str, Any]
     # the messages at this point; kept for what is new in them
-    messages_snapshot: Optional[List[Any]]
+    messages_snapshot: Optional[List[Dict[str, Any]]]
     # how many messages_snapshot has, unless told
     messages_count: Optional[int]
     estimated_tokens: Optional[int]
@@ -1878,7 +1878,7 @@ class _StepRequired(TypedDict):
 
 class Step(_StepRequired, total=False):
     # the messages at this point; kept for what is new in them
-    messages_snapshot: Optional[List[Any]]
+    messages_snapshot: Optional[List[Dict[str, Any]]]
     # the tokens of the call, which count for the run; also in action_data
     usage: StepUsage
 
@@ -1909,7 +1909,7 @@ class _LlmCallRequired(TypedDict):
 
 class LlmCall(_LlmCallRequired, total=False):
     # what was sent, when it was logged and is asked for
-    messages: Optional[List[Any]]
+    messages: Optional[List[Dict[str, Any]]]
 
 
 class ToolCall(TypedDict):
@@ -2092,7 +2092,7 @@ class MessageCreate(TypedDict, total=False):
     # at most 100 KiB besides debug, which may have a mebibyte
     metadata: Dict[str, Any]
     # names of files of the thread
-    filenames: List[Any]
+    filenames: List[str]
     # a participant; a key that acts for a principal sends as that one
     sender_id: Optional[str]
     # the run of this thread that it belongs to
@@ -2114,7 +2114,7 @@ class MessageInput(TypedDict, total=False):
     # at most 100 KiB besides debug, which may have a mebibyte
     metadata: Dict[str, Any]
     # names of files of the thread
-    filenames: List[Any]
+    filenames: List[str]
     # a participant; a key that acts for a principal sends as that one
     sender_id: Optional[str]
     # the run of this thread that it belongs to
@@ -2133,7 +2133,7 @@ class _MessageRequired(TypedDict):
     # and in an answer only when asked for
     metadata: Dict[str, Any]
     # names of files of the thread
-    filenames: List[Any]
+    filenames: List[str]
     id: str
     thread_id: str
     # the order of the thread; that of its message.created event
@@ -2159,7 +2159,7 @@ class Message(_MessageRequired, total=False):
     # of a command: its name, arguments and options
     command: Dict[str, Any]
     # ids of the first 100 messages that answer it; not in lists
-    responses: List[Any]
+    responses: List[str]
     # of a search: what stands around the first word that was found
     snippet: str
 
@@ -2179,7 +2179,7 @@ class MessageBody(TypedDict, total=False):
     # and in an answer only when asked for
     metadata: Dict[str, Any]
     # names of files of the thread
-    filenames: List[Any]
+    filenames: List[str]
 
 
 class MessageDebug(TypedDict):
@@ -2192,7 +2192,7 @@ class MessageVersion(TypedDict):
     content: str
     content_type: str
     metadata: Dict[str, Any]
-    filenames: List[Any]
+    filenames: List[str]
     # when this version was written
     created_at: str
 
@@ -2343,7 +2343,7 @@ class CheckpointPut(TypedDict, total=False):
     # for each node, the versions that it has seen
     versions_seen: Dict[str, Any]
     # [{channel, value}]: tool calls and messages that are queued
-    pending_sends: List[Any]
+    pending_sends: List[Dict[str, Any]]
     # its scalar members can be filtered by
     metadata: Dict[str, Any]
     # where in the graph, for lists
@@ -2384,11 +2384,19 @@ class _CheckpointRequired(TypedDict):
 class Checkpoint(_CheckpointRequired, total=False):
     channel_versions: Dict[str, Any]
     versions_seen: Dict[str, Any]
-    pending_sends: List[Any]
+    pending_sends: List[Dict[str, Any]]
     # with include=writes: what tasks have written towards the next checkpoint
-    pending_writes: List[Any]
+    pending_writes: List[PendingWrite]
     # with include=values, and of one checkpoint: the values of its channels
     channel_values: Dict[str, Any]
+
+
+class PendingWrite(TypedDict):
+    task_id: str
+    index: int
+    task_path: str
+    channel: str
+    value: Any
 
 
 class _CheckpointWritesPutRequired(TypedDict):
@@ -2422,7 +2430,7 @@ class CheckpointWrites(TypedDict):
     checkpoint_id: str
     namespace: str
     # [{task_id, task_path, index, channel, value}], by task and index
-    writes: List[Any]
+    writes: List[PendingWrite]
 
 
 class _CheckpointDeltasBodyRequired(TypedDict):
@@ -2478,9 +2486,9 @@ class CheckpointDiff(TypedDict):
     from_id: str
     to_id: str
     # [{channel, change, from_version, to_version}]; added, removed or changed
-    channels: List[Any]
+    channels: List[Dict[str, Any]]
     # a JSON Patch (RFC 6902) that makes the values of one those of the other
-    patch: List[Any]
+    patch: List[Dict[str, Any]]
 
 
 class Recovery(TypedDict):
@@ -2494,14 +2502,14 @@ class Recovery(TypedDict):
     channel_versions: Dict[str, Any]
     versions_seen: Dict[str, Any]
     # what was queued, and may have to be carried out again
-    pending_sends: List[Any]
+    pending_sends: List[Dict[str, Any]]
     # what tasks had done, and need not do again
-    pending_writes: List[Any]
+    pending_writes: List[PendingWrite]
     metadata: Dict[str, Any]
     # [{checkpoint_id, reason}]: newer ones whose content is damaged
-    skipped: List[Any]
+    skipped: List[Dict[str, Any]]
     # [{channel, detail}]: values without a version, and versions without a value
-    warnings: List[Any]
+    warnings: List[Dict[str, Any]]
 
 
 class _RunCheckpointRequired(TypedDict):
@@ -2524,9 +2532,9 @@ class _RunCheckpointRequired(TypedDict):
 class RunCheckpoint(_RunCheckpointRequired, total=False):
     channel_versions: Dict[str, Any]
     versions_seen: Dict[str, Any]
-    pending_sends: List[Any]
+    pending_sends: List[Dict[str, Any]]
     # with include=writes: what tasks have written towards the next checkpoint
-    pending_writes: List[Any]
+    pending_writes: List[PendingWrite]
     # with include=values, and of one checkpoint: the values of its channels
     state: Dict[str, Any]
 
