@@ -101,6 +101,19 @@ describe('the chat agents', { concurrency: 3 }, () => {
       assert.equal(messages.filter((m) => m.sender_role === 'assistant').length, 2);
     });
 
+    test(`a ${language} worker that is told to stop gives its run back at once`, async (t) => {
+      const { chat } = await begin(t);
+      const long = { CHAT_LEASE_MS: '3600000', CHAT_RESEARCH_SECONDS: '3600' };
+      const first = await chat.agent(language, long);
+      const talk = chat.talk(language, 'stop');
+      talk.say('note salt; research pepper');
+      await talk.until(/reading source 1/);
+      assert.equal(await first.stop('SIGTERM'), 0, first.output);
+      await chat.agent(language);
+      assert.match(await talk.end(), /Done: noted: salt; three sources agree about pepper\./);
+      assert.deepEqual(chat.notes(), ['salt']);
+    });
+
     test(`the server dies under the ${language} agent, which goes on`, async (t) => {
       const { server, chat } = await begin(t);
       await chat.agent(language, { CHAT_RESEARCH_SECONDS: '1' });

@@ -177,7 +177,8 @@ def stop(*_: object) -> None:
 
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    signal.signal(signal.SIGTERM, stop)
+    for told in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(told, stop)
     model = choose_model()
     with Cairn() as cairn:
         ensure_agent(cairn)

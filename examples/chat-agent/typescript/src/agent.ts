@@ -173,12 +173,15 @@ class Conversation {
   }
 
   private async useTool(call: ToolCall): Promise<void> {
-    this.signal.throwIfAborted(); // the run is another worker's, or this one is to stop
+    this.signal.throwIfAborted();
     const { name, arguments: given } = call.function;
     await this.tell(`${name} ${given}`);
     const started = performance.now();
-    const id = `${this.run.id}-${call.id}`;
-    const output = await use(name, given, { id, tell: (text) => this.tell(text) });
+    const output = await use(name, given, {
+      id: `${this.run.id}-${call.id}`,
+      signal: this.signal,
+      tell: (text) => this.tell(text),
+    });
     await this.keepResult(call, output);
     const outcome = output.startsWith('error:') ? 'error' : 'success';
     await this.logStep('tool_execution', started,

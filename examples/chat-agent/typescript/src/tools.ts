@@ -6,6 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface Call {
   /** the same whenever the call is made again */
   id: string;
+  /** aborts when the run is another worker's, or this one is to stop */
+  signal: AbortSignal;
   /** shows progress to whoever follows the conversation */
   tell(text: string): Promise<void>;
 }
@@ -38,7 +40,7 @@ async function research({ topic }: Arguments, call: Call): Promise<string> {
   const seconds = Number(process.env.CHAT_RESEARCH_SECONDS ?? 3);
   for (const source of [1, 2, 3]) {
     await call.tell(`reading source ${source} of 3 about ${topic}`);
-    await pause((seconds * 1000) / 3);
+    await pause((seconds * 1000) / 3, undefined, { signal: call.signal });
   }
   return `three sources agree about ${topic}`;
 }
