@@ -53,6 +53,7 @@ static const struct {
                  "\"output_tokens\":1300}}"},
     {"StorePut", "{\"namespace\":[\"users\",\"42\"],\"key\":\"food\",\"value\":{\"text\":"
                  "\"likes pizza\",\"sure\":0.9}}"},
+    {"StoreVector", "{\"path\":\"text\",\"values\":[0.1,0.7,-0.2]}"},
     {"StoreSearch", "{\"namespace_prefix\":[\"users\",\"42\"],\"query\":\"what food do they "
                     "like?\",\"filter\":{\"sure\":{\"$gte\":0.5}},\"limit\":5}"},
     {"StoreNamespaces", "{\"prefix\":[\"users\",\"*\"],\"max_depth\":2}"},

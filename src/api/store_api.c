@@ -36,6 +36,22 @@ const struct schema schema_store_item = {
 static const struct schema schema_store_found_item = {
     "StoreFoundItem", item_fields, COUNT_OF(item_fields), sizeof(struct store_item)};
 
+static const struct field vector_fields[] = {
+    {.name = "path",
+        .kind = FIELD_STRING,
+        .offset = offsetof(struct store_vector, path),
+        .max = STORE_VECTOR_PATH_MAX_BYTES,
+        .summary = "what of the value it was made from, a name of your own"},
+    {.name = "values",
+        .kind = FIELD_ARRAY,
+        .offset = offsetof(struct store_vector, values),
+        .items = "number",
+        .max = STORE_VECTOR_TEXT_MAX_BYTES,
+        .summary = "1 to 4096 numbers, kept with 32 bits each"},
+};
+const struct schema schema_store_vector = {
+    "StoreVector", vector_fields, COUNT_OF(vector_fields), sizeof(struct store_vector)};
+
 static const struct field put_fields[] = {
     STORE_NAMESPACE_FIELD(0), STORE_KEY_FIELD(0), STORE_VALUE_FIELDS(0)};
 const struct schema schema_store_put = {
@@ -110,6 +126,23 @@ static enum error join(
     return store_join_namespace(c, ask->labels, pointer_to(c, at, "namespace"), out_ns);
 }
 
+static enum error encode_vectors(
+    struct context *c, const struct store_ask *ask, struct str at, struct store_item *item)
+{
+    const struct store_vector *given = ask->vectors.items;
+    size_t n = ask->vectors.count;
+    struct store_vector_bytes *vectors = ARENA_ARRAY(c->arena, struct store_vector_bytes, n + 1);
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < n; i++) {
+        struct str values = arena_printf(c->arena, "%.*s/vectors/%zu/values", STR_ARG(at), i);
+        vectors[i].path = given[i].path;
+        e = store_vector_encode(c, given[i].values, values, &vectors[i]);
+    }
+    item->vectors = vectors;
+    item->n_vectors = n;
+    return e;
+}
+
 enum error store_do_put(struct context *c, const struct store_ask *ask, struct str at,
     struct store_item *out_item, bool *out_is_new)
 {
@@ -117,6 +150,8 @@ enum error store_do_put(struct context *c, const struct store_ask *ask, struct s
     item.has_expires_at = ask->has_ttl_s;
     item.expires_at = c->now_us + ask->ttl_s * 1000000;
     enum error e = join(c, ask, at, &item.ns);
+    if (e == OK)
+        e = encode_vectors(c, ask, at, &item);
     if (e == OK)
         e = store_item_put(c, &item, out_is_new);
     if (e == OK)
@@ -232,7 +267,7 @@ static bool read_numbers(struct str text, int64_t *out, size_t n)
 static enum error read_position(
     struct context *c, const struct store_ask *ask, struct str at, struct store_position *out)
 {
-    bool is_ranked = ask->query.len > 0;
+    bool is_ranked = ask->query.len > 0 || !str_is_none(ask->vector);
     int64_t numbers[3];
     struct str text;
     if (str_is_none(ask->cursor))
@@ -265,9 +300,13 @@ enum error store_do_search(
     struct store_search search = {.at = at,
         .filter = ask->filter,
         .query = ask->query,
+        .vector = ask->vector,
         .limit = ask->has_limit ? (size_t)ask->limit : STORE_SEARCH_DEFAULT,
         .offset = (size_t)ask->offset};
     struct store_found found;
+    if (ask->query.len > 0 && !str_is_none(ask->vector))
+        return problem_fault(
+            c->problem, pointer_to(c, at, "vector"), "cannot be given together with query");
     enum error e =
         store_join_namespace(c, ask->prefix, pointer_to(c, at, "namespace_prefix"), &search.prefix);
     if (e == OK)

@@ -8,6 +8,7 @@
 
 #include "api/call.h"
 #include "model/store_search.h"
+#include "model/store_vectors.h"
 
 enum { STORE_CURSOR_MAX_BYTES = 2 * STORE_NAMESPACE_MAX_BYTES };
 
@@ -18,6 +19,8 @@ struct store_ask {
     struct str value;
     bool has_ttl_s;
     int64_t ttl_s;
+    struct nested_list vectors; /* struct store_vector */
+    struct str vector;
     struct str_list prefix;
     struct str_list suffix;
     bool has_max_depth;
@@ -30,6 +33,11 @@ struct store_ask {
     int64_t offset;
     struct str cursor;
 };
+
+extern const struct schema schema_store_vector;
+
+/* Of the text that a number takes, with much room. */
+enum { STORE_VECTOR_TEXT_MAX_BYTES = STORE_DIMENSIONS_MAX * 32 };
 
 #define STORE_ASKED(member) offsetof(struct store_ask, member)
 #define STORE_NAMESPACE_FIELD(more)                                                        \
@@ -50,6 +58,13 @@ struct store_ask {
         .offset = STORE_ASKED(value),                                                           \
         .max = STORE_VALUE_MAX_BYTES,                                                           \
         .summary = "a JSON object of up to 1 MiB"},                                             \
+        {.name = "vectors",                                                                     \
+            .kind = FIELD_NESTED_LIST,                                                          \
+            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                           \
+            .offset = STORE_ASKED(vectors),                                                     \
+            .max = STORE_ITEM_VECTORS_MAX,                                                      \
+            .nested = &schema_store_vector,                                                     \
+            .summary = "up to 16, by which it is found; without them it has none"},             \
     {                                                                                           \
         .name = "ttl_s", .kind = FIELD_INT, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,           \
         .offset = STORE_ASKED(ttl_s), .has_offset = STORE_ASKED(has_ttl_s), .min = 1,           \
@@ -69,6 +84,13 @@ struct store_ask {
             .max = STORE_FILTER_MAX_BYTES,                                                      \
             .summary = "by member of the value: what it must be equal to, or $eq $ne $gt $gte " \
                        "$lt $lte $in $nin of it"},                                              \
+        {.name = "vector",                                                                      \
+            .kind = FIELD_ARRAY,                                                                \
+            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                           \
+            .offset = STORE_ASKED(vector),                                                      \
+            .items = "number",                                                                  \
+            .max = STORE_VECTOR_TEXT_MAX_BYTES,                                                 \
+            .summary = "numbers: items whose vectors are most like it, by cosine"},             \
     {                                                                                           \
         .name = "query", .kind = FIELD_STRING, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,        \
         .offset = STORE_ASKED(query), .max = STORE_QUERY_MAX_BYTES,                             \

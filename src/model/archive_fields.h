@@ -58,5 +58,6 @@ extern const struct archive_field archive_notebook_threads[4];
 
 /* archive_store.c */
 extern const struct archive_field archive_store_items[8];
+extern const struct archive_field archive_store_vectors[6];
 
 #endif

@@ -196,6 +196,14 @@ static enum error other_item(struct archive_walk *w, const struct archive_value 
         STR_ARG(key), (int)ns.len - 1, ns.ptr, w->member->name, (long long)w->line);
 }
 
+static enum error no_item(struct archive_walk *w)
+{
+    struct import *im = w->data;
+    return problem_set(im->c->problem, ERR_CONFLICT,
+        "%s line %lld names an item that is not there, or that has this vector already",
+        w->member->name, (long long)w->line);
+}
+
 static enum error conflict(
     struct archive_walk *w, const struct archive_value *row, struct uuid taken)
 {
@@ -205,6 +213,8 @@ static enum error conflict(
         return other_price(w, row);
     if (w->member == &archive_members[MEMBER_STORE_ITEMS])
         return other_item(w, row);
+    if (w->member == &archive_members[MEMBER_STORE_VECTORS])
+        return no_item(w);
     struct uuid own = row[archive_field(w->member, "id")].id;
     uuid_format(taken, text);
     if (uuid_eq(own, taken))

@@ -250,6 +250,14 @@ static enum error judge_store_item(
     return store_join_namespace(c, labels, STR("\"namespace\""), &unused);
 }
 
+static enum error judge_store_vector(
+    struct context *c, struct archive_walk *w, struct archive_value *row)
+{
+    if (field(w, row, "bytes")->bytes.len % sizeof(float) != 0)
+        return broken(w, "\"bytes\" must be whole numbers of 32 bits");
+    return judge_store_item(c, w, row);
+}
+
 typedef enum error rule(struct context *c, struct archive_walk *w, struct archive_value *row);
 static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_AGENT_STORAGE] = judge_storage,
@@ -263,6 +271,7 @@ static rule *const RULES[MEMBER_COUNT] = {
     [MEMBER_CHECKPOINTS] = judge_checkpoint,
     [MEMBER_PRICES] = judge_price,
     [MEMBER_STORE_ITEMS] = judge_store_item,
+    [MEMBER_STORE_VECTORS] = judge_store_vector,
     [MEMBER_RESUMPTIONS] = judge_resumption,
     [MEMBER_AWAITED_TOOLS] = judge_awaited_tool,
 };

@@ -688,6 +688,10 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
         FIELDS(archive_store_items), VERY_FEW, {NULL, NULL, &SQL_ARCHIVE_STORE_OF_TENANT},
         {&SQL_ARCHIVE_ADD_STORE_ITEM}, &SQL_ARCHIVE_TAKEN_STORE_ITEM, .has_name = true,
         .is_later = true},
+    [MEMBER_STORE_VECTORS] = {"store_vectors.jsonl", "vector of the store", {"store_vectors"},
+        FIELDS(archive_store_vectors), MANY, {NULL, NULL, &SQL_ARCHIVE_STORE_VECTORS_OF_TENANT},
+        {&SQL_ARCHIVE_ADD_STORE_VECTOR}, &SQL_ARCHIVE_TAKEN_STORE_VECTOR, .has_name = true,
+        .is_later = true},
 };
 
 #define OF_THE_PLACE "it belongs to the place that the archive was made in"
@@ -743,6 +747,8 @@ const struct archive_omission archive_omissions[] = {
     {"store_items", "number", "numbers are given anew"},
     {"store_items", "size_bytes", "it is the length of the value"},
     {"store_items", "is_searchable", OF_WORDS},
+    {"store_vectors", "number", "it is that of the item"},
+    {"store_vectors", "dimensions", "it is the number of bytes, divided by 4"},
     {"store_words", NULL, OF_WORDS},
     {"store_words_", NULL, OF_WORDS},
 };

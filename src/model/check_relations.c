@@ -40,6 +40,8 @@ static const struct {
     {"store", "tenant", &SQL_CHECK_STORE,
         "an item of its store must have a namespace, and the size that it says (version", ")",
         true},
+    {"store", "tenant", &SQL_CHECK_STORE_VECTORS,
+        "a vector of its store must have as many numbers as it says (", ")", false},
     {"step-numbers", "run", &SQL_CHECK_STEP_NUMBERS, "it counts",
         " steps, and does not have those from 1 to that", false},
     {"step-messages", "run", &SQL_CHECK_STEP_MESSAGES, "the messages of step", " are not there",

@@ -70,6 +70,10 @@ SELECT tenant_id, version FROM store_items WHERE version < 1 OR namespace NOT LI
 OR size_bytes <> {{sqlite: length(CAST(value AS BLOB))}}
     {{postgres: octet_length(CAST(value AS text))}} LIMIT :limit;
 
+-- name: check_store_vectors
+SELECT tenant_id, dimensions FROM store_vectors WHERE dimensions < 1 OR dimensions * 4 <>
+    {{sqlite: length(bytes)}}{{postgres: octet_length(bytes)}} LIMIT :limit;
+
 -- PostgreSQL's type has looked at them.
 -- A number is there once: so many of them up to the greatest are all.
 -- name: check_step_numbers

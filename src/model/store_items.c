@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 #include "model/statements.h"
+#include "model/store_vectors.h"
 
 enum { EXPIRED_A_PASS = 200 };
 
@@ -210,6 +211,8 @@ enum error store_item_put(struct context *c, struct store_item *item, bool *out_
     e = before.is_live ? update(c, item) : insert(c, item);
     if (e == OK)
         e = store_index(c, item);
+    if (e == OK && (before.is_live || item->n_vectors > 0))
+        e = store_put_vectors(c, item->number, item->vectors, item->n_vectors);
     if (e == OK)
         *out_is_new = !before.is_live;
     return e;

@@ -23,6 +23,8 @@ enum {
 };
 #define STORE_TTL_MAX_S (100 * 366 * INT64_C(86400))
 
+struct store_vector_bytes; /* store_vectors.h */
+
 struct store_item {
     int64_t number;
     struct str_list labels;
@@ -35,6 +37,8 @@ struct store_item {
     bool has_expires_at;
     int64_t expires_at;
     int64_t version;
+    const struct store_vector_bytes *vectors; /* what is put; never read */
+    size_t n_vectors;
     bool has_score; /* of a search that ranks: 1 is all that can be had, told as money is */
     int64_t score;
 };
@@ -56,8 +60,8 @@ struct str store_above_namespace(struct arena *arena, struct str prefix);
 /* ERR_NOT_FOUND when there is none, or not any more. */
 MUST_CHECK enum error store_item_get(
     struct context *c, struct str ns, struct str key, struct store_item *out_item);
-/* Writes ns, key, value and expiry; fills in the rest of `item`. out_is_new: there was none.
- * ERR_STALE when the request names another version. */
+/* Writes ns, key, value, expiry and vectors; fills in the rest of `item`. out_is_new: there was
+ * none. ERR_STALE when the request names another version. */
 MUST_CHECK enum error store_item_put(struct context *c, struct store_item *item, bool *out_is_new);
 MUST_CHECK enum error store_item_delete(struct context *c, struct str ns, struct str key);
 

@@ -1,20 +1,10 @@
 #include "model/store_search.h"
 
-#include <stdlib.h>
-
 #include "model/statements.h"
 #include "model/store_filter.h"
-#include "model/store_words.h"
+#include "model/store_rank.h"
 
 enum { HEADS_A_PAGE = 500, READ_AT_ONCE = 64, READ_MAX_BYTES = 4 * 1024 * 1024 };
-
-/* An item that may be in the answer, before it is read. */
-struct candidate {
-    int64_t number;
-    int64_t updated_at;
-    int64_t size_bytes;
-    double score;
-};
 
 /* A search under way. */
 struct walk {
@@ -76,7 +66,8 @@ static void keep(struct walk *w, const struct store_item *item, const struct can
     kept->key = arena_str(w->c->arena, item->key);
     kept->value = arena_str(w->c->arena, item->value);
     kept->has_score = w->is_ranked;
-    kept->score = (int64_t)(candidate->score * STORE_SCORE_UNIT + 0.5);
+    kept->score =
+        (int64_t)(candidate->score * STORE_SCORE_UNIT + (candidate->score < 0 ? -0.5 : 0.5));
     w->answer_bytes += kept->value.len;
 }
 
@@ -171,19 +162,6 @@ static void bind_place(struct walk *w, struct query *q)
     query_i64(q, "now", w->c->now_us);
 }
 
-static enum error read_heads(struct query *q, size_t max, struct candidate *out, size_t *out_count)
-{
-    size_t n = 0;
-    for (; n < max && query_next(q); n++) {
-        out[n].number = row_i64(q);
-        out[n].updated_at = row_i64(q);
-        out[n].size_bytes = row_i64(q);
-        out[n].score = 0;
-    }
-    *out_count = n;
-    return query_end(q);
-}
-
 static enum error walk_by_time(struct walk *w)
 {
     const struct store_position *from = &w->search->from;
@@ -199,7 +177,7 @@ static enum error walk_by_time(struct walk *w)
         query_i64(&q, "before_at", last.updated_at);
         query_i64(&q, "before_number", last.number);
         query_i64(&q, "limit", (int64_t)page);
-        e = read_heads(&q, page, heads, &n);
+        e = store_read_heads(&q, page, heads, &n);
         if (e == OK && n > 0) {
             last = heads[n - 1];
             e = walk_over(w, heads, n);
@@ -210,96 +188,16 @@ static enum error walk_by_time(struct walk *w)
 
 /* --- By rank ---------------------------------------------------------------------------------- */
 
-/* One word in the engine's language; words.h leaves nothing in it that means something there. */
-static struct str match_of(struct walk *w, struct str word)
-{
-    struct str place = store_place_word(w->c, w->search->prefix);
-    return arena_printf(w->c->arena,
-        tx_engine(w->c->tx) == ENGINE_POSTGRES ? "'%.*s' & '%.*s'" : "\"%.*s\" AND \"%.*s\"",
-        STR_ARG(place), STR_ARG(word));
-}
-
-/* The fewer items have a word, the more it counts: one more each time they are half as many. */
-static int64_t weight_of(size_t items)
-{
-    int64_t weight = 1;
-    for (size_t i = items > 0 ? items : 1; i < STORE_WORD_ITEMS_MAX; i *= 2)
-        weight++;
-    return weight;
-}
-
-/* The items with this word. */
-static enum error find_word(struct walk *w, struct str word, struct candidate *out,
-    size_t *out_count, int64_t *total_weight)
-{
-    struct query q;
-    context_query(w->c, &q, &SQL_STORE_WORD_FIND);
-    query_text(&q, "match", match_of(w, word));
-    bind_place(w, &q);
-    query_i64(&q, "limit", STORE_WORD_ITEMS_MAX);
-    enum error e = read_heads(&q, STORE_WORD_ITEMS_MAX, out, out_count);
-    size_t n = e == OK ? *out_count : 0;
-    int64_t weight = weight_of(n);
-    for (size_t i = 0; i < n; i++)
-        out[i].score = (double)weight; /* whole, so that sums are exact */
-    *total_weight += weight;
-    return e;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    if (x->updated_at != y->updated_at)
-        return x->updated_at > y->updated_at ? -1 : 1;
-    return by_number(b, a);
-}
-
-/* One of each number, with the sum of their weights as a share of all. */
-static size_t merge(struct candidate *all, size_t n, int64_t total_weight)
-{
-    size_t count = 0;
-    if (n > 0)
-        qsort(all, n, sizeof *all, by_number);
-    for (size_t i = 0; i < n; i++) {
-        if (count > 0 && all[count - 1].number == all[i].number)
-            all[count - 1].score += all[i].score;
-        else
-            all[count++] = all[i];
-    }
-    for (size_t i = 0; i < count; i++)
-        all[i].score /= (double)total_weight;
-    if (count > 0)
-        qsort(all, count, sizeof *all, by_rank);
-    return count;
-}
-
-static enum error walk_by_words(struct walk *w)
+static enum error walk_by_rank(struct walk *w)
 {
     struct arena ranks;
-    struct word_set words;
-    size_t n = 0, found = 0;
-    int64_t total_weight = 0;
-    enum error e = OK;
+    struct candidate *all = NULL;
+    size_t n = 0;
     arena_init(&ranks, SIZE_MAX);
-    word_set_init(&words, &ranks, STORE_QUERY_WORDS_MAX, SIZE_MAX);
-    word_set_add_text(&words, w->search->query);
-    struct candidate *all =
-        arena_alloc(&ranks, (words.count * STORE_WORD_ITEMS_MAX + 1) * sizeof *all);
-    for (size_t i = 0; e == OK && i < words.count; i++) {
-        e = find_word(w, words.words[i], all + n, &found, &total_weight);
-        n += found;
-    }
-    if (e == OK)
-        n = merge(all, n, total_weight);
-    if (e == OK && (size_t)w->place < n)
+    enum error e = str_is_none(w->search->vector)
+                       ? store_rank_by_words(w->c, w->search, &ranks, &all, &n)
+                       : store_rank_by_vector(w->c, w->search, &ranks, &all, &n);
+    if (e == OK && w->place < (int64_t)n)
         e = walk_over(w, all + w->place, n - (size_t)w->place);
     arena_deinit(&ranks);
     return e;
@@ -309,7 +207,7 @@ enum error store_search(
     struct context *c, const struct store_search *search, struct store_found *out_found)
 {
     struct walk w = {.c = c, .search = search, .found = out_found};
-    w.is_ranked = search->query.len > 0;
+    w.is_ranked = search->query.len > 0 || !str_is_none(search->vector);
     w.above = store_above_namespace(c->arena, search->prefix);
     w.skip = search->from.is_given ? (size_t)search->from.skip : search->offset;
     w.place = search->from.is_given && w.is_ranked ? search->from.number : 0;
@@ -323,7 +221,7 @@ enum error store_search(
         return problem_fault(c->problem, arena_printf(c->arena, "%.*s/cursor", STR_ARG(search->at)),
             "must be a next_cursor of the same search");
     arena_init(&w.scratch, SIZE_MAX);
-    e = w.is_ranked ? walk_by_words(&w) : walk_by_time(&w);
+    e = w.is_ranked ? walk_by_rank(&w) : walk_by_time(&w);
     arena_deinit(&w.scratch);
     out_found->more = w.is_over;
     return e;

@@ -1,6 +1,6 @@
 /*
  * Search in the store: items under a prefix of namespaces, newest first, or ranked by the words
- * that they have of a query. And which namespaces there are.
+ * that they have of a query or by the likeness of their vectors. And which namespaces there are.
  *
  * The work of one search is bounded. With a filter it looks at STORE_LOOKS_MAX items, or
  * STORE_LOOKED_MAX_BYTES of them, at most: then the page ends there, also when it is empty, and
@@ -40,6 +40,7 @@ struct store_search {
     struct str prefix; /* as it is stored */
     struct str filter; /* JSON; STR_NONE: none */
     struct str query;  /* STR_NONE or empty: none */
+    struct str vector; /* a JSON array of numbers; STR_NONE: none. Not with a query */
     size_t limit;
     size_t offset; /* not with a position */
     struct store_position from;

@@ -134,6 +134,11 @@ async function fill(server, { events = 300 } = {}) {
   await append(bob, queue.id, { kind: 'progress', run_id: claimed.id }, token(claimed));
   expectStatus(await bob.post(`/v1/threads/${queue.id}/runs`, { policy: 'enqueue' }), 201);
 
+  for (let i = 0; i < 5; i++)
+    expectStatus(await alice.put('/v1/store/items', { namespace: ['users', `ä${i}`], key: 'k',
+      value: { i, text: 'é' }, ttl_s: 86_400,
+      vectors: [{ path: 'text', values: [i, 1.5] }] }), 201);
+
   const once = { headers: { 'Idempotency-Key': 'just-Once' } };
   const first = await alice.post('/v1/threads', { title: 'once' }, once);
   expectStatus(first, 201);
@@ -190,6 +195,8 @@ async function readEverything({ operator, alice, bob }) {
       assert.ok([200, 400, 410].includes(answer.status), `${path}: ${answer.text}`);
       pages[path] = told(answer);
     }
+    for (const body of [{ limit: 2 }, { vector: [1, 0] }, { filter: { i: { $gt: 2 } } }])
+      pages[`store ${JSON.stringify(body)}`] = told(await client.post('/v1/store/search', body));
     all[name] = pages;
   }
   return all;

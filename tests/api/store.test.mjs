@@ -257,6 +257,69 @@ test('search in the store', async (t) => {
   });
 });
 
+test('vectors of the store', async (t) => {
+  const server = await startServer(t);
+  const { open } = server;
+  const vectors = (...lists) => ({ vectors: lists.map((values) => ({ path: 'text', values })) });
+  const namespace = ['v'];
+  expectStatus(await put(open, namespace, 'east', { n: 1 }, vectors([1, 0])), 201);
+  expectStatus(await put(open, namespace, 'north', { n: 2 }, vectors([0, 5e-1])), 201);
+  expectStatus(await put(open, namespace, 'both', { n: 3 }, vectors([-1, 0], [3, 4])), 201);
+  expectStatus(await put(open, namespace, 'none', { n: 4 }), 201);
+  expectStatus(await put(open, ['other'], 'x', { n: 1 }, vectors([1, 0, 0])), 201);
+  const found = async (vector, more = {}) =>
+    (await search(open, { namespace_prefix: ['v'], vector, ...more })).data
+      .map((item) => [item.key, item.score]);
+
+  await t.test('the most like come first, by the best vector of each', async () => {
+    assert.deepEqual(await found([2, 0]), [['east', 1], ['both', 0.6], ['north', 0]]);
+    assert.deepEqual(await found([0, 1]), [['north', 1], ['both', 0.8], ['east', 0]]);
+    assert.deepEqual(await found([-1, 0]), [['both', 1], ['north', 0], ['east', -1]]);
+    assert.deepEqual(await found([2, 0], { filter: { n: { $gt: 1 } } }),
+      [['both', 0.6], ['north', 0]]);
+    assert.deepEqual(await found([2, 0], { limit: 1, offset: 1 }), [['both', 0.6]]);
+    const page = await search(open, { namespace_prefix: ['v'], vector: [2, 0], limit: 2 });
+    const next = await search(open, { namespace_prefix: ['v'], vector: [2, 0], limit: 2,
+      cursor: page.next_cursor });
+    assert.deepEqual([keysOf(page), keysOf(next)], [['east', 'both'], ['north']]);
+    assert.deepEqual(await found([0, 0]), [['both', 0], ['north', 0], ['east', 0]]);
+    assert.deepEqual((await search(open, { namespace_prefix: ['w'], vector: [1] })).data, []);
+  });
+
+  await t.test('another put takes them away, or has its own', async () => {
+    expectStatus(await put(open, namespace, 'east', { n: 1 }), 200);
+    assert.deepEqual((await found([1, 0])).map(([key]) => key), ['both', 'north']);
+    const operations = [{ op: 'put', namespace, key: 'east', value: {}, ...vectors([0, -1]) },
+      { op: 'search', namespace_prefix: namespace, vector: [0, -1], limit: 1 }];
+    const { results } = expectStatus(await open.post('/v1/store/batch', { operations }), 200);
+    assert.deepEqual([results[1].data[0].key, results[1].data[0].score], ['east', 1]);
+    expectStatus(await open.del(at(namespace, 'both')), 204);
+    assert.deepEqual((await found([1, 0])).map(([key]) => key), ['east', 'north']);
+  });
+
+  await t.test('bad vectors are refused, and told where', async () => {
+    const refused = async (values, pointer, rule) =>
+      expectRule(await put(open, namespace, 'bad', {}, vectors([1], values)), pointer, rule);
+    await refused([], '/vectors/1/values', 'must have 1 to 4096 numbers');
+    await refused(Array(4097).fill(0), '/vectors/1/values', 'must have 1 to 4096 numbers');
+    await refused([1, 'x'], '/vectors/1/values/1', 'must be a number of 32 bits');
+    await refused([1e39], '/vectors/1/values/0', 'must be a number of 32 bits');
+    expectRule(await put(open, namespace, 'bad', {}, vectors(...Array(17).fill([1]))), '/vectors',
+      'must have at most 16 items');
+    expectProblem(await get(open, namespace, 'bad'), 404, 'not_found');
+    const asked = async (body, pointer, rule) =>
+      expectRule(await open.post('/v1/store/search', body), pointer, rule);
+    await asked({ vector: [1], query: 'x' }, '/vector', 'cannot be given together with query');
+    await asked({ vector: [null] }, '/vector/0', 'must be a number of 32 bits');
+    await asked({ namespace_prefix: ['v'], vector: [1, 2, 3] }, '/vector',
+      'must have 2 numbers, as the vectors have that are under this prefix');
+    expectStatus(await put(open, ['wide'], 'k', {}, vectors(Array(4096).fill(0.123456789))), 201);
+    const { data } = await search(open, { namespace_prefix: ['wide'],
+      vector: Array(4096).fill(7) });
+    assert.equal(data[0].score, 1);
+  });
+});
+
 test('namespaces of the store', async (t) => {
   const { open } = await startServer(t);
   for (const namespace of [['a'], ['a', 'b'], ['a', 'b', 'c'], ['a', 'b', 'd'], ['a', 'x', 'c'],

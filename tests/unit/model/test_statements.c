@@ -14,7 +14,7 @@ static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotenc
     "run_phases", "turns", "item_dictionaries", "items", "snapshots", "snapshot_items",
     "snapshot_garbage", "item_doubts", "checkpoints", "checkpoint_writes", "steps", "resumptions",
     "awaited_tools", "history_entries", "prices", "run_usage", "usage_days", "eval_runs",
-    "notebook_records", "notebook_threads", "store_items", "store_words"};
+    "notebook_records", "notebook_threads", "store_items", "store_vectors", "store_words"};
 
 /* Those of them that SQLite does not have, or has without the column. */
 static bool is_of_postgres(const char *table)
@@ -53,6 +53,7 @@ static const struct {
     {"store_first_expired", "the sweep; it then acts for that tenant"},
     {"store_first_unsearchable", "the sweep; it then acts for that tenant"},
     {"check_store", "cairn check"},
+    {"check_store_vectors", "cairn check"},
     {"check_threads", "cairn check, which looks at the whole database"},
     {"check_runs", "cairn check"},
     {"check_keys", "cairn check"},

@@ -2,6 +2,7 @@
 #include "archive_files.h"
 #include "base/memory.h"
 #include "model/store_search.h"
+#include "model/store_vectors.h"
 
 static struct store_item put(
     struct fixture *f, struct uuid tenant, const char *ns, const char *key, const char *value)
@@ -188,6 +189,42 @@ TEST(a_value_with_more_words_than_count_is_found_by_its_first_ones)
     fixture_end(&f);
 }
 
+TEST(a_search_by_vector_is_refused_where_there_are_more_than_it_compares)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    put_many(&f, 1);
+    /* 16 vectors each of 3,126 items, which is 16 more than 50,000. */
+    sql_exec(&f, on_postgres()
+                     ? "INSERT INTO store_items (tenant_id, namespace, key, size_bytes, created_at,"
+                       " updated_at, is_searchable, value) SELECT tenant_id, namespace, 'c' || g,"
+                       " size_bytes, created_at, updated_at, true, value FROM store_items,"
+                       " generate_series(1, 3125) AS g"
+                     : "INSERT INTO store_items (tenant_id, namespace, key, size_bytes, created_at,"
+                       " updated_at, is_searchable, value) WITH RECURSIVE g(v) AS (SELECT 1 UNION"
+                       " ALL SELECT v + 1 FROM g WHERE v < 3125) SELECT tenant_id, namespace,"
+                       " 'c' || v, size_bytes, created_at, updated_at, 1, value"
+                       " FROM store_items, g");
+    sql_exec(&f, on_postgres()
+                     ? "INSERT INTO store_vectors SELECT tenant_id, number, g, 'p', 1,"
+                       " '\\x0000803f'::bytea FROM store_items, generate_series(1, 16) AS g"
+                     : "INSERT INTO store_vectors WITH RECURSIVE g(v) AS (SELECT 1 UNION ALL"
+                       " SELECT v + 1 FROM g WHERE v < 16) SELECT tenant_id, number, v, 'p', 1,"
+                       " x'0000803f' FROM store_items, g");
+    struct store_search search = {
+        .at = STR(""), .prefix = STR("many."), .vector = STR("[-2]"), .limit = 1};
+    struct store_found found;
+    EXPECT_EQ(store_search(begin_reading(&f), &search, &found), ERR_INVALID);
+    EXPECT_STR(f.problem.faults[0].pointer, STR("/namespace_prefix"));
+    abandon(&f);
+    sql_exec(&f, "DELETE FROM store_items WHERE key = 'k0'");
+    EXPECT_EQ(store_search(begin_reading(&f), &search, &found), OK);
+    EXPECT_EQ(found.count, 1);
+    EXPECT_EQ(found.items[0].score, -(int64_t)STORE_SCORE_UNIT);
+    commit(&f);
+    fixture_end(&f);
+}
+
 TEST(items_go_with_their_tenant_to_the_very_same_bytes_and_are_found_again)
 {
     struct fixture f;
@@ -198,6 +235,19 @@ TEST(items_go_with_their_tenant_to_the_very_same_bytes_and_are_found_again)
     for (int i = 0; i < 40; i++)
         put(&f, DEFAULT_TENANT_ID, i % 2 == 0 ? "a.b." : "a-b.",
             arena_cstr(f.arena, arena_printf(f.arena, "\xc3\xa4%d", i)), "{\"text\":\"word\"}");
+    struct store_vector_bytes vectors[2] = {{.path = STR("a")}, {.path = STR("")}};
+    struct context *c = begin(&f);
+    struct store_item item = {.ns = STR("a."), .key = STR("k"), .value = STR("{}")};
+    bool is_new;
+    EXPECT_EQ(store_vector_encode(c, STR("[1,2.5]"), STR("/v"), &vectors[0]), OK);
+    EXPECT_EQ(store_vector_encode(c, STR("[-1,1e-9]"), STR("/v"), &vectors[1]), OK);
+    for (int i = 0; i < 100; i++) {
+        item.key = arena_printf(f.arena, "v%d", i);
+        item.vectors = vectors;
+        item.n_vectors = 2;
+        EXPECT_EQ(store_item_put(c, &item, &is_new), OK);
+    }
+    commit(&f);
     struct str first = exported(&f, DEFAULT_TENANT_ID, OF_TENANT);
     EXPECT_EQ(imported(&f, other, first, ARCHIVE_IDS_KEEP), OK);
     EXPECT_STR(exported(&f, other, OF_TENANT), first);
@@ -209,5 +259,6 @@ TEST(items_go_with_their_tenant_to_the_very_same_bytes_and_are_found_again)
     } while (report.more);
     EXPECT_EQ(count_found(&f, other, "word", NULL), 40);
     EXPECT_EQ(count_found(&f, other, NULL, "{\"text\":\"word\"}"), 40);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM store_vectors WHERE dimensions = 2"), 400);
     fixture_end(&f);
 }

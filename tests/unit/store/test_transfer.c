@@ -399,9 +399,9 @@ TEST(a_target_with_data_is_refused_and_left_alone)
     places_deinit(&p);
 }
 
-/* As a database was before its tenth migration. */
-static const char OLDER[] = "DROP TABLE store_words; DROP TABLE store_items; "
-                            "DELETE FROM schema_versions WHERE version > 9";
+/* As a database was before its eleventh migration. */
+static const char OLDER[] =
+    "DROP TABLE store_vectors; DELETE FROM schema_versions WHERE version > 10";
 
 TEST(an_older_target_with_data_is_refused_before_its_schema_is_touched)
 {
@@ -411,7 +411,7 @@ TEST(an_older_target_with_data_is_refused_before_its_schema_is_touched)
     scratch_exec(&p.b, OLDER);
     scratch_exec(&p.b, "INSERT INTO tenants VALUES (" TENANT ", 'other', 0, 1, 1, 1)");
     EXPECT_REFUSED(&p, ERR_CONFLICT, "already holds data");
-    EXPECT_EQ(scratch_i64(&p.b, "SELECT max(version) FROM schema_versions"), 9);
+    EXPECT_EQ(scratch_i64(&p.b, "SELECT max(version) FROM schema_versions"), 10);
     scratch_exec(&p.b, "DELETE FROM tenants");
     EXPECT_EQ(transfer(&p, NULL), OK);
     places_deinit(&p);
@@ -762,7 +762,7 @@ POSTGRES_TEST(an_older_schema_with_data_is_refused_before_it_is_touched)
     beside(&p, "INSERT INTO tenants (id, name, created_at, updated_at)"
                " VALUES ('018f0000-0000-7000-8000-0000000000a1', 'other', 1, 1)");
     EXPECT_REFUSED(&p, ERR_CONFLICT, "already holds data");
-    beside(&p, "DO $$ BEGIN ASSERT (SELECT max(version) FROM schema_versions) = 9; END $$");
+    beside(&p, "DO $$ BEGIN ASSERT (SELECT max(version) FROM schema_versions) = 10; END $$");
     beside(&p, "DELETE FROM tenants");
     EXPECT_EQ(transfer(&p, NULL), OK);
     drop_schema(&p);

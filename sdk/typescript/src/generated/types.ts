@@ -2245,8 +2245,17 @@ export interface StorePut {
   key: string;
   /** a JSON object of up to 1 MiB */
   value: JsonObject;
+  /** up to 16, by which it is found; without them it has none */
+  vectors?: StoreVector[] | null;
   /** how many seconds it is there; for good unless told */
   ttl_s?: number | null;
+}
+
+export interface StoreVector {
+  /** what of the value it was made from, a name of your own */
+  path: string;
+  /** 1 to 4096 numbers, kept with 32 bits each */
+  values: unknown[];
 }
 
 export interface StoreItem {
@@ -2268,6 +2277,8 @@ export interface StoreSearch {
    * by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
    */
   filter?: JsonObject | null;
+  /** numbers: items whose vectors are most like it, by cosine */
+  vector?: unknown[] | null;
   /** words: items that have some of them, the best first */
   query?: string | null;
   /** 10 unless told */
@@ -2334,6 +2345,8 @@ export interface StoreOperation {
   key?: string;
   /** a JSON object of up to 1 MiB */
   value?: JsonObject;
+  /** up to 16, by which it is found; without them it has none */
+  vectors?: StoreVector[] | null;
   /** how many seconds it is there; for good unless told */
   ttl_s?: number | null;
   /** the first labels of their namespaces; everything unless told */
@@ -2342,6 +2355,8 @@ export interface StoreOperation {
    * by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
    */
   filter?: JsonObject | null;
+  /** numbers: items whose vectors are most like it, by cosine */
+  vector?: unknown[] | null;
   /** words: items that have some of them, the best first */
   query?: string | null;
   /** their first labels; "*" is any label */

@@ -4476,6 +4476,7 @@ class AsyncStore:
 
     async def put(
         self, *, namespace: Sequence[str], key: str, value: Mapping[str, Any],
+        vectors: Union[Optional[Sequence[types.StoreVector]], Unset] = UNSET,
         ttl_s: Union[Optional[int], Unset] = UNSET, if_match: Optional[ETag] = None,
         if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -4485,13 +4486,14 @@ class AsyncStore:
 
         namespace: labels of 1 to 128 bytes, none with a "." in it: ["users","42"]
         value: a JSON object of up to 1 MiB
+        vectors: up to 16, by which it is found; without them it has none
         ttl_s: how many seconds it is there; for good unless told
         """
         answer: types.StoreItem = await self._caller.call(
-            _operations.STORE_PUT, [],
-            body={"namespace": namespace, "key": key, "value": value, "ttl_s": ttl_s},
-            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.STORE_PUT, [], body={"namespace": namespace, "key": key, "value": value,
+            "vectors": vectors, "ttl_s": ttl_s}, options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4532,6 +4534,7 @@ class AsyncStore:
     def search(
         self, *, namespace_prefix: Union[Optional[Sequence[str]], Unset] = UNSET,
         filter: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        vector: Union[Optional[Sequence[Any]], Unset] = UNSET,
         query: Union[Optional[str], Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET,
         offset: Union[Optional[int], Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
         principal: Optional[str] = None, timeout: Optional[float] = None,
@@ -4542,6 +4545,7 @@ class AsyncStore:
         namespace_prefix: the first labels of their namespaces; everything unless told
         filter: by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in
             $nin of it
+        vector: numbers: items whose vectors are most like it, by cosine
         query: words: items that have some of them, the best first
         limit: 10 unless told
         offset: how many to leave out at first; a cursor goes further
@@ -4549,9 +4553,9 @@ class AsyncStore:
         """
         return self._caller.page(
             _operations.STORE_SEARCH, [], body={"namespace_prefix": namespace_prefix,
-            "filter": filter, "query": query, "limit": limit, "offset": offset, "cursor": cursor},
-            options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            "filter": filter, "vector": vector, "query": query, "limit": limit, "offset": offset,
+            "cursor": cursor}, options=Options(principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     def namespaces(

@@ -2206,8 +2206,17 @@ class _StorePutRequired(TypedDict):
 
 
 class StorePut(_StorePutRequired, total=False):
+    # up to 16, by which it is found; without them it has none
+    vectors: Optional[List[StoreVector]]
     # how many seconds it is there; for good unless told
     ttl_s: Optional[int]
+
+
+class StoreVector(TypedDict):
+    # what of the value it was made from, a name of your own
+    path: str
+    # 1 to 4096 numbers, kept with 32 bits each
+    values: List[Any]
 
 
 class StoreItem(TypedDict):
@@ -2227,6 +2236,8 @@ class StoreSearch(TypedDict, total=False):
     namespace_prefix: Optional[List[str]]
     # by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
     filter: Optional[Dict[str, Any]]
+    # numbers: items whose vectors are most like it, by cosine
+    vector: Optional[List[Any]]
     # words: items that have some of them, the best first
     query: Optional[str]
     # 10 unless told
@@ -2296,12 +2307,16 @@ class StoreOperation(_StoreOperationRequired, total=False):
     key: str
     # a JSON object of up to 1 MiB
     value: Dict[str, Any]
+    # up to 16, by which it is found; without them it has none
+    vectors: Optional[List[StoreVector]]
     # how many seconds it is there; for good unless told
     ttl_s: Optional[int]
     # the first labels of their namespaces; everything unless told
     namespace_prefix: Optional[List[str]]
     # by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
     filter: Optional[Dict[str, Any]]
+    # numbers: items whose vectors are most like it, by cosine
+    vector: Optional[List[Any]]
     # words: items that have some of them, the best first
     query: Optional[str]
     # their first labels; "*" is any label
