@@ -2255,7 +2255,7 @@ export interface StoreVector {
   /** what of the value it was made from, a name of your own */
   path: string;
   /** 1 to 4096 numbers, kept with 32 bits each */
-  values: unknown[];
+  values: number[];
 }
 
 export interface StoreItem {
@@ -2278,7 +2278,7 @@ export interface StoreSearch {
    */
   filter?: JsonObject | null;
   /** numbers: items whose vectors are most like it, by cosine */
-  vector?: unknown[] | null;
+  vector?: number[] | null;
   /** words: items that have some of them, the best first */
   query?: string | null;
   /** 10 unless told */
@@ -2356,7 +2356,7 @@ export interface StoreOperation {
    */
   filter?: JsonObject | null;
   /** numbers: items whose vectors are most like it, by cosine */
-  vector?: unknown[] | null;
+  vector?: number[] | null;
   /** words: items that have some of them, the best first */
   query?: string | null;
   /** their first labels; "*" is any label */

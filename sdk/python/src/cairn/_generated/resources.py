@@ -4533,7 +4533,7 @@ class Store:
     def search(
         self, *, namespace_prefix: Union[Optional[Sequence[str]], Unset] = UNSET,
         filter: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
-        vector: Union[Optional[Sequence[Any]], Unset] = UNSET,
+        vector: Union[Optional[Sequence[float]], Unset] = UNSET,
         query: Union[Optional[str], Unset] = UNSET, limit: Union[Optional[int], Unset] = UNSET,
         offset: Union[Optional[int], Unset] = UNSET, cursor: Union[Optional[str], Unset] = UNSET,
         principal: Optional[str] = None, timeout: Optional[float] = None,

@@ -2216,7 +2216,7 @@ class StoreVector(TypedDict):
     # what of the value it was made from, a name of your own
     path: str
     # 1 to 4096 numbers, kept with 32 bits each
-    values: List[Any]
+    values: List[float]
 
 
 class StoreItem(TypedDict):
@@ -2237,7 +2237,7 @@ class StoreSearch(TypedDict, total=False):
     # by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
     filter: Optional[Dict[str, Any]]
     # numbers: items whose vectors are most like it, by cosine
-    vector: Optional[List[Any]]
+    vector: Optional[List[float]]
     # words: items that have some of them, the best first
     query: Optional[str]
     # 10 unless told
@@ -2316,7 +2316,7 @@ class StoreOperation(_StoreOperationRequired, total=False):
     # by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
     filter: Optional[Dict[str, Any]]
     # numbers: items whose vectors are most like it, by cosine
-    vector: Optional[List[Any]]
+    vector: Optional[List[float]]
     # words: items that have some of them, the best first
     query: Optional[str]
     # their first labels; "*" is any label
