@@ -2,6 +2,7 @@
 import {
   BaseStore,
   type GetOperation,
+  type IndexConfig,
   type Item,
   type ListNamespacesOperation,
   type Operation,
@@ -15,6 +16,7 @@ import {
   type StoreOperation,
 } from "cairn-client";
 import { clientOf } from "./client.js";
+import { Embedding, type Vectors } from "./embedding.js";
 import { canExist, checkNamespace, meet } from "./namespaces.js";
 
 /** What one request takes. */
@@ -28,6 +30,12 @@ const NAMESPACES = 100;
 export interface CairnStoreOptions {
   /** A client, or what makes one; without either CAIRN_URL and CAIRN_API_KEY tell. */
   client?: Cairn | ClientOptions;
+  /**
+   * Embeddings by which items are found: those of the texts at `fields` of an item (the whole of it
+   * unless given) are stored with it, and a `query` finds what is most like it. Without an index
+   * a `query` finds by words.
+   */
+  index?: IndexConfig;
   /** How many seconds an item stays after it was put; for good unless given. */
   ttlSeconds?: number;
 }
@@ -54,11 +62,13 @@ interface Known {
 export class CairnStore extends BaseStore {
   readonly client: Cairn;
   readonly #ttl: { ttl_s?: number };
+  readonly #embedding: Embedding | undefined;
 
   constructor(options: CairnStoreOptions = {}) {
     super();
     this.client = clientOf(options.client);
     this.#ttl = options.ttlSeconds === undefined ? {} : { ttl_s: options.ttlSeconds };
+    this.#embedding = options.index === undefined ? undefined : new Embedding(options.index);
   }
 
   /**
@@ -69,8 +79,11 @@ export class CairnStore extends BaseStore {
     const results: unknown[] = operations.map(() => null);
     const reads: [number, Ask][] = [];
     const puts = new Map<string, [number, Ask]>();
+    for (const operation of operations)
+      if (isPut(operation) && operation.value !== null) checkNamespace(operation.namespace);
+    const vectors = await this.#embedding?.of(operations);
     for (const [i, operation] of operations.entries()) {
-      const ask = this.#askFor(operation);
+      const ask = this.#askFor(operation, vectors?.get(operation) ?? {});
       if ("known" in ask) results[i] = ask.known;
       else if (isPut(operation)) {
         const place = JSON.stringify([operation.namespace, operation.key]);
@@ -86,19 +99,19 @@ export class CairnStore extends BaseStore {
 
   // --- What is asked -------------------------------------------------------------------------
 
-  #askFor(operation: Operation): Ask | Known {
-    if (isPut(operation)) return this.#askPut(operation);
+  #askFor(operation: Operation, vectors: Vectors): Ask | Known {
+    if (isPut(operation)) return this.#askPut(operation, vectors);
     if (isGet(operation)) return askGet(operation);
-    return isSearch(operation) ? askSearch(operation) : askNamespaces(operation);
+    return isSearch(operation) ? askSearch(operation, vectors) : askNamespaces(operation);
   }
 
-  #askPut({ namespace, key, value }: PutOperation): Ask | Known {
+  #askPut({ namespace, key, value }: PutOperation, vectors: Vectors): Ask | Known {
     if (value === null)
       return isPlace(namespace)
         ? { operation: { op: "delete", namespace, key }, read: () => null }
         : { known: null };
-    checkNamespace(namespace);
-    return { operation: { op: "put", namespace, key, value, ...this.#ttl }, read: () => null };
+    const operation = { op: "put" as const, namespace, key, value, ...this.#ttl, ...vectors };
+    return { operation, read: () => null };
   }
 
   // --- Asking --------------------------------------------------------------------------------
@@ -166,8 +179,8 @@ function askGet({ namespace, key }: GetOperation): Ask | Known {
   return { operation: { op: "get", namespace, key }, read };
 }
 
-function askSearch({ namespacePrefix, filter, query, ...page }: SearchOperation): Ask | Known {
-  const { limit = FOUND, offset = 0 } = page;
+function askSearch(search: SearchOperation, { vector }: Vectors): Ask | Known {
+  const { namespacePrefix, filter, query, limit = FOUND, offset = 0 } = search;
   if (limit <= 0 || !canExist(namespacePrefix)) return { known: [] };
   return {
     operation: {
@@ -176,7 +189,7 @@ function askSearch({ namespacePrefix, filter, query, ...page }: SearchOperation)
       limit: Math.min(limit, FOUND_MAX),
       offset,
       ...(filter === undefined ? {} : { filter }),
-      ...(query === undefined ? {} : { query }),
+      ...(vector !== undefined ? { vector } : query === undefined ? {} : { query }),
     },
     list: { wanted: limit, page: FOUND_MAX },
     read: (found) => (found as StoreFoundItem[]).map(foundOf),

@@ -1,7 +1,8 @@
 // The store, beside LangGraph's InMemoryStore: the same calls have the same answers.
 import {
-  type BaseStore, InMemoryStore, InvalidNamespaceError, type Item, type Operation,
+  type BaseStore, InMemoryStore, InvalidNamespaceError, type Item, type Operation, type SearchItem,
 } from "@langchain/langgraph-checkpoint";
+import { Embeddings } from "@langchain/core/embeddings";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { type Cairn, InvalidInput } from "cairn-client";
 import { CairnStore } from "cairn-langgraph";
@@ -164,6 +165,90 @@ describe("as InMemoryStore", () => {
     ];
     await expect(cairn.batch(operations)).rejects.toBeInstanceOf(InvalidNamespaceError);
     expect(await cairn.get(["fine"], "k")).toBeNull();
+  });
+});
+
+/** As many of each letter as a text has: texts with the same letters are alike. */
+class Letters extends Embeddings {
+  readonly calls: string[] = [];
+
+  constructor() {
+    super({});
+  }
+
+  async embedQuery(text: string): Promise<number[]> {
+    this.calls.push(text);
+    const counts = new Array<number>(26).fill(0);
+    for (const letter of text.toLowerCase().match(/[a-z]/g) ?? [])
+      counts[letter.charCodeAt(0) - 97]! += 1;
+    return counts;
+  }
+
+  embedDocuments(texts: string[]): Promise<number[][]> {
+    return Promise.all(texts.map((text) => this.embedQuery(text)));
+  }
+}
+
+describe("with embeddings, as InMemoryStore", () => {
+  const DOCUMENTS: Record<string, Record<string, unknown>> = {
+    rome: { title: "early flight to rome", parts: [{ text: "window seat" }, { text: "coffee" }], n: 1 },
+    oslo: { title: "night train to oslo", parts: [{ text: "bunk bed" }], n: 2 },
+    cat: { title: "feed the cat", parts: [], about: { who: "cat", where: "home" }, n: 3 },
+  };
+
+  const rounded = (found: SearchItem[]) =>
+    found.map(({ key, value, score }) => [key, value, score?.toFixed(5)]);
+
+  /** What a query finds in both, in its order and with its scores. */
+  async function bothFind(fields: string[] | undefined, query: string, options: object = {}) {
+    const index = { dims: 26, embeddings: new Letters(), ...(fields && { fields }) };
+    const found = [];
+    const stores: BaseStore[] = [new InMemoryStore({ index }), new CairnStore({ client, index })];
+    for (const store of stores) {
+      await store.batch(
+        Object.entries(DOCUMENTS).map(([key, value]) => ({ namespace: ["docs"], key, value })),
+      );
+      found.push(rounded(await store.search(["docs"], { query, ...options })));
+    }
+    expect(found[1]).toEqual(found[0]);
+    return found[1]!.map(([key]) => key);
+  }
+
+  it.each<[string[] | undefined, string]>([
+    [undefined, "a window seat"],
+    [["title"], "train"],
+    [["parts[*].text", "title"], "bed bunk"],
+    [["parts[0].text", "title"], "coffee"],
+    [["parts[-1].text", "title"], "coffee"],
+    [["{title,about.who}"], "cat"],
+    [["about.*", "title"], "home"],
+  ])("by %j, %j finds the same, in the same order, with the same scores", async (fields, query) => {
+    expect(await bothFind(fields, query)).toHaveLength(3);
+  });
+
+  it("together with filter, limit and offset", async () => {
+    expect(await bothFind(["title"], "cat", { filter: { n: { $gt: 1 } } })).toEqual(["cat", "oslo"]);
+    expect(await bothFind(["title"], "cat", { limit: 1 })).toEqual(["cat"]);
+    expect(await bothFind(["title"], "cat", { limit: 1, offset: 1 })).toHaveLength(1);
+  });
+
+  it("embeds what a put names, or nothing, and each text once", async () => {
+    const embeddings = new Letters();
+    const store = new CairnStore({ client, index: { dims: 26, embeddings, fields: ["text"] } });
+    await store.put(["e"], "own", { text: "aaa", other: "bbb" }, ["other"]);
+    await store.put(["e"], "none", { text: "bbb" }, false);
+    await store.batch([
+      { namespace: ["e"], key: "one", value: { text: "same" } },
+      { namespace: ["e"], key: "two", value: { text: "same" } },
+    ]);
+    expect(embeddings.calls).toEqual(["bbb", "same"]);
+    const [best, ...others] = await store.search(["e"], { query: "b" });
+    expect([best?.key, best?.score]).toEqual(["own", 1]);
+    expect(others.map(({ key }) => key)).not.toContain("none");
+    expect(await store.search(["e"])).toHaveLength(4);
+    const wrong = new CairnStore({ client, index: { dims: 3, embeddings } });
+    await expect(wrong.put(["e"], "k", { text: "x" })).rejects.toThrow(/26 numbers.*dims is 3/);
+    expect(await wrong.get(["e"], "k")).toBeNull();
   });
 });
 
