@@ -72,6 +72,10 @@ export function failureOfFetch(
   const failed = (why: string, advice: string) => connectionFailed(what, url, why, advice, cause);
   if (code === "ENOTFOUND")
     return hopeless(failed("has a name that nobody knows", "Is `baseUrl` (CAIRN_URL) right?"));
+  if (message === "bad port")
+    return hopeless(
+      failed("has a port that fetch never asks", "Let the server listen on another one."),
+    );
   if (TLS.test(code))
     return hopeless(
       failed(

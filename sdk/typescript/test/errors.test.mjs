@@ -148,7 +148,7 @@ test('a server that refuses', async (t) => {
 
   await t.test('no key is in anything that is shown', () => {
     for (const text of [
-      inspect(client, { depth: 9, showHidden: true }),
+      inspect(client, { depth: 9, showHidden: true, customInspect: false }),
       JSON.stringify(client),
       String(client),
     ])
@@ -230,6 +230,17 @@ test('an address where no Cairn is', async (t) => {
     });
     await fails(quick(url).health(), C.Unavailable, /503 Service Unavailable/);
     assert.equal(asked, 2);
+  });
+
+  await t.test('a port that fetch never asks', async () => {
+    const refused = new Cairn({ baseUrl: 'http://127.0.0.1:9' });
+    await fails(refused.threads.create(), C.ConnectionFailed, /port that fetch never asks/);
+  });
+
+  await t.test('a client shows where it leads', () => {
+    const client = new Cairn({ baseUrl: 'http://127.0.0.1:7420', apiKey: 'cairn_secret' });
+    assert.equal(inspect(client), 'Cairn at http://127.0.0.1:7420');
+    assert.equal(inspect(client.threads.files), 'ThreadsFilesResource at http://127.0.0.1:7420');
   });
 
   await t.test('a name that nobody knows', async () => {
