@@ -446,7 +446,7 @@ test('a backup of a newer version is refused, one of an older version is migrate
     const views = namesOf(`SELECT name FROM sqlite_master WHERE type = 'view'
       AND name NOT IN ('workflows', 'workflow_runs', 'workflow_events')`);
     const tables = namesOf(`SELECT name FROM sqlite_master WHERE type = 'table'
-      AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'message_words_%'`);
+      AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_words_%'`);
     const later = (table, first) => {
       const names = namesOf(`SELECT name FROM pragma_table_info('${table}')`);
       return names.slice(names.indexOf(first))
@@ -457,6 +457,7 @@ test('a backup of a newer version is refused, one of an older version is migrate
       ...views.map((name) => `DROP VIEW ${name}`),
       ...tables.filter((name) => !FIRST_TABLES.includes(name)).map((name) => `DROP TABLE ${name}`),
       'DROP INDEX runs_by_agent',
+      'DROP INDEX threads_by_key', ...later('threads', 'key'),
       ...later('runs', 'agent_id'), ...later('run_documents', 'request'),
       ...later('api_keys', 'principal'), ...later('events', 'marks'),
       ...later('event_garbage', 'added_at'),

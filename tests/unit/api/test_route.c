@@ -68,7 +68,8 @@ static bool suits(enum scope scope, bool writes)
 /* What is computed from a body, or asked for by one, and stores nothing. */
 static bool computes(const struct route *r)
 {
-    static const char *const paths[] = {"/v1/costs", "/v1/store/search", "/v1/store/namespaces"};
+    static const char *const paths[] = {"/v1/costs", "/v1/store/search", "/v1/store/namespaces",
+        "/v1/threads/{thread_id}/checkpoints/{checkpoint_id}/deltas"};
     bool is = false;
     for (size_t i = 0; i < COUNT_OF(paths); i++)
         is = is || strcmp(r->path, paths[i]) == 0;

@@ -66,6 +66,16 @@ TEST(no_command_has_two_options_of_one_name)
     }
 }
 
+/* Of a request whose arguments are members of its body: as many names as arguments. */
+static bool has_members(const struct command *c)
+{
+    struct str arguments = str_of(c->arguments), members = str_of(c->request->members), unused;
+    while (str_next_part(&arguments, ' ', &unused))
+        if (!str_next_part(&members, ' ', &unused))
+            return false;
+    return !str_next_part(&members, ' ', &unused) && strchr(c->request->path, '{') == NULL;
+}
+
 TEST(a_request_has_as_many_names_in_its_path_as_the_command_has_arguments)
 {
     for (size_t i = 0; i < command_count; i++) {
@@ -73,6 +83,11 @@ TEST(a_request_has_as_many_names_in_its_path_as_the_command_has_arguments)
         struct str rest = str_of(c->arguments), part;
         if (c->request == NULL || c->run != NULL)
             continue; /* a function may use a request for some of its arguments */
+        if (c->request->members != NULL) {
+            if (!has_members(c))
+                fault(c, "an argument is not in the body");
+            continue;
+        }
         const char *at = c->request->path;
         while (str_next_part(&rest, ' ', &part)) {
             if (c->request->words != NULL && rest.len == 0)
