@@ -86,6 +86,8 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
       expectStatus(await alice.put(`${files}/${name}`, { name }), status);
     const upload = expectStatus(await alice.post(
       `/v1/threads/${party.id}/uploads`, { name: 'c', size_bytes: 9 }), 201);
+    const stored = { namespace: ['full'], key: 'k', value: {} };
+    expectStatus(await alice.put('/v1/store/items', stored), 201);
     const [ws, sse] = [followWs(alice, `/v1/threads/${thread.id}/events/ws`),
       followSse(alice, '/v1/events/stream')];
     await Promise.all([ws.opened, sse.opened]);
@@ -130,6 +132,8 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
     expectStatus(await alice.del(`/v1/threads/${party.id}/participants/${guest.id}`), 200);
     expectFull(await alice.post(`/v1/threads/${party.id}/shares`, { kind: 'copy' }));
     expectFull(await alice.put(`${files}/d`, {}));
+    expectFull(await alice.put('/v1/store/items', stored));
+    expectStatus(await alice.del('/v1/store/items?namespace=full&key=k'), 204);
     expectStatus(await alice.del(`${files}/a/versions/1`), 204);
     expectStatus(await alice.del(`${files}/b`), 204);
     expectStatus(await alice.del(`/v1/threads/${party.id}/uploads/${upload.id}`), 204);
