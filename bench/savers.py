@@ -131,7 +131,8 @@ def sync_of(name, facts, commit):
 
 def rows(found, commit):
     return [[NAMES[name], sync_of(name, f, commit), f"{f['rate']:.0f}",
-             f"{f['bytes'] / 1e6:.2f} MB", f"{f['put_p50']:.1f}", f"{f['put_p99']:.1f}", f"{f['write_p50']:.1f}",
+             f"{f['bytes'] / 1e6:.2f} MB", f"{f['put_p50']:.1f}", f"{f['put_p99']:.1f}",
+             f"{f['write_p50']:.1f}",
              f"{f['get_p50']:.1f}"] for name, f in found.items()]
 
 

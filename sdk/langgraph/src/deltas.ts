@@ -1,4 +1,4 @@
-/** The history of channels that LangGraph keeps as writes: what its tasks wrote since a snapshot. */
+/** The history of channels that LangGraph keeps as writes: what was written since a snapshot. */
 import type { CheckpointPendingWrite, DeltaChannelHistory } from "@langchain/langgraph-checkpoint";
 import type { Cairn } from "cairn-client";
 import type { Values } from "./values.js";
@@ -40,7 +40,8 @@ async function walk(client: Cairn, line: Line, channels: string[]): Promise<Map<
   const found = new Map<string, Found[]>(channels.map((channel) => [channel, []]));
   let open = channels;
   for (let at: string | null = line.checkpointId; at !== null && open.length > 0; ) {
-    const part = await client.threads.checkpoints.deltas(threadId, at, { namespace, channels: open });
+    const body = { namespace, channels: open };
+    const part = await client.threads.checkpoints.deltas(threadId, at, body);
     for (const channel of open) found.get(channel)?.push(part.channels[channel]);
     open = open.filter((channel) => !("seed" in part.channels[channel]));
     at = part.next_checkpoint_id;

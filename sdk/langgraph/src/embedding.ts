@@ -65,8 +65,10 @@ export class Embedding {
       this.#embedQueries(searches.flatMap(({ query }) => query || [])),
     ]);
     const found = new Map<Operation, Vectors>();
-    for (const [put, its] of texts)
-      found.set(put, { vectors: its.map(({ path, text }) => ({ path, values: of(documents, text) })) });
+    for (const [put, its] of texts) {
+      const vectors = its.map(({ path, text }) => ({ path, values: of(documents, text) }));
+      found.set(put, { vectors });
+    }
     for (const search of searches)
       if (search.query) found.set(search, { vector: of(queries, search.query) });
     return found;
@@ -98,7 +100,8 @@ export class Embedding {
   #checked(vector: number[] | undefined): number[] {
     const { dims } = this.#index;
     if (vector?.length === dims) return vector;
-    throw new Error(`The embeddings gave ${vector?.length ?? 0} numbers, and index.dims is ${dims}.`);
+    const given = vector?.length ?? 0;
+    throw new Error(`The embeddings gave ${given} numbers, and index.dims is ${dims}.`);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * What of LangGraph's checkpoint has a place of its own in Cairn's stands there: id, parent, values,
- * versions. The rest (v, ts and what else there may be) stands in the metadata under one name of
- * its own, beside the members of LangGraph's metadata, which can so be filtered by.
+ * What of LangGraph's checkpoint has a place of its own in Cairn's stands there: id, parent,
+ * values, versions. The rest (v, ts and what else there may be) stands in the metadata under one
+ * name of its own, beside the members of LangGraph's metadata, which can so be filtered by.
  */
 import type { Checkpoint, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
 import { readStorable, type Values } from "./values.js";
@@ -32,13 +32,11 @@ export type Scalar = string | number | boolean;
 export const isScalar = (value: unknown): value is Scalar =>
   ["string", "number", "boolean"].includes(typeof value);
 
+const canStand = ([name, value]: [string, unknown]): boolean =>
+  name !== OWN && isScalar(value) && readStorable(JSON.stringify([name, value])) !== undefined;
+
 const scalarsOf = (metadata: object): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(metadata).filter(
-      ([name, value]) =>
-        name !== OWN && isScalar(value) && readStorable(JSON.stringify([name, value])) !== undefined,
-    ),
-  );
+  Object.fromEntries(Object.entries(metadata).filter(canStand));
 
 function restOf(checkpoint: Checkpoint): Record<string, unknown> {
   const { id, channel_values, channel_versions, versions_seen, ...rest } = checkpoint;

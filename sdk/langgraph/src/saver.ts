@@ -277,9 +277,9 @@ export class CairnSaver extends BaseCheckpointSaver {
 
   /** Before version 4 what was to be sent stood in the writes of the parent, not in a channel. */
   async #migrateSends(checkpoint: Checkpoint, stored: Stored, parentId: string): Promise<void> {
-    const { writes } = await this.client.threads.checkpoints.writes.get(stored.thread_id, parentId, {
-      namespace: stored.namespace,
-    });
+    const { thread_id, namespace } = stored;
+    const of = this.client.threads.checkpoints.writes;
+    const { writes } = await of.get(thread_id, parentId, { namespace });
     const sends = (writes as StoredWrite[]).filter(({ channel }) => channel === TASKS);
     const versions = Object.values(checkpoint.channel_versions);
     checkpoint.channel_values[TASKS] = await Promise.all(

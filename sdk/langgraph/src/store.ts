@@ -118,7 +118,8 @@ export class CairnStore extends BaseStore {
 
   async #ask(asks: Ask[]): Promise<unknown[]> {
     const [only] = asks;
-    if (asks.length === 1 && only !== undefined && !isChange(only)) return [await this.#readOne(only)];
+    if (only !== undefined && asks.length === 1 && !isChange(only))
+      return [await this.#readOne(only)];
     const answers: unknown[] = [];
     for (let at = 0; at < asks.length; at += OPERATIONS_MAX) {
       const operations = asks.slice(at, at + OPERATIONS_MAX).map(({ operation }) => operation);

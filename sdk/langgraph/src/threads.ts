@@ -1,6 +1,6 @@
 /**
- * LangGraph's thread ids are keys of Cairn's threads. The ids behind them are remembered, and looked
- * up again when Cairn does not know one any more: the thread was deleted elsewhere.
+ * LangGraph's thread ids are keys of Cairn's threads. The ids behind them are remembered, and
+ * looked up again when Cairn does not know one any more: the thread was deleted elsewhere.
  */
 import { type Cairn, Conflict, NotFound } from "cairn-client";
 

@@ -9,7 +9,7 @@ import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 const MARK = "$serde";
 /** Cairn reads JSON of 128 levels; some of them are those of the request around a value. */
 const MAX_DEPTH = 120;
-/** Escapes of U+0000, and of surrogates that have no other half (JSON.stringify writes only those). */
+/** Escapes of U+0000, and of surrogates without their other half (others are not escaped). */
 const REFUSED_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
 
 export interface Encoded {

@@ -1,6 +1,8 @@
 // Moving from another saver.
 import { HumanMessage } from "@langchain/core/messages";
-import { Annotation, Command, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import {
+  Annotation, Command, END, interrupt, MessagesAnnotation, START, StateGraph,
+} from "@langchain/langgraph";
 import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph-checkpoint";
 import { CairnSaver } from "cairn-langgraph";
 import { Server } from "./lib/server.js";
@@ -31,7 +33,7 @@ const inThread = (thread_id: string) => ({ configurable: { thread_id } });
 async function everything(saver: BaseCheckpointSaver) {
   const found = [];
   for await (const { pendingWrites, ...tuple } of saver.list({ configurable: {} }))
-    found.push({ ...tuple, pendingWrites: pendingWrites?.map((write) => JSON.stringify(write)).sort() });
+    found.push({ ...tuple, writes: pendingWrites?.map((write) => JSON.stringify(write)).sort() });
   return found.sort((a, b) => (a.checkpoint.id < b.checkpoint.id ? -1 : 1));
 }
 
@@ -52,7 +54,8 @@ describe("copyFrom", () => {
     expect(await everything(saver)).toEqual(await everything(old));
 
     for (const checkpointer of [old, saver]) {
-      const state = await build(checkpointer).invoke(new Command({ resume: "sure" }), inThread("two"));
+      const graph = build(checkpointer);
+      const state = await graph.invoke(new Command({ resume: "sure" }), inThread("two"));
       expect(state.log).toBe("answer: sure");
       expect((await build(checkpointer).getState(inThread("two"))).next).toEqual([]);
     }

@@ -66,8 +66,8 @@ describe("a graph whose process and server are killed at an interrupt", () => {
   });
 });
 
-describe.each(["sync", "async"] as const)("a graph whose server is killed as it runs (%s)", (durability) => {
-  it("goes on with the server that comes back, and does each step once", async () => {
+describe("a graph whose server is killed as it runs", () => {
+  it.each(["sync", "async"] as const)("goes on, each step done once (%s)", async (durability) => {
     const runs: number[] = [];
     let restarted = Promise.resolve();
     const restart = () => server.kill().then(() => server.start());

@@ -113,7 +113,8 @@ describe("what MemorySaver cannot keep", () => {
     const saver = new CairnSaver({ client });
     const values = { some: new Uint8Array(BYTES), none: new Uint8Array(), a: Buffer.from(BYTES) };
     const checkpoint = checkpointOf(values);
-    const config = await saver.put(inThread("bytes"), checkpoint, META, checkpoint.channel_versions);
+    const versions = checkpoint.channel_versions;
+    const config = await saver.put(inThread("bytes"), checkpoint, META, versions);
     await saver.putWrites(config, Object.entries(values), "task");
     const tuple = await saver.getTuple(config);
     const back = { some: new Uint8Array(BYTES), none: new Uint8Array(), a: new Uint8Array(BYTES) };
@@ -126,7 +127,8 @@ describe("what MemorySaver cannot keep", () => {
     const values = Object.fromEntries(names.map((name) => [name, [name]]));
     const saver = new CairnSaver({ client });
     const checkpoint = checkpointOf(values);
-    const config = await saver.put(inThread("names"), checkpoint, META, checkpoint.channel_versions);
+    const versions = checkpoint.channel_versions;
+    const config = await saver.put(inThread("names"), checkpoint, META, versions);
     await saver.putWrites(config, Object.entries(values), "task");
     const tuple = await saver.getTuple(config);
     const back = tuple?.checkpoint.channel_values ?? {};
@@ -138,7 +140,8 @@ describe("what MemorySaver cannot keep", () => {
   it("a big integer, which LangGraph's JSON does not know, spoils no other channel", async () => {
     const saver = new CairnSaver({ client });
     const values = { big: 12345678901234567890n, other: [1] };
-    const config = await saver.put(inThread("big"), checkpointOf(values), META, { big: 1, other: 1 });
+    const versions = { big: 1, other: 1 };
+    const config = await saver.put(inThread("big"), checkpointOf(values), META, versions);
     const back = (await saver.getTuple(config))?.checkpoint.channel_values;
     expect(back).toEqual({ big: expect.stringMatching(/unable to serialize/), other: [1] });
   });

@@ -1,7 +1,8 @@
 // Real graphs of LangGraph on Cairn.
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import {
-  Annotation, Command, DeltaChannel, END, interrupt, MemorySaver, MessagesAnnotation, Send, START, StateGraph,
+  Annotation, Command, DeltaChannel, END, interrupt, MemorySaver, MessagesAnnotation, Send, START,
+  StateGraph,
 } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { Cairn } from "cairn-client";
@@ -57,7 +58,8 @@ describe("a conversation", () => {
       await graph.invoke(say("one"), inThread("history"));
       await graph.invoke(say("two"), inThread("history"));
       const states = [];
-      for await (const { values, next, metadata, tasks } of graph.getStateHistory(inThread("history")))
+      const history = graph.getStateHistory(inThread("history"));
+      for await (const { values, next, metadata, tasks } of history)
         states.push({
           texts: texts(values["messages"] ?? []), count: values["count"], next, metadata,
           tasks: tasks.map(({ name }) => name),
@@ -133,10 +135,10 @@ describe("time travel", () => {
 
 describe("a channel that is kept as what was written to it", () => {
   it.each(["sync", "exit"] as const)("is rebuilt as from MemorySaver (%s)", async (durability) => {
+    const add = (list: string[], added: string[][]) => [...list, ...added.flat()];
+    const options = { snapshotFrequency: 4, initialValueFactory: () => [] };
     const State = Annotation.Root({
-      list: () => new DeltaChannel<string[], string[]>((list, added) => [...list, ...added.flat()], {
-        snapshotFrequency: 4, initialValueFactory: () => [],
-      }),
+      list: () => new DeltaChannel<string[], string[]>(add, options),
       other: Annotation<number>,
     });
     const build = (checkpointer: BaseCheckpointSaver) =>
@@ -153,7 +155,8 @@ describe("a channel that is kept as what was written to it", () => {
     const histories = [];
     for (const fresh of [((saver) => () => saver)(new MemorySaver()), newSaver]) {
       const config = { ...inThread(`deltas ${durability}`), durability };
-      for (const turn of [1, 2, 3, 4]) await build(fresh()).invoke({ list: [`turn ${turn}`] }, config);
+      for (const turn of [1, 2, 3, 4])
+        await build(fresh()).invoke({ list: [`turn ${turn}`] }, config);
       const states = [];
       for await (const { values } of build(fresh()).getStateHistory(config))
         states.push({ ...values, list: values["list"].toSorted() }); // by ids of tasks, else
@@ -171,6 +174,7 @@ describe("a step with many tasks", () => {
     const Items = Annotation.Root({
       done: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
     });
+    const sends = ["a", "b", "c"].map((item) => new Send("work", { item }));
     const graph = new StateGraph(Items)
       .addNode("work", async ({ item }: { item: string }) => {
         runs.push(item);
@@ -180,7 +184,7 @@ describe("a step with many tasks", () => {
         }
         return { done: [item] };
       })
-      .addConditionalEdges(START, () => ["a", "b", "c"].map((item) => new Send("work", { item })), ["work"])
+      .addConditionalEdges(START, () => sends, ["work"])
       .compile({ checkpointer: newSaver() });
     await expect(graph.invoke({}, inThread("sends"))).rejects.toThrow("c fails");
     fails = false;

@@ -1,6 +1,8 @@
 // Histories that chance makes, of lists that grow, shrink and change and of lines that fork, put by
 // several savers: each checkpoint comes back as from MemorySaver.
-import { type ChannelVersions, type Checkpoint, MemorySaver } from "@langchain/langgraph-checkpoint";
+import {
+  type ChannelVersions, type Checkpoint, MemorySaver,
+} from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Cairn } from "cairn-client";
 import { CairnSaver } from "cairn-langgraph";
@@ -69,7 +71,7 @@ class Story {
     return list.length === 0 ? more() : change();
   }
 
-  /** What follows a checkpoint: some channels are changed, or emptied; the others keep their version. */
+  /** What follows a checkpoint: some channels change or go, the others keep their version. */
   #after(parent: Checkpoint | undefined): [Checkpoint, ChannelVersions] {
     const values = { ...parent?.channel_values };
     const versions = { ...parent?.channel_versions };
@@ -83,8 +85,10 @@ class Story {
   }
 
   async put(thread: string): Promise<void> {
-    const parent = this.#random() < 0.85 ? this.nodes.at(-1) : this.#pick([undefined, ...this.nodes]);
-    if (this.#random() < 0.1) this.#savers = [new CairnSaver({ client }), ...this.#savers.slice(0, 1)];
+    const forks = this.#random() < 0.15;
+    const parent = forks ? this.#pick([undefined, ...this.nodes]) : this.nodes.at(-1);
+    if (this.#random() < 0.1)
+      this.#savers = [new CairnSaver({ client }), ...this.#savers.slice(0, 1)];
     const saver = this.#random() < 0.8 ? this.#savers[0]! : this.#savers[1]!;
     if (parent && this.#random() < 0.3) await saver.getTuple(parent.config);
     const [checkpoint, changed] = this.#after(parent?.checkpoint);

@@ -1,5 +1,7 @@
 // The saver beyond LangGraph's own suite: keys, retries, lists that grow, what others do meanwhile.
-import { INTERRUPT, type CheckpointTuple, uuid6 } from "@langchain/langgraph-checkpoint";
+import {
+  type ChannelVersions, type CheckpointTuple, INTERRUPT, uuid6,
+} from "@langchain/langgraph-checkpoint";
 import {
   Authentication, type Cairn, ConnectionFailed, InvalidInput, TooLarge,
 } from "cairn-client";
@@ -27,7 +29,7 @@ async function all(tuples: AsyncGenerator<CheckpointTuple>): Promise<CheckpointT
 }
 
 /** Puts a checkpoint upon what a config names; the config of the new one. */
-const put = (config: object, values: Record<string, unknown>, versions?: Record<string, number>) => {
+const put = (config: object, values: Record<string, unknown>, versions?: ChannelVersions) => {
   const checkpoint = checkpointOf(values, versions);
   return saver.put(config, checkpoint, META, checkpoint.channel_versions);
 };
@@ -72,14 +74,16 @@ describe("threads", () => {
 
     await client.threads.delete((await client.threads.byKey.get("gone")).id);
     await saver.putWrites(second, [["a", [3]]], "task");
-    await saver.put(first, { ...checkpointOf({}), id: second.configurable?.["checkpoint_id"] }, META, {});
+    const again = { ...checkpointOf({}), id: second.configurable?.["checkpoint_id"] };
+    await saver.put(first, again, META, {});
     expect((await saver.getTuple(second))?.pendingWrites).toEqual([["task", "a", [3]]]);
   });
 
   it("need an id, and an error says so", async () => {
     await expect(put({ configurable: {} }, {})).rejects.toThrow(/thread_id/);
     await expect(put({ configurable: { thread_id: "" } }, {})).rejects.toThrow(/thread_id/);
-    await expect(saver.putWrites(inThread("t"), [["a", 1]], "task")).rejects.toThrow(/checkpoint_id/);
+    const writing = saver.putWrites(inThread("t"), [["a", 1]], "task");
+    await expect(writing).rejects.toThrow(/checkpoint_id/);
   });
 });
 
@@ -118,7 +122,8 @@ describe("a put", () => {
   });
 
   it("upon a parent that nobody has keeps its name and all values", async () => {
-    const nobody = { configurable: { thread_id: "orphan", checkpoint_ns: "", checkpoint_id: uuid6(0) } };
+    const nobody = inThread("orphan");
+    Object.assign(nobody.configurable, { checkpoint_id: uuid6(0) });
     const checkpoint = checkpointOf({ a: 1, b: 2 });
     const config = await saver.put(nobody, checkpoint, META, { a: 1 });
     const tuple = await saver.getTuple(config);
@@ -165,7 +170,8 @@ describe("a list that grows", () => {
     const versions = (n: number) => ({ messages: n, quiet: 1 });
     let config: object = inThread("grows");
     for (const n of [1, 2, 3]) {
-      const checkpoint = checkpointOf({ messages: messages(MANY + n), quiet: messages(9) }, versions(n));
+      const values = { messages: messages(MANY + n), quiet: messages(9) };
+      const checkpoint = checkpointOf(values, versions(n));
       const changed = n === 1 ? versions(1) : { messages: n };
       config = await recorded.put(config, checkpoint, META, changed);
       if (n === 1) expect(lastPut(sent)).toBeGreaterThan(MANY * 200);
@@ -173,7 +179,8 @@ describe("a list that grows", () => {
     }
     const fresh = recorder();
     const another = new CairnSaver({ client: clientOf(tenant, { fetch: fresh.fetch }) });
-    expect(await valuesOf(config, another)).toEqual({ messages: messages(MANY + 3), quiet: messages(9) });
+    const grown = { messages: messages(MANY + 3), quiet: messages(9) };
+    expect(await valuesOf(config, another)).toEqual(grown);
     const both = { messages: messages(MANY + 5), quiet: messages(10) };
     const next = checkpointOf(both, { messages: 4, quiet: 2 });
     const put = await another.put(config, next, META, { messages: 4, quiet: 2 });
@@ -224,15 +231,17 @@ describe("a list that grows", () => {
 });
 
 describe("writes", () => {
-  it("may come before their checkpoint; the first wins, a special one is written over", async () => {
+  it("may come before their checkpoint; the first wins, special ones are replaced", async () => {
     const checkpoint = checkpointOf({});
     const ahead = { configurable: { thread_id: "writes", checkpoint_id: checkpoint.id } };
     await saver.putWrites(ahead, [["a", 1], ["b", 1], [INTERRUPT, "x"], [INTERRUPT, "y"]], "task");
-    await saver.putWrites(ahead, [["a", 2], ["b", 2], ["c", 2], ["d", 2], [INTERRUPT, "z"]], "task");
+    const more: [string, unknown][] = [["a", 2], ["b", 2], ["c", 2], ["d", 2], [INTERRUPT, "z"]];
+    await saver.putWrites(ahead, more, "task");
     await saver.putWrites(ahead, [], "nothing");
     const config = await saver.put(inThread("writes"), checkpoint, META, {});
     expect((await saver.getTuple(config))?.pendingWrites).toEqual([
-      ["task", INTERRUPT, "z"], ["task", "a", 1], ["task", "b", 1], ["task", "c", 2], ["task", "d", 2],
+      ["task", INTERRUPT, "z"],
+      ["task", "a", 1], ["task", "b", 1], ["task", "c", 2], ["task", "d", 2],
     ]);
   });
 });
@@ -243,7 +252,8 @@ describe("lists", () => {
   beforeAll(async () => {
     let config: object = inThread("listed");
     for (let step = 0; step < 45; step++) {
-      const metadata = { ...META, step, even: step % 2 === 0, long: `${LONG}${step % 3}`, deep: { step } };
+      const about = { even: step % 2 === 0, long: `${LONG}${step % 3}`, deep: { step } };
+      const metadata = { ...META, step, ...about };
       const checkpoint = checkpointOf({ step }, { step });
       config = await saver.put(config, checkpoint, metadata, { step });
       await saver.put(inThread("listed", "inner"), checkpointOf({ step }), metadata, { step: 1 });
@@ -284,7 +294,9 @@ describe("lists", () => {
   });
 
   it("can be filtered by members and values that are odd", async () => {
-    const odd = { "": 1, empty: "", nul: "a\u0000b", "k=&? ü": "v=&? 👋", lone: "\ud800", none: null, n: 0.1 };
+    const odd = {
+      "": 1, empty: "", nul: "a\u0000b", "k=&? ü": "v=&? 👋", lone: "\ud800", none: null, n: 0.1,
+    };
     const checkpoint = checkpointOf({});
     await saver.put(inThread("odd filters"), checkpoint, { ...META, ...odd }, {});
     for (const [name, value] of Object.entries(odd)) {
@@ -371,10 +383,12 @@ describe("errors and strangers", () => {
     await expect(nowhere.getTuple(inThread("t"))).rejects.toBeInstanceOf(ConnectionFailed);
     const bad = { ...checkpointOf({}), id: "no uuid" };
     await expect(saver.put(inThread("t"), bad, META, {})).rejects.toBeInstanceOf(InvalidInput);
-    expect(await saver.getTuple({ configurable: { thread_id: "t", checkpoint_id: "no uuid" } })).toBeUndefined();
+    const none = { configurable: { thread_id: "t", checkpoint_id: "no uuid" } };
+    expect(await saver.getTuple(none)).toBeUndefined();
     const huge = checkpointOf({ huge: "x".repeat(9 * 1024 * 1024) });
     const refused = await saver.put(inThread("t"), huge, META, { huge: 1 }).catch((error) => error);
-    expect([InvalidInput, TooLarge].some((kind) => refused instanceof kind), `${refused}`).toBe(true);
+    const kinds = [InvalidInput, TooLarge];
+    expect(kinds.some((kind) => refused instanceof kind), `${refused}`).toBe(true);
   });
 
   it("a checkpoint that another engine has put can be read", async () => {

@@ -1,6 +1,6 @@
 // The store, beside LangGraph's InMemoryStore: the same calls have the same answers.
 import {
-  type BaseStore, InMemoryStore, InvalidNamespaceError, type Item, type Operation, type SearchItem,
+  type BaseStore, InMemoryStore, InvalidNamespaceError, type Operation, type SearchItem,
 } from "@langchain/langgraph-checkpoint";
 import { Embeddings } from "@langchain/core/embeddings";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
@@ -26,7 +26,7 @@ function comparable(answer: unknown): unknown {
   if (Array.isArray(answer))
     return answer.map(comparable).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   if (typeof answer !== "object" || answer === null) return answer;
-  const { createdAt, updatedAt, score, namespace, key, value } = answer as Item & { score?: number };
+  const { createdAt, updatedAt, score, namespace, key, value } = answer as SearchItem;
   expect(createdAt).toBeInstanceOf(Date);
   expect(updatedAt).toBeInstanceOf(Date);
   expect(updatedAt.getTime()).toBeGreaterThanOrEqual(createdAt.getTime());
@@ -156,9 +156,7 @@ describe("as InMemoryStore", () => {
     const cairn = new CairnStore({ client });
     for (const store of [new InMemoryStore(), cairn])
       for (const namespace of [[], ["a.b"], ["a", ""], ["langgraph", "x"], [1 as never]])
-        await expect(store.put(namespace, "k", {}), JSON.stringify(namespace)).rejects.toBeInstanceOf(
-          InvalidNamespaceError,
-        );
+        await expect(store.put(namespace, "k", {})).rejects.toBeInstanceOf(InvalidNamespaceError);
     const operations = [
       { namespace: ["fine"], key: "k", value: {} },
       { namespace: ["not.fine"], key: "k", value: {} },
@@ -191,7 +189,7 @@ class Letters extends Embeddings {
 
 describe("with embeddings, as InMemoryStore", () => {
   const DOCUMENTS: Record<string, Record<string, unknown>> = {
-    rome: { title: "early flight to rome", parts: [{ text: "window seat" }, { text: "coffee" }], n: 1 },
+    rome: { title: "early flight to rome", parts: [{ text: "window" }, { text: "coffee" }], n: 1 },
     oslo: { title: "night train to oslo", parts: [{ text: "bunk bed" }], n: 2 },
     cat: { title: "feed the cat", parts: [], about: { who: "cat", where: "home" }, n: 3 },
   };
@@ -227,7 +225,8 @@ describe("with embeddings, as InMemoryStore", () => {
   });
 
   it("together with filter, limit and offset", async () => {
-    expect(await bothFind(["title"], "cat", { filter: { n: { $gt: 1 } } })).toEqual(["cat", "oslo"]);
+    const filter = { n: { $gt: 1 } };
+    expect(await bothFind(["title"], "cat", { filter })).toEqual(["cat", "oslo"]);
     expect(await bothFind(["title"], "cat", { limit: 1 })).toEqual(["cat"]);
     expect(await bothFind(["title"], "cat", { limit: 1, offset: 1 })).toHaveLength(1);
   });
