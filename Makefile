@@ -2,6 +2,7 @@
 #   make run      build and start Cairn on SQLite, on 127.0.0.1:7420, data in ./data
 #   make test     every test, also under ASan+UBSan and TSan; ends with "N passed, N failed"
 #   make quick    the tests of the plain build alone
+#   make clients  the clients in sdk/: their builds, types, tests, documents and examples
 #   make chaos    three nodes and PostgreSQL, killed and cut CHAOS_CYCLES=100 times under load
 #   make crash    the server, killed CRASH_CYCLES=1000 times under load on each engine; its disk fails
 #   make bench    measure, print tables, write bench/RESULTS.md; BENCH="--only growth": a part of it;
@@ -23,7 +24,7 @@ CRASH_CYCLES ?= 1000
 LISTEN ?= 127.0.0.1:7420
 DATA ?= ./data
 
-.PHONY: build run test quick chaos crash bench fuzz fresh sdk format install uninstall deb try-deb clean
+.PHONY: build run test quick clients chaos crash bench fuzz fresh sdk format install uninstall deb try-deb clean
 
 build:
 	@tools/deps build
@@ -40,6 +41,10 @@ test:
 quick:
 	@tools/deps build test
 	@tools/run_tests.py plain
+
+clients:
+	@tools/deps build test
+	@tools/run_tests.py --clients
 
 chaos: build
 	@tools/deps test

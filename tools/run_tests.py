@@ -4,6 +4,7 @@
     run_tests.py plain asan tsan
     run_tests.py --chaos 100 build/src/cli/cairn
     run_tests.py --crash 1000
+    run_tests.py --clients
 
 `plain` also checks the sources themselves (layers, style, format) and the clients in sdk/, their
 types, tests and documents. Each build runs the unit tests,
@@ -223,11 +224,11 @@ def parts_of(name):
     on_sqlite = spec.get("on_sqlite") if "asan" in sys.argv[1:] else None
     return [
         *api_parts(spec.get("only"), spec.get("on_postgres"), on_sqlite, spec.get("without", ())),
-        *unit_parts(directory, spec), *fault_parts(name), *client_parts(name, directory),
+        *unit_parts(directory, spec), *fault_parts(name), *client_parts(name),
         *fuzz_parts(directory)]
 
 
-def start(name, first, pool):
+def start(name, first, pool, parts):
     """Builds, then leaves its tests to the pool; what it gives back is judged in this order."""
     spec = BUILDS[name]
     directory = ROOT / spec["dir"]
@@ -239,7 +240,7 @@ def start(name, first, pool):
         started.append(("clients, build", one_test, timed_run(command, cwd=SDK)))
     env = {**spec["env"], "CAIRN_BIN": str(directory / "src" / "cli" / "cairn"),
            "CAIRN_LIBRARY": str(directory / "src" / "lib" / "libcairn.so.0")}
-    for part, engine, command, counter in parts_of(name):
+    for part, engine, command, counter in parts(name):
         end = pool.submit(timed_run, command, {**env, "CAIRN_TEST_ENGINE": engine})
         started.append((part, counter, end))
     return started
@@ -275,10 +276,11 @@ def programs(directory, pattern):
     return [b for b in sorted(directory.glob(pattern)) if b.is_file() and os.access(b, os.X_OK)]
 
 
-def client_parts(name, directory):
+def client_parts(name):
     """The clients, each against servers on both engines."""
     if name != "plain":
         return []
+    directory = ROOT / BUILDS[name]["dir"]
     node = ["node", "--test", "--test-reporter=tap", f"--test-concurrency={FILES_AT_ONCE}"]
     python = ["python3", "-m", "unittest", "discover", "-s", "sdk/python/tests", "-t", "sdk/python"]
     typescript = sorted((SDK / "typescript" / "test").glob("*.test.mjs"))
@@ -370,6 +372,13 @@ def run_crash(cycles):
     finish()
 
 
+def run_clients():
+    """What `make test` does for the clients, without the rest."""
+    with postgres(), ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
+        judge_build("plain", start("plain", True, pool, client_parts))
+    finish()
+
+
 def finish():
     say(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)
@@ -384,13 +393,16 @@ def main():
     if "--crash" in sys.argv[1:]:
         run_crash(*sys.argv[2:])
     install_node_modules(SDK)
+    if "--clients" in sys.argv[1:]:
+        run_clients()
     if "plain" in sys.argv[1:]:
         check_sources()
     # The tests wait more than they work: meanwhile the next build is made, and its tests begin
     # while the last of the one before still wait.
     names = sys.argv[1:]
     with postgres(), ThreadPoolExecutor(PARTS_AT_ONCE) as pool, ThreadPoolExecutor(1) as builder:
-        started = [builder.submit(start, name, i == 0, pool) for i, name in enumerate(names)]
+        started = [builder.submit(start, name, i == 0, pool, parts_of)
+                   for i, name in enumerate(names)]
         for name, parts in zip(names, started):
             judge_build(name, parts.result())
     say(f"\n{time.monotonic() - begin:.0f} s")
