@@ -8,9 +8,11 @@ import type { Cairn } from "./client.js";
 import {
   ApiError,
   ConnectionFailed,
+  InvalidInput,
   LeaseLost,
   OutcomeUnknown,
   TimedOut,
+  TooLarge,
   TransitionRefused,
 } from "./errors.js";
 import { canHeal } from "./failure.js";
@@ -105,7 +107,7 @@ async function workOn(client: Cairn, run: Run, options: Told, handler: Handler):
     const end = await endOf(run, handler, { client: fenced, signal: lease.signal }, options);
     const patient = fenced.withOptions(patience);
     if (end === "given back") await patient.runs.release(run.id);
-    else if (end !== "lost") await settle(patient, run, end);
+    else if (end !== "lost") await settleOrFail(patient, run, end, options);
   } catch (error) {
     // Its lease ends by itself, and the run goes to another worker.
     options.onError?.(error, run);
@@ -123,7 +125,9 @@ async function endOf(
   options: Told,
 ): Promise<RunBody | "given back" | "lost"> {
   try {
-    return { status: "completed", final_output: await handler(run, context) };
+    const final_output = await handler(run, context);
+    JSON.stringify(final_output); // of what is no JSON: a fault of the handler
+    return { status: "completed", final_output };
   } catch (error) {
     if (options.signal.aborted) return "given back";
     options.onError?.(error, run);
@@ -157,6 +161,25 @@ async function keepLease(client: Cairn, run: Run, options: Told, lease: Limit): 
   }
 }
 
+/**
+ * What the handler returned may be over a limit. That is so the next time, too: the run fails,
+ * instead of being worked on again and again.
+ */
+async function settleOrFail(client: Cairn, run: Run, end: RunBody, options: Told): Promise<void> {
+  try {
+    await settle(client, run, end);
+  } catch (error) {
+    if (!cannotBeStored(error)) throw error;
+    options.onError?.(error, run);
+    const { type, message } = describe(error);
+    const why = `what the handler returned cannot be stored: ${message}`;
+    await settle(client, run, { status: "failed", error: { type, message: why } });
+  }
+}
+
+const cannotBeStored = (error: unknown): boolean =>
+  error instanceof InvalidInput || error instanceof TooLarge;
+
 /** Unless the handler moved the run itself, or somebody cancelled it. */
 async function settle(client: Cairn, run: Run, body: RunBody): Promise<void> {
   for (;;) {
@@ -173,6 +196,12 @@ async function settle(client: Cairn, run: Run, body: RunBody): Promise<void> {
 }
 
 function describe(error: unknown): { type: string; message: string } {
-  if (error instanceof Error) return { type: error.name, message: error.message.slice(0, 2000) };
-  return { type: "Error", message: String(error).slice(0, 2000) };
+  const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+  return { type: storable(name), message: storable(message) };
+}
+
+/** Cairn takes neither U+0000 nor half of a surrogate pair, which a cut may leave. */
+function storable(text: string): string {
+  const bytes = new TextEncoder().encode(text.slice(0, 2000));
+  return new TextDecoder().decode(bytes).replaceAll("\0", "\ufffd");
 }

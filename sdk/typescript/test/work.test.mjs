@@ -74,6 +74,34 @@ test('workers', async (t) => {
     );
   });
 
+  await t.test('a run fails once when what becomes of it cannot be stored', async () => {
+    const ends = {
+      'no JSON': [() => 1n, 'TypeError', /BigInt/],
+      'too large': [() => 'x'.repeat(2 ** 21), 'InvalidInput', /cannot be stored.*final_output/],
+      'far too large': [() => 'x'.repeat(2 ** 24), 'TooLarge', /cannot be stored.*too_large/],
+      'U+0000': [() => 'a\0', 'InvalidInput', /cannot be stored/],
+      'an error of odd text': [
+        () => {
+          throw new Error('\0' + 'x'.repeat(1998) + '😀');
+        },
+        'Error',
+        /^\ufffdx+\ufffd$/,
+      ],
+    };
+    for (const [agent, [handler, type, message]] of Object.entries(ends)) {
+      const run = await begin(agent);
+      let calls = 0;
+      const counted = () => (calls++, handler());
+      await working(agent, counted, async () => {
+        const done = await client.runs.wait(run.id, { signal: AbortSignal.timeout(20_000) });
+        assert.equal(done.status, 'failed', agent);
+        assert.equal(done.error.type, type, agent);
+        assert.match(done.error.message, message, agent);
+      });
+      assert.equal(calls, 1, agent);
+    }
+  });
+
   await t.test('a handler that could not reach the server fails nothing', async () => {
     const run = await begin('cut off');
     const nowhere = new Cairn({ baseUrl: 'http://127.0.0.1:1', maxRetries: 0 });
