@@ -150,7 +150,9 @@ export class Connection {
     cursor = "cursor",
   ): PagePromise<T, More> {
     // Messages are read backwards, or forwards from where the caller says.
-    const name = cursor === "before" && "after" in query ? "after" : cursor;
+    const { after } = query as { after?: unknown };
+    const isForwards = after !== undefined && after !== null;
+    const name = cursor === "before" && isForwards ? "after" : cursor;
     const read: PageReader = (next) =>
       this.json("GET", path, {
         query: next === undefined ? query : { ...query, [name]: next },

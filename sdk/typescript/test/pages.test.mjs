@@ -77,6 +77,7 @@ test('pages', async (t) => {
     const contents = async (query) =>
       (await client.threads.messages.list(id, query).toArray()).map((m) => m.content).join();
     assert.equal(await contents({ limit: 2 }), 'm4,m3,m2,m1,m0');
+    assert.equal(await contents({ limit: 2, after: undefined }), 'm4,m3,m2,m1,m0');
     assert.equal(await contents({ limit: 2, after: '0' }), 'm0,m1,m2,m3,m4');
     const events = await client.threads.events.list(id, { limit: 2 }).toArray();
     assert.deepEqual(
