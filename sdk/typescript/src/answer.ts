@@ -6,6 +6,8 @@ import { compareVersions, majorOf, VERSION } from "./version.js";
 
 const FROM_PROXIES = new Set([502, 503, 504]);
 const MAY_PASS = new Set([408, 429, 503, 507]);
+/** What is refused before it was read to its end, such as a body over the limit, names no version. */
+const OWN_PROBLEM = "urn:cairn:error:";
 
 function firstLineOf(text: string): string {
   const line =
@@ -31,7 +33,10 @@ async function notCairn(what: string, url: string, response: Response): Promise<
       ),
     );
   }
-  const line = firstLineOf(await textOf(response));
+  const text = await textOf(response);
+  const problem = readProblem(text);
+  if (problem?.type?.startsWith(OWN_PROBLEM)) return refused(what, problem, response);
+  const line = firstLineOf(text);
   if (FROM_PROXIES.has(status)) {
     const detail = `what stands before the server answered ${status}: ${line}`;
     const error = errorOf(what, { ...problemOf(status, "unavailable", detail), retryable: true });
@@ -59,27 +64,31 @@ function retryAfterOf(response: Response): { retryAfterMs?: number } {
   return text !== null && /^\d+$/.test(text) ? { retryAfterMs: Number(text) * 1000 } : {};
 }
 
-async function problemIn(response: Response): Promise<Problem> {
-  const requestId = response.headers.get("X-Request-Id") ?? "";
-  const text = await textOf(response);
+/** A 304 has no body, and a proxy may have cut another one. */
+function readProblem(text: string): Problem | undefined {
   try {
     const problem = JSON.parse(text) as Problem;
-    if (typeof problem.code === "string" && typeof problem.detail === "string") return problem;
+    const isOne = typeof problem.code === "string" && typeof problem.detail === "string";
+    return isOne ? problem : undefined;
   } catch {
-    // A 304 has no body, and a proxy may have cut another one.
+    return undefined;
   }
-  return problemOf(
-    response.status,
-    response.status === 304 ? "not_modified" : "unknown",
-    `the server answered ${response.status}`,
-    requestId,
-  );
+}
+
+function unreadable({ status, headers }: Response): Problem {
+  const code = status === 304 ? "not_modified" : "unknown";
+  const requestId = headers.get("X-Request-Id") ?? "";
+  return problemOf(status, code, `the server answered ${status}`, requestId);
 }
 
 async function refusal(what: string, server: string, response: Response): Promise<Failure> {
-  const problem = await problemIn(response);
+  const problem = readProblem(await textOf(response)) ?? unreadable(response);
   if (problem.code === "no_route" && compareVersions(server, VERSION) < 0)
     return hopeless(wrongVersion(what, server));
+  return refused(what, problem, response);
+}
+
+function refused(what: string, problem: Problem, response: Response): Failure {
   const { retryAfterMs } = retryAfterOf(response);
   const told = retryAfterMs === undefined ? {} : { retryAfter: retryAfterMs / 1000 };
   return {

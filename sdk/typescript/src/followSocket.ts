@@ -89,12 +89,12 @@ async function openSocket(
   const { connection, options } = attempt;
   const { principal, headers } = { ...connection.defaults, ...options };
   const silenceMs = attempt.silenceMs * (opener.seesPings ? 1 : 2);
-  inbox.restartClock(silenceMs);
+  const key = await connection.key();
   const socket: OpenSocket = opener.open(
     {
       url:
         connection.baseUrl.replace(/^http/, "ws") + `${attempt.path}/ws` + queryText(attempt.query),
-      key: await connection.key(),
+      key,
       headers: headersOf({ principal, headers }),
       webSocket: connection.webSocket,
     },
@@ -108,6 +108,7 @@ async function openSocket(
       end: (end) => inbox.end(end),
     },
   );
+  inbox.restartClock(silenceMs);
   return socket;
 }
 

@@ -124,9 +124,20 @@ test('a server that refuses', async (t) => {
     assert.ok(Date.now() - began < 15_000);
   });
 
+  await t.test('a body over the limit is told as that, though it is refused unread', async () => {
+    const title = 'x'.repeat(8 * 1024 * 1024);
+    const error = await fails(
+      client.threads.create({ title }, { maxRetries: 0 }),
+      C.TooLarge,
+      /413 body_too_large, request [0-9a-f-]{36}/,
+    );
+    assert.equal(error.status, 413);
+  });
+
   await t.test('what cannot be sent is refused before it is', async () => {
-    for (const id of ['', '.', '..', undefined, null, {}, 1.5])
+    for (const id of ['', '.', '..', undefined, null, {}, 1.5, '\ud800'])
       await assert.rejects(async () => client.threads.delete(id), TypeError);
+    await assert.rejects(async () => client.threads.list({ q: '\ud800' }), TypeError);
     await assert.rejects(async () => client.threads.files.upload(thread.id, 'a', 17), TypeError);
     await assert.rejects(client.threads.create({}, { idempotencyKey: 'a\nb' }), TypeError);
     assert.equal((await client.threads.get(thread.id)).id, thread.id);
@@ -374,6 +385,16 @@ test('what the caller ends', async (t) => {
     // What was sent may have been carried out.
     const error = await fails(client.threads.create({}, { timeoutMs: 50 }), C.OutcomeUnknown);
     assert.equal(error.cause.constructor, C.TimedOut);
+  });
+
+  await t.test('a key that cannot be had leaves no clock behind', async () => {
+    const clocks = () => process.getActiveResourcesInfo().filter((r) => r === 'Timeout').length;
+    const apiKey = () => Promise.reject(new Error('the vault is shut'));
+    const client = new Cairn({ baseUrl: silent, apiKey });
+    const before = clocks();
+    for (const transport of ['sse', 'websocket'])
+      await assert.rejects(client.events.follow({ transport }).next(), /vault is shut/);
+    assert.equal(clocks(), before);
   });
 
   await t.test('no listener is left on a signal that lives long', async () => {
