@@ -25,6 +25,12 @@ interface Parts {
   lists: Map<string, string>;
 }
 
+/**
+ * A fork has the values of a checkpoint that is not its parent; an update of the state those of
+ * tasks that had finished, too, under the versions that they had before.
+ */
+const NOT_BY_VERSIONS: unknown[] = ["fork", "update"];
+
 const isAbout = (error: unknown, ...members: string[]): boolean =>
   error instanceof InvalidInput &&
   error.errors.some(({ pointer }) => members.some((member) => pointer.startsWith(member)));
@@ -41,8 +47,7 @@ export class Puts {
   }
 
   async send(threadId: string, put: Put): Promise<void> {
-    // A fork has the values of a checkpoint that is not its parent.
-    if (put.metadata?.source === "fork" || put.parentId === put.checkpoint.id)
+    if (NOT_BY_VERSIONS.includes(put.metadata?.source) || put.parentId === put.checkpoint.id)
       return this.#sendWhole(threadId, put);
     if (put.parentId === undefined) return this.#sendFirst(threadId, put);
     try {

@@ -194,6 +194,29 @@ describe("a step with many tasks", () => {
   });
 });
 
+describe("a state that is changed while a step waits", () => {
+  it("has what the finished tasks of the step wrote, as with MemorySaver", async () => {
+    const State = Annotation.Root({
+      count: Annotation<number>({ reducer: (a, b) => a + b, default: () => 0 }),
+      notes: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+    });
+    const builder = new StateGraph(State)
+      .addNode("begin", () => ({ count: 1 }))
+      .addNode("ask", () => ({ notes: [interrupt("Shall we?")] }))
+      .addNode("work", () => ({ count: 10, notes: ["worked"] }))
+      .addEdge(START, "begin")
+      .addEdge("begin", "ask")
+      .addEdge("begin", "work");
+    for (const checkpointer of [new MemorySaver(), newSaver()]) {
+      const graph = builder.compile({ checkpointer });
+      await graph.invoke({ notes: ["go"] }, inThread("changed"));
+      await graph.updateState(inThread("changed"), { notes: ["changed"] }, "begin");
+      const { values } = await graph.getState(inThread("changed"));
+      expect(values).toEqual({ count: 11, notes: ["go", "worked", "changed"] });
+    }
+  });
+});
+
 describe("a graph in a graph", () => {
   it("is interrupted inside, is seen from outside, and goes on", async () => {
     const inner = new StateGraph(Counted)
