@@ -182,6 +182,7 @@ function askGet({ namespace, key }: GetOperation): Ask | Known {
 
 function askSearch(search: SearchOperation, { vector }: Vectors): Ask | Known {
   const { namespacePrefix, filter, query, limit = FOUND, offset = 0 } = search;
+  checkFilter(filter);
   if (limit <= 0 || !canExist(namespacePrefix)) return { known: [] };
   return {
     operation: {
@@ -195,6 +196,15 @@ function askSearch(search: SearchOperation, { vector }: Vectors): Ask | Known {
     list: { wanted: limit, page: FOUND_MAX },
     read: (found) => (found as StoreFoundItem[]).map(foundOf),
   };
+}
+
+/** JSON leaves out what is undefined: more would be found than was asked for. */
+function checkFilter(filter: Record<string, unknown> = {}): void {
+  const isGiven = (wanted: unknown): boolean =>
+    wanted !== undefined && !Object.values(wanted ?? {}).includes(undefined);
+  const [name] = Object.entries(filter).find(([, wanted]) => !isGiven(wanted)) ?? [];
+  if (name !== undefined)
+    throw new TypeError(`The filter of ${JSON.stringify(name)} is undefined: give it a value.`);
 }
 
 function askNamespaces(operation: ListNamespacesOperation): Ask | Known {

@@ -322,6 +322,15 @@ describe("on Cairn", () => {
     await expect(store.search(["n"], { filter: { a: { $like: 1 } } })).rejects.toThrow(/\$like/);
   });
 
+  it("finds nothing by a filter whose value is missing, and says so", async () => {
+    const store = new CairnStore({ client });
+    await store.put(["users"], "k", { user: "alice" });
+    const find = (user: unknown) => store.search(["users"], { filter: { user } });
+    for (const user of [undefined, { $eq: undefined }])
+      await expect(find(user)).rejects.toThrow(/"user" is undefined/);
+    expect(await find("alice")).toHaveLength(1);
+  });
+
   it("is there for the nodes of a graph", async () => {
     const State = Annotation.Root({ name: Annotation<string>, seen: Annotation<number> });
     const graph = new StateGraph(State)
