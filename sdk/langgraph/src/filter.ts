@@ -23,6 +23,10 @@ export function metadataQuery(filter: Filter | undefined): Record<string, Scalar
   );
 }
 
+/** Whether the server compares all of it, so that what it finds is what is wanted. */
+export const isAskedWhole = (filter: Filter | undefined): boolean =>
+  Object.keys(metadataQuery(filter)).length === Object.keys(filter ?? {}).length;
+
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 

@@ -20,7 +20,7 @@ import { type Cairn, type ClientOptions, NotFound, type Checkpoint as Stored } f
 import { clientOf } from "./client.js";
 import { type AnySaver, type CopyOptions, copyFrom } from "./copy.js";
 import { readDeltas } from "./deltas.js";
-import { type Filter, matches, metadataQuery } from "./filter.js";
+import { type Filter, isAskedWhole, matches, metadataQuery } from "./filter.js";
 import { KnownLists } from "./lists.js";
 import { type Place, placeOf, placeText } from "./places.js";
 import { Puts } from "./puts.js";
@@ -84,7 +84,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const place = placeOf(config, "put a checkpoint");
     const parentId = getCheckpointId(config) || undefined;
-    const put = { place, parentId, checkpoint, metadata, newVersions };
+    const put = { place, parentId, checkpoint, metadata: metadata ?? {}, newVersions };
     await this.#threads.withEnsured(place.thread, (id) => this.#puts.send(id, put));
     return configOf(place.thread, place.namespace, checkpoint.id);
   }
@@ -194,7 +194,8 @@ export class CairnSaver extends BaseCheckpointSaver {
   ): AsyncGenerator<CheckpointTuple> {
     let left = options.limit ?? Number.POSITIVE_INFINITY;
     if (left <= 0) return;
-    for await (const [thread, stored] of this.#rows(config, options, Math.min(left, PAGE))) {
+    const page = isAskedWhole(options.filter) ? Math.min(left, PAGE) : PAGE;
+    for await (const [thread, stored] of this.#rows(config, options, page)) {
       const tuple = await this.#tupleOf(thread, stored);
       if (!matches(options.filter as Filter | undefined, tuple.metadata ?? {})) continue;
       yield tuple;
@@ -211,13 +212,14 @@ export class CairnSaver extends BaseCheckpointSaver {
   ): AsyncGenerator<[string, Stored]> {
     const { thread_id, checkpoint_ns, checkpoint_id } = config.configurable ?? {};
     const namespace = checkpoint_ns === undefined ? {} : { namespace: checkpoint_ns as string };
+    if (checkpoint_id && !UUID.test(checkpoint_id as string)) return;
     const id_before = before?.configurable?.["checkpoint_id"] as string | undefined;
     const query = {
       limit,
       include: "all" as const,
       metadata: metadataQuery(filter),
       ...namespace,
-      ...(id_before === undefined ? {} : { id_before }),
+      ...(id_before !== undefined && UUID.test(id_before) ? { id_before } : {}),
     };
     const isWanted = ({ id }: Stored) =>
       (!checkpoint_id || id === checkpoint_id) && (id_before === undefined || id < id_before);
@@ -277,16 +279,27 @@ export class CairnSaver extends BaseCheckpointSaver {
 
   /** Before version 4 what was to be sent stood in the writes of the parent, not in a channel. */
   async #migrateSends(checkpoint: Checkpoint, stored: Stored, parentId: string): Promise<void> {
-    const { thread_id, namespace } = stored;
-    const of = this.client.threads.checkpoints.writes;
-    const { writes } = await of.get(thread_id, parentId, { namespace });
-    const sends = (writes as StoredWrite[]).filter(({ channel }) => channel === TASKS);
+    const writes = await this.#writesOfParent(stored, parentId);
+    const sends = writes.filter(({ channel }) => channel === TASKS);
     const versions = Object.values(checkpoint.channel_versions);
     checkpoint.channel_values[TASKS] = await Promise.all(
       sends.map(({ value }) => this.#values.decode(value)),
     );
     checkpoint.channel_versions[TASKS] =
       versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+  }
+
+  /** None when the parent is not there: it was pruned, or never copied. */
+  async #writesOfParent(stored: Stored, parentId: string): Promise<StoredWrite[]> {
+    if (!UUID.test(parentId)) return [];
+    try {
+      const { namespace, thread_id } = stored;
+      const answer = this.client.threads.checkpoints.writes.get(thread_id, parentId, { namespace });
+      return (await answer).writes as StoredWrite[];
+    } catch (error) {
+      if (error instanceof NotFound) return [];
+      throw error;
+    }
   }
 
   override async getDeltaChannelHistory(options: {

@@ -132,6 +132,25 @@ describe("a put", () => {
     expect(tuple?.parentConfig).toEqual(nobody);
   });
 
+  it("of before version 4 can be read when its parent is gone", async () => {
+    for (const checkpoint_id of [uuid6(0), "not of Cairn"]) {
+      const old = { ...checkpointOf({ a: 1 }), v: 3 };
+      const upon = { configurable: { thread_id: "v3", checkpoint_ns: "", checkpoint_id } };
+      const config = await saver.put(upon, old, META, { a: 1 });
+      const read = await saver.getTuple(config);
+      expect(read?.checkpoint.channel_values).toEqual({ a: 1, __pregel_tasks: [] });
+      expect(read?.parentConfig).toEqual(upon);
+    }
+  });
+
+  it("without metadata has none", async () => {
+    for (const metadata of [null, undefined]) {
+      const checkpoint = checkpointOf({ a: 1 });
+      const config = await saver.put(inThread("bare"), checkpoint, metadata as never, { a: 1 });
+      expect((await saver.getTuple(config))?.metadata).toEqual({});
+    }
+  });
+
   it("takes over what has kept its version, and nothing else", async () => {
     const parent = await put(inThread("over"), { kept: [1], gone: 1, changed: 1 });
     const versions = { kept: 1, gone: 2, changed: 2 };
@@ -312,6 +331,21 @@ describe("lists", () => {
     expect(await steps(inThread("listed"), { before: tenth.config, limit: 2 })).toEqual([9, 8]);
     expect(await steps(tenth.config)).toEqual([10]);
     expect(await steps(inThread("listed"), { limit: 0 })).toEqual([]);
+  });
+
+  it("of ids that are none of Cairn's end, and are not refused", async () => {
+    expect(await steps({ configurable: { thread_id: "listed", checkpoint_id: "1" } })).toEqual([]);
+    const before = (checkpoint_id: string) => ({ before: { configurable: { checkpoint_id } } });
+    expect(await steps(inThread("listed"), before("0"))).toEqual([]);
+    expect(await steps(inThread("listed"), { ...before("z"), limit: 1 })).toHaveLength(1);
+  });
+
+  it("are not looked through one by one for what only the saver can compare", async () => {
+    const { fetch, sent } = recorder();
+    const recorded = new CairnSaver({ client: clientOf(tenant, { fetch }) });
+    const filter = { parents: { never: "there" } };
+    expect(await all(recorded.list(inThread("listed"), { filter, limit: 1 }))).toEqual([]);
+    expect(sent.length).toBeLessThan(10);
   });
 
   it("of all threads leave out what has no key", async () => {
