@@ -12,11 +12,10 @@ from ._http1 import Wait
 class Request:
     method: str
     target: str
-    headers: List[Tuple[str, str]]
+    headers: List[Tuple[str, str]] = field(repr=False)  # one is the key
     source: Optional[Source] = None
     # Whether it may be sent again when nobody knows what became of it.
     is_repeatable: bool = True
-    sent_before: bool = field(default=False)
 
 
 class Interrupted(Exception):

@@ -3,12 +3,14 @@ end of the connection."""
 from __future__ import annotations
 
 import time
-from typing import Dict, List, Mapping, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ._network import Stream
 
 MAX_HEAD_BYTES = 65536
 MAX_LINE_BYTES = 8192
+# No socket takes a time without end.
+LONGEST_WAIT_S = 86400.0 * 365
 
 
 class ProtocolError(Exception):
@@ -20,11 +22,7 @@ class ProtocolError(Exception):
 
 
 class ConnectionLost(Exception):
-    """The connection ended before the answer did. `any_bytes`: whether some of it had come."""
-
-    def __init__(self, message: str, any_bytes: bool) -> None:
-        super().__init__(message)
-        self.any_bytes = any_bytes
+    """The connection ended before the answer did."""
 
 
 class Head:
@@ -81,8 +79,8 @@ class Wait:
 
     def left(self) -> Optional[float]:
         if self.deadline is None:
-            return self.idle
-        left = self.deadline - time.monotonic()
+            return None if self.idle is None else min(self.idle, LONGEST_WAIT_S)
+        left = min(self.deadline - time.monotonic(), LONGEST_WAIT_S)
         if left <= 0:
             raise TimeoutError("timed out")
         return left if self.idle is None else min(left, self.idle)
@@ -95,7 +93,6 @@ class Connection:
         self.stream = stream
         self.buffer = bytearray()
         self.idle_since = 0.0
-        self.is_reused = False
 
     async def more(self, wait: Wait) -> bool:
         data = await self.stream.receive(wait.left())
@@ -114,7 +111,7 @@ class Connection:
             if self.buffer and not b"HTTP/1.".startswith(self.buffer[:7]) and end == b"\r\n\r\n":
                 raise ProtocolError("it does not answer in HTTP/1.1", bytes(self.buffer[:200]))
             if not await self.more(wait):
-                raise ConnectionLost("the connection ended", bool(self.buffer))
+                raise ConnectionLost("the connection ended")
 
     def take(self, count: int) -> bytes:
         data = bytes(self.buffer[:count])
@@ -165,7 +162,7 @@ class Body:
             if self._left is None:
                 self.is_complete = True
                 return b""
-            raise ConnectionLost("the connection ended within an answer", True)
+            raise ConnectionLost("the connection ended within an answer")
         if self._left is not None:
             await self._used(len(data), wait)
         return data
@@ -203,8 +200,5 @@ def content_headers(length: Optional[int]) -> List[Tuple[str, str]]:
 
 
 def in_chunk(data: bytes) -> bytes:
+    """Of b"", the last one."""
     return b"%x\r\n%s\r\n" % (len(data), data)
-
-
-def header_of(headers: Mapping[str, str], name: str) -> Optional[str]:
-    return headers.get(name.lower())

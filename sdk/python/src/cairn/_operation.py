@@ -8,6 +8,7 @@ from typing import (
     IO, Any, AsyncIterable, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple,
     Union)
 from urllib.parse import quote
+from uuid import UUID
 
 
 class Unset:
@@ -81,11 +82,19 @@ def path_of(template: str, values: Sequence[Union[str, int]]) -> str:
     rest = iter(values)
     for i, part in enumerate(parts):
         if part.startswith("{"):
-            value = str(next(rest))
-            if not value:
-                raise ValueError(f"{part.strip('{}')} must not be empty")
+            value = _segment(part.strip("{}"), next(rest))
             parts[i] = {".": "%2E", "..": "%2E%2E"}.get(value, quote(value, safe=""))
     return "/".join(parts)
+
+
+def _segment(name: str, value: object) -> str:
+    """None, or an object instead of its id, would make a path that just is not found."""
+    if not isinstance(value, (str, int, UUID)) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+    text = str(value)
+    if not text:
+        raise ValueError(f"{name} must not be empty")
+    return text
 
 
 def _parameter(value: Any) -> str:
@@ -113,9 +122,11 @@ def _plain(value: Any) -> Any:
         return time_text(value)
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return list(value)
     raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
 

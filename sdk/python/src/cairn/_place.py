@@ -51,4 +51,10 @@ def key_of(api_key: Optional[str]) -> Optional[str]:
 def context_of(origin: Origin, given: Optional[ssl.SSLContext]) -> Optional[ssl.SSLContext]:
     if not origin.tls:
         return None
-    return given or ssl.create_default_context(cafile=os.environ.get("CAIRN_CA_FILE") or None)
+    if given is not None:
+        return given
+    file = os.environ.get("CAIRN_CA_FILE") or None
+    try:
+        return ssl.create_default_context(cafile=file)
+    except OSError as e:  # which does not name the file
+        raise ValueError(f"CAIRN_CA_FILE: {file} cannot be used ({e.strerror or e})") from e

@@ -1,7 +1,7 @@
 """What can go wrong. Every message says what to do about it; none holds an API key."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Type
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Type
 
 
 class CairnError(Exception):
@@ -67,8 +67,12 @@ class ApiError(CairnError):
         self.retry_after = _seconds((headers or {}).get("retry-after"))
         super().__init__(self._message())
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """Whole from process to process: an exception is made anew from its arguments else."""
+        return _rebuilt, (type(self), self.problem, self.retry_after)
+
     def _message(self) -> str:
-        text = f"{self.status} {self.code}: {self.detail}"
+        text = f"{self.status or ''} {self.code}: {self.detail}".lstrip()
         told = [f"{e.get('pointer')}: {e.get('detail')}" for e in self.errors
                 if str(e.get("detail")) not in self.detail]
         if told:
@@ -211,6 +215,13 @@ def api_error(problem: Mapping[str, Any], headers: Mapping[str, str]) -> ApiErro
     status = int(problem.get("status") or 0)
     usual = BY_STATUS.get(status, ServerFailed if status >= 500 else ApiError)
     return CLASSES.get(str(problem.get("code")), usual)(problem, headers)
+
+
+def _rebuilt(kind: Type[ApiError], problem: Mapping[str, Any],
+             retry_after: Optional[float]) -> ApiError:
+    error = kind(problem)
+    error.retry_after = retry_after
+    return error
 
 
 def _seconds(text: Optional[str]) -> Optional[float]:
