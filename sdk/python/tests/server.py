@@ -182,6 +182,14 @@ class Relay:
             except OSError:
                 pass
 
+    def drop(self):
+        """Ends the connections that there are."""
+        for sock in self._sockets:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
     def close(self):
         self._listener.close()
         for sock in self._sockets:

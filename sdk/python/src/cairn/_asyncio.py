@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from typing import Awaitable, Optional, TypeVar
 
-from ._network import READ_BYTES, Origin, refuse_own_end
+from ._network import READ_BYTES, Origin, is_readable, refuse_own_end
 
 T = TypeVar("T")
 
@@ -15,6 +16,7 @@ class AsyncStream:
         self._reader = reader
         self._writer = writer
         self._loop = asyncio.get_running_loop()
+        self._process = os.getpid()
 
     async def send(self, data: bytes, timeout: Optional[float]) -> None:
         self._writer.write(data)
@@ -26,11 +28,17 @@ class AsyncStream:
     def is_stale(self) -> bool:
         if self._loop is not asyncio.get_running_loop():
             return True
-        return self._reader.at_eof() or self._writer.is_closing() \
-            or self._reader.exception() is not None
+        if self._reader.at_eof() or self._writer.is_closing() \
+                or self._reader.exception() is not None:
+            return True
+        # What the loop has not been told of yet: it may have been busy all the time.
+        return is_readable(self._writer.get_extra_info("socket").fileno())
 
     def close(self) -> None:
-        """Also from another thread, and when a stream is forgotten."""
+        """Also from another thread, and when a stream is forgotten. An event loop does not outlive a
+        fork; its sockets go with it."""
+        if self._process != os.getpid():
+            return
         try:
             is_here = asyncio.get_running_loop() is self._loop
         except RuntimeError:
@@ -39,9 +47,6 @@ class AsyncStream:
             self._writer.transport.abort()
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._writer.transport.abort)
-
-    def abandon(self) -> None:
-        """An event loop does not outlive a fork; its sockets go with it."""
 
 
 class AsyncNetwork:

@@ -1,18 +1,19 @@
 """Sockets for callers that block."""
 from __future__ import annotations
 
-import select
+import os
 import socket
 import ssl
 import time
 from typing import Optional
 
-from ._network import READ_BYTES, Origin, refuse_own_end
+from ._network import READ_BYTES, Origin, is_readable, refuse_own_end
 
 
 class BlockingStream:
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
+        self._process = os.getpid()
 
     async def send(self, data: bytes, timeout: Optional[float]) -> None:
         self._socket.settimeout(timeout)
@@ -29,25 +30,20 @@ class BlockingStream:
             raise TimeoutError("timed out") from e
 
     def is_stale(self) -> bool:
-        """An idle connection has nothing to say: what can be read is its end."""
         try:
             if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
                 return True
-            poll = select.poll()
-            poll.register(self._socket, select.POLLIN)
-            return bool(poll.poll(0))
+            return is_readable(self._socket.fileno())
         except (OSError, ValueError):
             return True
 
     def close(self) -> None:
-        """Also wakes a thread that waits for bytes."""
+        """Also wakes a thread that waits for bytes. A child of fork lets go of its copy alone."""
         try:
-            self._socket.shutdown(socket.SHUT_RDWR)
+            if self._process == os.getpid():
+                self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
-        self._socket.close()
-
-    def abandon(self) -> None:
         self._socket.close()
 
 

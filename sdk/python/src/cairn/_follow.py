@@ -74,11 +74,11 @@ class Follower:
         while True:
             if self._is_closed:
                 raise Aborted("the stream of events is closed")
-            if self._subscription is None:
+            subscription = self._subscription
+            if subscription is None:
                 self._subscription = await self._connect()
-                if self._subscription is None:
-                    continue
-            signal = await self._subscription.next()
+                continue  # it may have been closed meanwhile
+            signal = await subscription.next()
             if signal is not None and signal.kind != "closed":
                 self._failures = 0
                 return signal

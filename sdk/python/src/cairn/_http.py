@@ -6,6 +6,7 @@ import socket
 import ssl
 import threading
 import time
+import weakref
 from collections import deque
 from typing import Deque, Dict, List, Optional, Tuple
 
@@ -85,10 +86,11 @@ class HttpCarrier:
     def _own_connections(self) -> None:
         """A child of fork must not speak on the connections of its parent, nor end them."""
         for connection in self._idle:
-            connection.stream.abandon()
+            connection.stream.close()
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._idle = deque()
+        self._streams: "weakref.WeakSet[Subscription]" = weakref.WeakSet()
 
     def give_back(self, connection: Connection) -> None:
         connection.idle_since = time.monotonic()
@@ -110,11 +112,12 @@ class HttpCarrier:
                 connection = self._idle.pop()
             fresh = time.monotonic() - connection.idle_since < max_idle_s
             if fresh and not connection.stream.is_stale():
-                connection.is_reused = True
                 return connection
             connection.stream.close()
 
     async def _connect(self, wait: Wait) -> Connection:
+        if self._process != os.getpid():
+            self._own_connections()
         with self._lock:
             if self._is_closed:
                 raise Aborted("the client is closed")
@@ -136,11 +139,22 @@ class HttpCarrier:
             raise Interrupted(e, False) from e
 
     def close(self) -> None:
+        """Requests that are under way are answered yet; streams of events end."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = list(self._idle), deque()
+            streams = list(self._streams)
         for connection in idle:
             connection.stream.close()
+        for stream in streams:
+            stream.close()
+
+    def _opened(self, stream: Subscription) -> Subscription:
+        with self._lock:
+            if self._is_closed:
+                raise Aborted("the client is closed")
+            self._streams.add(stream)
+        return stream
 
     async def sleep(self, seconds: float) -> None:
         await self._network.sleep(seconds)
@@ -153,6 +167,9 @@ class HttpCarrier:
         try:
             head = await self._send(connection, request, wait)
             return HttpAnswer(self, connection, head, request.method)
+        except ContentFailed as e:
+            connection.stream.close()
+            raise e.cause
         except (OSError, ConnectionLost) as e:
             connection.stream.close()
             raise Interrupted(e, True) from e
@@ -177,7 +194,7 @@ class HttpCarrier:
         more = content_headers(source.length) + ([("Expect", "100-continue")] if announced else [])
         head = self._head_of(request, more)
         if not announced:
-            first = await source.next()
+            first = await _piece(source)
             await connection.stream.send(head + first, wait.left())
         else:
             await connection.stream.send(head, wait.left())
@@ -198,20 +215,18 @@ class HttpCarrier:
     async def _send_body(self, connection: Connection, source: Source, wait: Wait) -> Head:
         """A server that refuses may answer before it has read all, and end the connection."""
         broken: Optional[OSError] = None
-        try:
-            while True:
-                piece = await source.next()
-                if source.length is None:
-                    await connection.stream.send(in_chunk(piece) if piece else b"0\r\n\r\n",
-                                                 wait.left())
-                elif piece:
-                    await connection.stream.send(piece, wait.left())
-                if not piece:
-                    break
-        except TimeoutError:
-            raise
-        except OSError as e:
-            broken = e
+        while broken is None:
+            piece = await _piece(source)
+            data = piece if source.length is not None else in_chunk(piece)
+            try:
+                if data:
+                    await connection.stream.send(data, wait.left())
+            except TimeoutError:
+                raise
+            except OSError as e:
+                broken = e
+            if not piece:
+                break
         try:
             head = await connection.read_head(wait)
         except (OSError, ConnectionLost):
@@ -233,7 +248,7 @@ class HttpCarrier:
             head = await connection.read_head(wait)
             answer = HttpAnswer(self, connection, head, "GET")
             if head.status == 200 and "text/event-stream" in head.headers.get("content-type", ""):
-                return SseSubscription(answer), None
+                return self._opened(SseSubscription(answer)), None
             return None, answer
         except (OSError, ConnectionLost) as e:
             connection.stream.close()
@@ -258,7 +273,22 @@ class HttpCarrier:
             return None, HttpAnswer(self, connection, head, "GET")
         if head.headers.get("sec-websocket-accept") != websocket.accept_of(key):
             raise ProtocolError("it does not speak WebSocket")
-        return WebSocketSubscription(connection), None
+        return self._opened(WebSocketSubscription(connection)), None
+
+
+class ContentFailed(Exception):
+    """What is uploaded could not be read: no matter of the connection, though it may be an OSError."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+async def _piece(source: Source) -> bytes:
+    try:
+        return await source.next()
+    except OSError as e:
+        raise ContentFailed(e) from e
 
 
 def _last(head: Head) -> Head:
@@ -286,7 +316,7 @@ class SseSubscription:
         while not self._ready:
             try:
                 data = await self._answer.read(Wait(None, SILENCE_S))
-            except (OSError, ConnectionLost, ProtocolError):
+            except (OSError, ConnectionLost, ProtocolError, Aborted):
                 return None
             if not data:
                 return None

@@ -6,6 +6,7 @@ one out to its end within the call. Over `_asyncio` they are awaited as usual.
 from __future__ import annotations
 
 import errno
+import select
 import ssl
 from dataclasses import dataclass
 from typing import Any, Coroutine, Optional, Protocol, TypeVar
@@ -42,6 +43,13 @@ def refuse_own_end(local: object, remote: object) -> None:
         raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
 
 
+def is_readable(descriptor: int) -> bool:
+    """An idle connection has nothing to say: what can be read is its end."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class Stream(Protocol):
     """A connection. Times are seconds; TimeoutError when one is over, OSError when it breaks."""
 
@@ -53,10 +61,8 @@ class Stream(Protocol):
     def is_stale(self) -> bool:
         """Whether an idle connection was ended, or belongs to an event loop that is gone."""
 
-    def close(self) -> None: ...
-
-    def abandon(self) -> None:
-        """Lets go of it in this process, and leaves it to the one that it was forked from."""
+    def close(self) -> None:
+        """In a child of fork: lets go of it, and leaves it to the parent."""
 
 
 class Network(Protocol):
