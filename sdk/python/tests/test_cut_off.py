@@ -1,5 +1,6 @@
 """A worker whose handler could not reach the server."""
 import asyncio
+import time
 import unittest
 import uuid
 
@@ -34,6 +35,15 @@ class CutOff(unittest.TestCase):
             self.cairn.runs.work(handle, agent=self.agent, max_runs=2)
         self.assertIn("goes back to the queue", logged.output[0])
         self.check()
+
+    def test_is_not_asked_again_at_once(self):
+        begun = time.monotonic()
+
+        def handle(job):
+            raise cairn.TimedOut("what it waits for")
+        with self.assertLogs("cairn", "WARNING"):
+            self.cairn.runs.work(handle, agent=self.agent, max_runs=2)
+        self.assertGreaterEqual(time.monotonic() - begun, 0.3)
 
     def test_gives_its_run_back_when_it_is_async(self):
         async def handle(job):

@@ -17,7 +17,7 @@ from ._operation import Options
 from ._retry import pause_before
 from ._uploading import PIECE_BYTES, Progress, ResumableUpload, Whole, WholeContent
 from ._waiting import (
-    FINISHED, CutOff, beat, claim, give_back, heals, is_of_the_server, settle, wait_for_run)
+    FINISHED, CutOff, beat, claim, give_back, heals, settle, wait_for_run)
 from .errors import CairnError, LeaseLost
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class AsyncWaitAndWork:
         body: Dict[str, Any] = {"worker": worker or f"{socket.gethostname()}:{os.getpid()}",
                                 "lease_ms": lease_ms}
         body.update({n: v for n, v in (("agent", agent), ("thread_id", thread_id)) if v})
-        done, failures, reached = 0, 0, False
+        done, failures, cut_offs, reached = 0, 0, 0, False
         while max_runs is None or done < max_runs:
             try:
                 run = await claim(self._caller.core, body, wait, Options())
@@ -143,12 +143,15 @@ class AsyncWaitAndWork:
                 failures += 1
                 continue
             if run is not None:
-                await self._work_on(handler, run, lease_ms)
                 done += 1
+                cut_offs = 0 if await self._work_on(handler, run, lease_ms) else cut_offs + 1
+                if cut_offs:  # or it would go round and round
+                    await asyncio.sleep(pause_before(min(cut_offs, 6)))
         return done
 
     async def _work_on(self, handler: Callable[[AsyncJob], Awaitable[Any]], run: Run,
-                       lease_ms: int) -> None:
+                       lease_ms: int) -> bool:
+        """False when the run went back to the queue, for the server could not be reached."""
         from ._client import AsyncCairn
         core = self._caller.core
         job = AsyncJob(AsyncCairn.of(core.with_defaults(Options(fencing_token=run["fence"]))), run)
@@ -163,10 +166,11 @@ class AsyncWaitAndWork:
         except CutOff as e:
             log.warning("the run %s goes back to the queue: %s", job.id, e)
             await give_back(core, run)
+            return False
         except asyncio.CancelledError:
             if job.is_lost and work.cancelled():
                 log.warning("the lease of the run %s was lost; another worker goes on", job.id)
-                return
+                return True
             work.cancel()
             await asyncio.shield(give_back(core, run))
             raise
@@ -174,6 +178,7 @@ class AsyncWaitAndWork:
             log.exception("the run %s could not be settled; its lease ends by itself", job.id)
         finally:
             heart.cancel()
+        return True
 
     async def _beat(self, job: AsyncJob, lease_ms: int, work: "asyncio.Future[Any]") -> None:
         lease_s = lease_ms / 1000
@@ -197,7 +202,7 @@ async def _outcome(handler: Callable[[AsyncJob], Awaitable[Any]],
     except LeaseLost:
         raise
     except CairnError as e:
-        if is_of_the_server(e):
+        if heals(e):
             raise CutOff(str(e)) from e
         log.exception("the run %s failed", job.id)
         return failure_of(e)

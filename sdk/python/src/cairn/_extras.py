@@ -19,7 +19,7 @@ from ._operation import Options
 from ._retry import pause_before
 from ._uploading import PIECE_BYTES, Progress, ResumableUpload, Whole, WholeContent
 from ._waiting import (
-    FINISHED, CutOff, beat, claim, give_back, heals, is_of_the_server, settle, wait_for_run)
+    FINISHED, CutOff, beat, claim, give_back, heals, settle, wait_for_run)
 from .errors import CairnError, LeaseLost
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class WaitAndWork:
         body: Dict[str, Any] = {"worker": worker or f"{socket.gethostname()}:{os.getpid()}",
                                 "lease_ms": lease_ms}
         body.update({n: v for n, v in (("agent", agent), ("thread_id", thread_id)) if v})
-        done, failures, reached = 0, 0, False
+        done, failures, cut_offs, reached = 0, 0, 0, False
         while not (stop and stop.is_set()) and (max_runs is None or done < max_runs):
             try:
                 run = run_now(claim(self._caller.core, body, wait, Options()))
@@ -193,11 +193,14 @@ class WaitAndWork:
                 failures += 1
                 continue
             if run is not None:
-                self._work_on(handler, run, lease_ms)
                 done += 1
+                cut_offs = 0 if self._work_on(handler, run, lease_ms) else cut_offs + 1
+                if cut_offs:  # or it would go round and round
+                    time.sleep(pause_before(min(cut_offs, 6)))
         return done
 
-    def _work_on(self, handler: Callable[[Job], Any], run: Run, lease_ms: int) -> None:
+    def _work_on(self, handler: Callable[[Job], Any], run: Run, lease_ms: int) -> bool:
+        """False when the run went back to the queue, for the server could not be reached."""
         from ._client import Cairn
         core = self._caller.core
         job = Job(Cairn.of(core.with_defaults(Options(fencing_token=run["fence"]))), run)
@@ -211,11 +214,13 @@ class WaitAndWork:
         except CutOff as e:
             log.warning("the run %s goes back to the queue: %s", job.id, e)
             run_now(give_back(core, run))
+            return False
         except Exception:
             log.exception("the run %s could not be settled; its lease ends by itself", job.id)
         except BaseException:
             run_now(give_back(core, run))
             raise
+        return True
 
 
 def _outcome(handler: Callable[[Job], Any], job: Job) -> Optional[Dict[str, Any]]:
@@ -225,7 +230,7 @@ def _outcome(handler: Callable[[Job], Any], job: Job) -> Optional[Dict[str, Any]
     except LeaseLost:
         raise
     except CairnError as e:
-        if is_of_the_server(e):
+        if heals(e):
             raise CutOff(str(e)) from e
         log.exception("the run %s failed", job.id)
         return failure_of(e)

@@ -14,7 +14,7 @@ from ._core import Core, connection_failed
 from ._generated.types import Event
 from ._http1 import Wait
 from ._operation import UNSET, Operation, Options, header_pairs, path_of, query_of
-from ._retry import DEFAULT_RETRIES, pause_before
+from ._retry import DEFAULT_RETRIES, PROXY_STATUSES, pause_before
 from .errors import Aborted, ApiError, CairnError, EventsPruned, NotCairn
 
 OnGap = Callable[[Dict[str, Any]], Any]
@@ -154,6 +154,6 @@ class Follower:
 
 def may_heal(error: CairnError) -> bool:
     if isinstance(error, NotCairn):
-        return error.status in (502, 503, 504)
+        return error.status in PROXY_STATUSES
     return isinstance(error, ApiError) and (error.retryable or error.status >= 500) \
         and error.code != "data_damaged"

@@ -10,7 +10,7 @@ from ._generated import operations
 from ._operation import Options
 from ._retry import DEFAULT_RETRIES, pause_before
 from ._waiting import heals
-from .errors import CairnError, Conflict, OutcomeUnknown
+from .errors import CairnError, Conflict
 
 PIECE_BYTES = 8 * 1024 * 1024
 Progress = Callable[[int, int], Any]
@@ -129,6 +129,4 @@ class ResumableUpload:
 
 def _can_go_on(error: CairnError) -> bool:
     """Also when another request still writes: one of ours that the server has not given up yet."""
-    if isinstance(error, (OutcomeUnknown, Conflict)):
-        return True
-    return heals(error)
+    return isinstance(error, Conflict) or heals(error)

@@ -8,27 +8,27 @@ from ._core import Call, Core
 from ._generated import operations
 from ._generated.types import RunWithMembers
 from ._operation import Options
-from ._retry import pause_before
+from ._retry import PROXY_STATUSES, pause_before
 from .errors import (
-    ApiError, CairnError, ConnectionFailed, EventsPruned, NotFound, OutcomeUnknown, TimedOut)
+    ApiError, CairnError, ConnectionFailed, EventsPruned, NotCairn, NotFound, OutcomeUnknown,
+    TimedOut)
 
 FINISHED = ("completed", "failed", "cancelled")
 LONGEST_POLL_S = 30
 
 
 def heals(error: CairnError) -> bool:
-    """Whether what failed this way is worth another try later, however long it takes."""
+    """Whether what failed this way is worth another try later, however long it takes, by someone
+    who looks what is there before."""
     if isinstance(error, ApiError):
-        return error.retryable
+        return error.retryable or isinstance(error, OutcomeUnknown)
+    if isinstance(error, NotCairn):
+        return error.status in PROXY_STATUSES
     return isinstance(error, (ConnectionFailed, TimedOut))
 
 
 class CutOff(Exception):
     """The handler of a run could not reach the server, which is no fault of the run."""
-
-
-def is_of_the_server(error: CairnError) -> bool:
-    return heals(error) or isinstance(error, OutcomeUnknown)
 
 
 async def wait_for_run(core: Core, run_id: str, until: Collection[str],
@@ -49,7 +49,7 @@ async def wait_for_run(core: Core, run_id: str, until: Collection[str],
                 cursor = await _poll(core, run, cursor, deadline, options)
             run = await _run(core, run_id, options)
             failures = 0
-        except (ApiError, ConnectionFailed, TimedOut) as e:
+        except CairnError as e:
             if not heals(e):
                 raise
             await core.carrier.sleep(pause_before(min(failures, 6)))
