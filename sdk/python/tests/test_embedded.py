@@ -1,6 +1,7 @@
 """libcairn inside the process, behind the same clients."""
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,74 @@ class Embedded(unittest.TestCase):
                 await client.threads.events.append(thread, kind="acme.note")
                 self.assertEqual((await stream.__anext__())["kind"], "acme.note")
         asyncio.run(main())
+
+    @same_on_every_engine("tasks")
+    def test_closing_ends_a_stream_that_is_awaited(self):
+        async def main():
+            client = self.open_async()
+            stream = client.threads.events.follow((await client.threads.create())["id"])
+            await stream.__anext__()
+            task = asyncio.ensure_future(stream.__anext__())
+            await asyncio.sleep(0.05)
+            await client.aclose()
+            with self.assertRaisesRegex(cairn.Aborted, "the client is closed"):
+                await task
+            with self.assertRaisesRegex(cairn.Aborted, "the client is closed"):
+                await client.health()
+        asyncio.run(main())
+
+    @same_on_every_engine("tasks")
+    def test_a_subscription_that_nobody_waits_for_any_more_is_given_back(self):
+        held = []
+
+        class Counting(cairn.embedded.Library):
+            def subscribe(self, *args):
+                answer = super().subscribe(*args)
+                held.append(answer[0])
+                time.sleep(0.1)
+                return answer
+
+            def unsubscribe(self, handle):
+                super().unsubscribe(handle)
+                held.remove(handle)
+
+        async def main():
+            async with self.open_async() as client:
+                stream = client.threads.events.follow((await client.threads.create())["id"])
+                task = asyncio.ensure_future(stream.__anext__())
+                while not held:
+                    await asyncio.sleep(0.005)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+                await client.health()
+        with mock.patch.object(cairn.embedded, "Library", Counting):
+            asyncio.run(main())
+        self.assertEqual(held, [])
+
+    @same_on_every_engine("processes")
+    def test_a_child_of_fork_is_told_and_ends(self):
+        client = self.open()
+        self.addCleanup(client.close)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            try:
+                client.health()
+            except cairn.Aborted as e:
+                client.close()
+                os._exit(7 if "fork" in str(e) else 8)
+            os._exit(9)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+        self.assertEqual(client.health()["status"], "ok")
+
+    @same_on_every_engine("headers")
+    def test_headers_are_checked_as_they_are_for_a_server(self):
+        with self.open() as client:
+            for name, value in (("X", "a\r\nCairn-Principal: user:x"), ("X", "a\0b"), ("X:Y", "1"),
+                                ("X Y", "1"), ("", "1"), ("\u00dc", "1")):
+                with self.assertRaisesRegex(ValueError, "no header may have"):
+                    client.threads.list(headers={name: value})
 
     @same_on_every_engine("parts of answers")
     def test_downloads_come_in_parts(self):

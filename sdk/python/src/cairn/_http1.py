@@ -2,8 +2,9 @@
 end of the connection."""
 from __future__ import annotations
 
+import re
 import time
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 from ._network import Stream
 
@@ -11,6 +12,7 @@ MAX_HEAD_BYTES = 65536
 MAX_LINE_BYTES = 8192
 # No socket takes a time without end.
 LONGEST_WAIT_S = 86400.0 * 365
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class ProtocolError(Exception):
@@ -37,12 +39,16 @@ class Head:
         return "close" not in self.headers.get("connection", "").lower()
 
 
-def request_head(method: str, target: str, headers: List[Tuple[str, str]]) -> bytes:
-    lines = [f"{method} {target} HTTP/1.1"]
+def header_lines(headers: Sequence[Tuple[str, str]]) -> List[str]:
+    """Each checked: none can become two, or another."""
     for name, value in headers:
-        if not name or any(c in name for c in " :\r\n") or any(c in value for c in "\r\n\0"):
+        if not TOKEN.fullmatch(name) or any(c in value for c in "\r\n\0"):
             raise ValueError(f"the header {name!r} has characters that no header may have")
-        lines.append(f"{name}: {value}")
+    return [f"{name}: {value}" for name, value in headers]
+
+
+def request_head(method: str, target: str, headers: Sequence[Tuple[str, str]]) -> bytes:
+    lines = [f"{method} {target} HTTP/1.1", *header_lines(headers)]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8")
 
 

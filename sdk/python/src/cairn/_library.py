@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import itertools
 import os
 from ctypes import POINTER, byref, c_char_p, c_int, c_long, c_size_t, c_uint, c_void_p
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ._core import major
 from ._generated.operations import API_VERSION
+from ._http1 import header_lines
 from .errors import DirectoryInUse, LibraryError, LibraryMissing, VersionMismatch
 
 NAME = "libcairn.so.0"
@@ -81,7 +83,7 @@ def load(library: Optional[str]) -> Any:
 
 
 def header_array(headers: Sequence[Tuple[str, str]]) -> Any:
-    lines: List[Optional[bytes]] = [f"{n}: {v}".encode("utf-8") for n, v in headers]
+    lines = [line.encode("utf-8") for line in header_lines(headers)]
     return (c_char_p * (len(lines) + 1))(*lines, None)
 
 
@@ -134,11 +136,12 @@ class Library:
     def _headers(self, answer: Any) -> Dict[str, str]:
         headers: Dict[str, str] = {}
         value = c_char_p()
-        while True:
-            name = self._lib.cairn_answer_header_at(answer, len(headers), byref(value))
+        for index in itertools.count():
+            name = self._lib.cairn_answer_header_at(answer, index, byref(value))
             if name is None:
-                return headers
+                break
             headers[name.decode().lower()] = (value.value or b"").decode("utf-8", "replace")
+        return headers
 
     def subscribe(self, target: str, headers: Sequence[Tuple[str, str]]) -> "Tuple[Any, Any]":
         """A subscription, or else the answer that refuses it, as call() gives one."""

@@ -67,8 +67,11 @@ class AsyncRunner:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="cairn")
+        self._is_closed = False
 
     async def run(self, work: Callable[[], T], wait: Wait) -> T:
+        if self._is_closed:
+            raise Aborted("the client is closed")
         loop = asyncio.get_running_loop()
         return await within(loop.run_in_executor(self._threads, work), wait.left())
 
@@ -76,6 +79,7 @@ class AsyncRunner:
         await asyncio.sleep(seconds)
 
     def close(self) -> None:
+        self._is_closed = True
         self._threads.shutdown(wait=False)
 
 
@@ -107,11 +111,15 @@ class EmbeddedCarrier:
         self._idle = threading.Condition()
         self._active = 0
         self._is_closed = False
+        self._process = os.getpid()
         self._subscriptions: "weakref.WeakSet[EmbeddedSubscription]" = weakref.WeakSet()
         atexit.register(self.close)
 
     def enter(self) -> None:
         """Before the library is called: nobody may call it once it is closed."""
+        if self._process != os.getpid():
+            raise Aborted("the client was opened before a fork, which its library does not survive. "
+                          "Open it in the child")
         with self._idle:
             if self._is_closed:
                 raise Aborted("the client is closed")
@@ -149,11 +157,14 @@ class EmbeddedCarrier:
         path, mark, query = target.partition("?")
         if path.endswith("/ws"):
             path = path[:-len("ws")] + "stream"
-        handle, refusal = await self._runner.run(
-            lambda: self._guarded(lambda: self._library.subscribe(path + mark + query, headers)),
-            wait)
+        subscription, refusal = await self._runner.run(
+            lambda: self._guarded(lambda: self._subscribe(path + mark + query, headers)), wait)
+        return subscription, None if refusal is None else WholeAnswer(*refusal)
+
+    def _subscribe(self, target: str, headers: List[Tuple[str, str]]) -> "Tuple[Any, Any]":
+        handle, refusal = self._library.subscribe(target, headers)
         if refusal is not None:
-            return None, WholeAnswer(*refusal)
+            return None, refusal
         subscription = EmbeddedSubscription(self._library, self._runner, handle)
         self._subscriptions.add(subscription)
         return subscription, None
@@ -164,6 +175,8 @@ class EmbeddedCarrier:
     def close(self) -> None:
         """A subscription that is held keeps the library there until every thread is back; closing
         meanwhile answers those who wait."""
+        if self._process != os.getpid():
+            return
         with self._idle:
             if self._is_closed:
                 return
@@ -191,6 +204,7 @@ class EmbeddedSubscription:
         self._lock = threading.Lock()
         self._is_used = False
         self._is_closed = False
+        self._process = os.getpid()
 
     async def next(self) -> Optional[Signal]:
         while True:
@@ -225,6 +239,11 @@ class EmbeddedSubscription:
                 self._library.cancel(self._handle)
             else:
                 self._library.unsubscribe(self._handle)
+
+    def __del__(self) -> None:
+        """Of one that came when its task was cancelled already."""
+        if self._process == os.getpid():
+            self.close()
 
 
 def _place_of(where: Where) -> str:
