@@ -28,7 +28,8 @@ class Arguments(unittest.TestCase):
         self.assertEqual(self.cairn.threads.get(uuid.UUID(thread["id"]))["id"], thread["id"])
 
     def test_what_is_no_json_is_refused_before_it_is_sent(self):
-        for wrong in (b"bytes", bytearray(b"x"), memoryview(b"x"), {1, 2}, Decimal("0.1"), object(), float("nan")):
+        for wrong in (b"bytes", bytearray(b"x"), memoryview(b"x"), {1, 2}, Decimal("0.1"),
+                      object(), float("nan")):
             with self.assertRaises((TypeError, ValueError), msg=repr(wrong)):
                 self.cairn.threads.create(metadata={"x": wrong})
 
@@ -52,6 +53,17 @@ class Arguments(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
+    def test_what_is_refused_before_it_has_a_route_is_still_told_by_cairn(self):
+        with cairn.Cairn(shared().url, max_retries=0) as client:
+            with self.assertRaisesRegex(cairn.TooLarge, "413 body_too_large"):
+                client.threads.create(metadata={"x": "x" * 20_000_000})
+            with self.assertRaisesRegex(cairn.TooLarge, "431 bad_request"):
+                client.threads.list(headers={"X": "x" * 100_000})
+            with self.assertRaisesRegex(cairn.TooLarge, "414 bad_request"):
+                client.threads.list(title="x" * 100_000)
+            with self.assertRaisesRegex(cairn.InvalidInput, "400 bad_request"):
+                client.threads.list(headers={"Host": "elsewhere"})
+
     def test_pass_from_process_to_process(self):
         with cairn.Cairn(shared().url) as client:
             with self.assertRaises(cairn.NotFound) as caught:

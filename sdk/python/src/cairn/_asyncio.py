@@ -35,8 +35,8 @@ class AsyncStream:
         return is_readable(self._writer.get_extra_info("socket").fileno())
 
     def close(self) -> None:
-        """Also from another thread, and when a stream is forgotten. An event loop does not outlive a
-        fork; its sockets go with it."""
+        """Also from another thread, and when a stream is forgotten. An event loop does not outlive
+        a fork; its sockets go with it."""
         if self._process != os.getpid():
             return
         try:

@@ -276,12 +276,13 @@ class Core:
         except (OSError, ConnectionLost, ProtocolError):
             data = b""
         answer.close()
-        if "cairn-version" not in answer.headers:
+        if "cairn-version" not in answer.headers and not is_own_problem(data):
             said = first_line(data)
             return NotCairn(f"{place} answered {status} and is not Cairn"
                             f"{f': {said!r}' if said else ''}. Check the URL, and what stands "
                             "between", status)
-        self._check_version(answer)
+        if "cairn-version" in answer.headers:
+            self._check_version(answer)
         if status == 304:
             return NotModified("nothing has changed since the version that if_none_match names")
         return self._problem(answer, data)
@@ -294,7 +295,8 @@ class Core:
             problem = {"detail": first_line(data) or "the answer has no problem document"}
         problem.setdefault("status", answer.status)
         theirs = answer.headers.get("cairn-version", "")
-        if problem.get("code") == "no_route" and _numbers(theirs) < _numbers(API_VERSION):
+        is_older = theirs != "" and _numbers(theirs) < _numbers(API_VERSION)
+        if problem.get("code") == "no_route" and is_older:
             return VersionMismatch(
                 f"Cairn {theirs} at {self.carrier.place} does not know this route, which this "
                 f"package has from {API_VERSION}: {problem.get('detail')}. Upgrade the server")
@@ -309,6 +311,11 @@ def connection_failed(place: str, e: Interrupted) -> ConnectionFailed:
 
 def _content_type(call: Call, source: Source) -> Optional[str]:
     return call.content_type or source.content_type
+
+
+def is_own_problem(data: bytes) -> bool:
+    """What Cairn refuses before it has a route (a body too large) does not name its version."""
+    return data.startswith(b'{"type":"urn:cairn:error:')
 
 
 def first_line(data: bytes) -> str:

@@ -277,7 +277,7 @@ class HttpCarrier:
 
 
 class ContentFailed(Exception):
-    """What is uploaded could not be read: no matter of the connection, though it may be an OSError."""
+    """What is uploaded could not be read, which is no matter of the connection."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))

@@ -118,7 +118,7 @@ class EmbeddedCarrier:
     def enter(self) -> None:
         """Before the library is called: nobody may call it once it is closed."""
         if self._process != os.getpid():
-            raise Aborted("the client was opened before a fork, which its library does not survive. "
+            raise Aborted("the client was opened before a fork, which libcairn does not survive. "
                           "Open it in the child")
         with self._idle:
             if self._is_closed:

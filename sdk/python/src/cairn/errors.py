@@ -205,8 +205,8 @@ CLASSES: Dict[str, Type[ApiError]] = {
 
 BY_STATUS: Dict[int, Type[ApiError]] = {
     400: InvalidInput, 401: Authentication, 403: PermissionDenied, 404: NotFound, 409: Conflict,
-    410: Gone, 412: StaleEtag, 413: TooLarge, 415: InvalidInput, 422: InvalidInput,
-    428: PreconditionRequired, 429: RateLimited, 503: Unavailable, 507: StorageFull,
+    410: Gone, 412: StaleEtag, 413: TooLarge, 414: TooLarge, 415: InvalidInput, 422: InvalidInput,
+    428: PreconditionRequired, 429: RateLimited, 431: TooLarge, 503: Unavailable, 507: StorageFull,
 }
 
 
