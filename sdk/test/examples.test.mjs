@@ -56,6 +56,13 @@ describe('the chat agents', { concurrency: 3 }, () => {
       const again = await chat.talk(other(language), 'trip').end();
       assert.equal(again.match(/^ann: /gm).length, 2, 'who comes back sees what was said, once');
       assert.equal(again.match(/^agent: /gm).length, 2);
+
+      const bob = chat.talk(language, 'trip', 'bob');
+      await bob.until(/^agent: You said: /m);
+      const ann = chat.talk(other(language), 'trip');
+      ann.say('note bring bob');
+      await ann.end();
+      assert.equal((await bob.end()).match(/^ann: /gm).length, 3, 'others go by their own names');
     });
 
     test(`a dangerous tool waits for a person, in ${language}`, async (t) => {

@@ -6,7 +6,7 @@ order, also when the connection or the server went away in between.
 import getpass
 import sys
 import threading
-from typing import Set
+from typing import Any, Dict, Mapping, Set
 
 from cairn import Cairn
 from cairn.types import Event, Participant, Run, Thread
@@ -17,6 +17,7 @@ from conversation import ensure_agent, ensure_conversation, ensure_participant
 class Terminal:
     def __init__(self, cairn: Cairn, thread: Thread, me: Participant) -> None:
         self.cairn, self.thread_id, self.me = cairn, thread["id"], me
+        self.names: Dict[str, str] = {}  # by the ids of participants
         self.ended: Set[str] = set()  # runs
         self.news = threading.Condition()
 
@@ -24,10 +25,18 @@ class Terminal:
         """All that was said. The number of the last message is where following begins."""
         seen = 0
         for message in self.cairn.threads.messages.list(self.thread_id, after=0, type="chat"):
-            who = self.me["name"] if message["sender_role"] == "user" else "agent"
-            print(f"{who}: {message['content']}")
+            print(f"{self.name_of(message)}: {message['content']}")
             seen = message["seq"]
         return seen
+
+    def name_of(self, message: Mapping[str, Any]) -> str:
+        """Several people may talk here, and more may come."""
+        if message["sender_role"] != "user":
+            return "agent"
+        if message["sender_id"] not in self.names:
+            people = self.cairn.threads.participants.list(self.thread_id)
+            self.names = {one["id"]: one["name"] for one in people}
+        return self.names.get(message["sender_id"], "somebody")
 
     def follow(self, after: int) -> None:
         for event in self.cairn.threads.events.follow(self.thread_id, after=after):
@@ -36,7 +45,7 @@ class Terminal:
     def show(self, event: Event) -> None:
         kind, payload, run_id = event["kind"], event["payload"] or {}, event["run_id"]
         if kind == "message.created" and payload["sender_id"] != self.me["id"]:
-            print(f"agent: {payload['content']}", flush=True)
+            print(f"{self.name_of(payload)}: {payload['content']}", flush=True)
         elif kind == "progress":
             print(f"  … {event['text']}", flush=True)
         elif kind == "tool.awaited":

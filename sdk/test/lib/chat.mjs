@@ -120,8 +120,8 @@ class Chat {
     return agent;
   }
 
-  talk(language, name) {
-    return this.#start(language, 'chat', [name, 'ann']);
+  talk(language, name, user = 'ann') {
+    return this.#start(language, 'chat', [name, user]);
   }
 
   approve(language, ...args) {

@@ -13,6 +13,8 @@ class Terminal {
   /** who waits for the end of a run, by the run's id */
   private readonly waiting = new Map<string, () => void>();
   private readonly ended = new Set<string>();
+  /** by the ids of participants */
+  private readonly names = new Map<string, string>();
 
   constructor(
     private readonly cairn: Cairn,
@@ -25,11 +27,19 @@ class Terminal {
     let seen = 0;
     const said = this.cairn.threads.messages.list(this.threadId, { after: 0, type: 'chat' });
     for await (const message of said) {
-      const who = message.sender_role === 'user' ? this.me.name : 'agent';
-      console.log(`${who}: ${message.content}`);
+      console.log(`${await this.nameOf(message)}: ${message.content}`);
       seen = message.seq;
     }
     return seen;
+  }
+
+  /** Several people may talk here, and more may come. */
+  private async nameOf(message: Record<string, any>): Promise<string> {
+    if (message.sender_role !== 'user') return 'agent';
+    if (!this.names.has(message.sender_id))
+      for await (const one of this.cairn.threads.participants.list(this.threadId))
+        this.names.set(one.id, one.name);
+    return this.names.get(message.sender_id) ?? 'somebody';
   }
 
   async follow(after: number): Promise<void> {
@@ -40,7 +50,7 @@ class Terminal {
   private async show(event: Event): Promise<void> {
     const payload = (event.payload ?? {}) as Record<string, any>;
     if (event.kind === 'message.created' && payload.sender_id !== this.me.id) {
-      console.log(`agent: ${payload.content}`);
+      console.log(`${await this.nameOf(payload)}: ${payload.content}`);
     } else if (event.kind === 'progress') {
       console.log(`  … ${event.text}`);
     } else if (event.kind === 'tool.awaited') {
