@@ -18,6 +18,8 @@ export interface Payload {
   isSpent(): boolean;
   /** What the source of a stream threw by itself. */
   fault(): { error: unknown } | undefined;
+  /** Nothing more is read: what a stream that was begun holds open is let go. */
+  close(): void;
   isStream: boolean;
 }
 
@@ -26,6 +28,7 @@ export const NO_PAYLOAD: Payload = {
   type: undefined,
   isSpent: () => false,
   fault: () => undefined,
+  close: () => {},
   isStream: false,
 };
 
@@ -49,6 +52,11 @@ export function chunksOf(
       return { done: true, value: undefined };
     },
   };
+}
+
+/** Does not wait: a source that is asked for more right now answers that first. */
+export function leave(chunks: AsyncIterator<unknown> | undefined): void {
+  chunks?.return?.().catch(() => {}); // it failed before, or nobody needs it any more
 }
 
 function bytesOf(chunk: Uint8Array | string): Uint8Array {
@@ -77,15 +85,14 @@ function streamed(
     if (bytes === undefined) out.close();
     else out.enqueue(bytes);
   };
-  const cancel = async () => {
-    await chunks?.return?.();
-  };
+  const close = () => leave(chunks);
   return {
     // Nothing is read ahead, so that a try that never got through has spent nothing.
-    body: () => new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 }),
+    body: () => new ReadableStream<Uint8Array>({ pull, cancel: close }, { highWaterMark: 0 }),
     type: undefined,
     isSpent: () => chunks !== undefined,
     fault: () => fault,
+    close,
     isStream: true,
   };
 }

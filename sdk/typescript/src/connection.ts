@@ -209,6 +209,14 @@ export class Connection {
 
   async send<T>(method: string, path: string, asked: Asked, read: Read<T>): Promise<T> {
     const request = await this.#prepare(method, path, asked);
+    try {
+      return await this.#send(request, read);
+    } finally {
+      request.payload.close();
+    }
+  }
+
+  async #send<T>(request: Request, read: Read<T>): Promise<T> {
     const total = request.isUpload ? Infinity : TOTAL_MS + request.waitMs;
     const deadline = Date.now() + (request.options.timeoutMs ?? total);
     const most = request.options.maxRetries ?? MAX_RETRIES;
@@ -216,7 +224,7 @@ export class Connection {
     for (let retries = 0; ; retries++) {
       const { failure, value } = await this.#try(request, deadline, read);
       if (failure === undefined) return value as T;
-      if (wasUnknown && isGone(method, failure) && read === (readNothing as Read<unknown>))
+      if (wasUnknown && isGone(request.method, failure) && read === (readNothing as Read<unknown>))
         return null as T;
       wasUnknown ||= failure.isUnknown;
       const pauseMs = Math.max(backoffMs(retries), failure.retryAfterMs ?? 0);

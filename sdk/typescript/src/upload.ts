@@ -1,5 +1,5 @@
 /** Uploads in pieces: what the server has acknowledged is kept, whatever happens to the rest. */
-import { chunksOf } from "./body.js";
+import { chunksOf, leave } from "./body.js";
 import type { Cairn } from "./client.js";
 import { Aborted, ApiError, CairnError, Conflict, ConnectionFailed, TimedOut } from "./errors.js";
 import type { File, Upload } from "./generated/types.js";
@@ -37,6 +37,8 @@ const PIECE_MS = 600_000;
 interface Pieces {
   size: number;
   read(offset: number, length: number): Promise<Blob | Uint8Array>;
+  /** Nothing more is read. */
+  close(): void;
 }
 
 function piecesOfWhole(source: string | Uint8Array | Blob): Pieces {
@@ -44,11 +46,13 @@ function piecesOfWhole(source: string | Uint8Array | Blob): Pieces {
     return {
       size: source.size,
       read: async (offset, length) => source.slice(offset, offset + length),
+      close: () => {},
     };
   const bytes = typeof source === "string" ? new TextEncoder().encode(source) : source;
   return {
     size: bytes.byteLength,
     read: async (offset, length) => bytes.subarray(offset, offset + length),
+    close: () => {},
   };
 }
 
@@ -79,6 +83,10 @@ class StreamedPieces implements Pieces {
     }
     this.#drop(offset);
     return joined(this.#held, offset - this.#start, length);
+  }
+
+  close(): void {
+    leave(this.#chunks);
   }
 
   #drop(offset: number): void {
@@ -124,10 +132,24 @@ export async function uploadResumable(
   source: ResumableSource,
   options: ResumableOptions = {},
 ): Promise<File> {
-  const { signal, pieceBytes = PIECE_BYTES, patienceMs = PATIENCE_MS, onProgress } = options;
   const pieces = piecesOf(source, options.size);
-  if (pieces.size === 0)
-    return client.threads.files.upload(threadId, name, "", wholeOptions(options));
+  try {
+    return pieces.size === 0
+      ? await client.threads.files.upload(threadId, name, "", wholeOptions(options))
+      : await uploadPieces(client, threadId, name, pieces, options);
+  } finally {
+    pieces.close();
+  }
+}
+
+async function uploadPieces(
+  client: Cairn,
+  threadId: string,
+  name: string,
+  pieces: Pieces,
+  options: ResumableOptions,
+): Promise<File> {
+  const { signal, pieceBytes = PIECE_BYTES, patienceMs = PATIENCE_MS, onProgress } = options;
   let upload = await begin(client, threadId, name, pieces.size, options);
   onProgress?.(upload);
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { startServer } from '../../../tests/api/lib/server.mjs';
+import { eventually, startServer, uuid } from '../../../tests/api/lib/server.mjs';
 import * as C from 'cairn-client';
 import { foreign, startProxy } from './lib/network.mjs';
 
@@ -67,6 +67,29 @@ test('uploads and downloads', async (t) => {
     };
     await assert.rejects(client.threads.files.upload(id, 'x', wrong()), TypeError);
     await assert.rejects(client.threads.files.get(id, 'x'), C.NotFound);
+  });
+
+  await t.test('a source that is not read to its end is closed', async () => {
+    let isClosed;
+    async function* endless() {
+      isClosed = false;
+      try {
+        for (;;) {
+          await new Promise((soon) => setImmediate(soon));
+          yield BIG.subarray(0, 10_000);
+        }
+      } finally {
+        isClosed = true;
+      }
+    }
+    const closed = () => eventually(() => isClosed);
+    await assert.rejects(client.threads.files.upload(uuid(), 'a', endless()), C.NotFound);
+    await closed();
+    const signal = AbortSignal.timeout(50);
+    await assert.rejects(client.threads.files.upload(id, 'a', endless(), { signal }), C.Aborted);
+    await closed();
+    await client.threads.files.uploadResumable(id, 'a', endless(), { size: 25_000 });
+    await closed();
   });
 
   await t.test('a download comes as a stream with what is known of it', async () => {
