@@ -252,5 +252,42 @@ class Streams(unittest.TestCase):
         asyncio.run(main())
 
 
+
+class Filters(unittest.TestCase):
+    """What a filter leaves out has been read all the same: it is no gap when it is pruned."""
+
+    def test_the_cursor_moves_on_when_the_server_says_goodbye(self):
+        server = Server()
+        self.addCleanup(server.end)
+        with cairn.Cairn(server.url, max_retries=50) as client:
+            thread = client.threads.create()["id"]
+            streams = []
+            for transport in ("sse", "websocket"):
+                for follow in (lambda **o: client.threads.events.follow(thread, **o),
+                               client.events.follow):
+                    streams.append(follow(kind="acme.rare", transport=transport))
+            seen = []
+            for stream in streams:
+                threading.Thread(target=lambda s=stream: seen.append(next(s)["seq"])).start()
+            client.threads.events.append(thread, events=[{"kind": "progress"}] * 9)
+            time.sleep(0.3)
+            server.stop()
+            server.start()
+            until(lambda: [s.cursor for s in streams] == ["10"] * 4)
+            client.threads.events.prune(thread, through_seq=10)
+            client.threads.events.append(thread, kind="acme.rare")
+            until(lambda: len(seen) == 4)
+            self.assertEqual(set(seen), {client.threads.get(thread)["last_seq"]})
+            for stream in streams:
+                stream.close()
+
+
+def until(is_so, seconds=20):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.02)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -93,13 +93,15 @@ def unmasked(opcode, payload, fin=0x80):
 class WebSocket(unittest.TestCase):
     def test_frames_come_whole_whatever_the_pieces(self):
         data = (unmasked(1, b"x" * 70000) + unmasked(1, b"a", fin=0) + unmasked(9, b"ping")
-                + unmasked(0, b"b") + unmasked(1, b"y" * 300) + unmasked(8, b"\x03\xe9bye"))
+                + unmasked(0, b"b") + unmasked(1, b"y" * 300) + unmasked(8, b"\x03\xe9bye cursor=7~5"))
         for step in (1000, 7919, 10**6):
             parser = websocket.FrameParser()
             found = [f for i in range(0, len(data), step) for f in parser.feed(data[i:i + step])]
             self.assertEqual([f.opcode for f in found], [1, 9, 1, 1, 8])
-            self.assertEqual([len(f.payload) for f in found], [70000, 4, 2, 300, 5])
-            self.assertEqual(websocket.close_code(found[-1].payload), 1001)
+            self.assertEqual([len(f.payload) for f in found], [70000, 4, 2, 300, 16])
+            self.assertEqual(websocket.close_cursor(found[-1].payload), "7~5")
+        for without in (b"", b"\x03\xe8", b"\x03\xe9bye"):
+            self.assertEqual(websocket.close_cursor(without), "")
 
     def test_what_breaks_the_protocol_is_refused(self):
         for data in (bytes([0x81, 0x81, 0, 0, 0, 0, 0]), bytes([0xC1, 0]), unmasked(0, b"x"),

@@ -42,7 +42,8 @@ class Answer(Protocol):
 
 @dataclass
 class Signal:
-    """What comes of a subscription. `kind`: event, gap, or closed, which is the last."""
+    """What comes of a subscription. `kind`: event, gap, or closed, which is the last. The cursor of
+    the latter is behind all that was read, also what a filter left out."""
 
     kind: str
     data: str

@@ -83,6 +83,8 @@ class Follower:
                 self._failures = 0
                 return signal
             self._disconnect()
+            if signal is not None and signal.cursor:
+                self.cursor = signal.cursor
             await self._rest(is_clean=signal is not None)
 
     async def _rest(self, is_clean: bool) -> None:

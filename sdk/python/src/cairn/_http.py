@@ -1,6 +1,7 @@
 """Requests over HTTP: a pool of connections, and subscriptions over SSE and WebSocket."""
 from __future__ import annotations
 
+import json
 import os
 import socket
 import ssl
@@ -17,7 +18,7 @@ from ._http1 import (
     Body, Connection, ConnectionLost, Head, ProtocolError, Wait, content_headers, in_chunk,
     request_head)
 from ._network import Network, Origin
-from ._sse import SseParser
+from ._sse import Message, SseParser
 from .errors import Aborted, ConnectionFailed, NotCairn
 
 MAX_IDLE = 16
@@ -321,12 +322,17 @@ class SseSubscription:
             if not data:
                 return None
             for message in self._parser.feed(data):
-                kind = {"gap": "gap", "closed": "closed"}.get(message.event, "event")
-                self._ready.append(Signal(kind, message.data, message.last_id))
+                self._ready.append(_signal_of(message))
         return self._ready.popleft()
 
     def close(self) -> None:
         self._answer.close()
+
+
+def _signal_of(message: Message) -> Signal:
+    if message.event == "closed":
+        return Signal("closed", message.data, str(json.loads(message.data).get("cursor") or ""))
+    return Signal("gap" if message.event == "gap" else "event", message.data, message.last_id)
 
 
 class WebSocketSubscription:
@@ -373,8 +379,8 @@ class WebSocketSubscription:
             await self._connection.stream.send(
                 websocket.encode(websocket.PONG, frame.payload), PING_S)
         elif frame.opcode == websocket.CLOSE:
-            code = websocket.close_code(frame.payload)
-            self._ready.append(Signal("closed", f'{{"code": {code}}}'))
+            cursor = websocket.close_cursor(frame.payload)
+            self._ready.append(Signal("closed", "", cursor))
 
     def close(self) -> None:
         self._connection.stream.close()

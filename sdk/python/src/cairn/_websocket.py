@@ -4,6 +4,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 import struct
 from dataclasses import dataclass
 from typing import List, Optional
@@ -104,5 +105,7 @@ class FrameParser:
         return whole
 
 
-def close_code(payload: bytes) -> int:
-    return int(struct.unpack("!H", payload[:2])[0]) if len(payload) >= 2 else 1005
+def close_cursor(payload: bytes) -> str:
+    """Behind the code comes the reason, such as "shutting_down cursor=12"."""
+    found = re.search(rb" cursor=(\S+)$", payload[2:])
+    return found[1].decode("ascii", "replace") if found else ""
