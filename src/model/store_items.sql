@@ -42,11 +42,13 @@ SELECT i.number, i.updated_at, i.size_bytes FROM store_items AS i
 WHERE {{under}} AND (i.updated_at, i.number) < (:before_at, :before_number) AND {{live}}
 ORDER BY i.updated_at DESC, i.number DESC LIMIT :limit;
 
+-- As an array, or PostgreSQL would go through all items to find these.
 -- name: store_item_read
 SELECT {{columns}} FROM store_items AS i
-WHERE i.tenant_id = :tenant_id AND i.number IN (
-    {{sqlite: SELECT value FROM json_each(:numbers)}}
-    {{postgres: SELECT v::bigint FROM json_array_elements_text(:numbers) AS v}}) AND {{live}};
+WHERE i.tenant_id = :tenant_id AND i.number
+    {{sqlite: IN (SELECT value FROM json_each(:numbers))}}
+    {{postgres: = ANY (ARRAY(SELECT v::bigint FROM json_array_elements_text(:numbers) AS v))}}
+    AND {{live}};
 
 -- Those that have a word. OFFSET 0 keeps PostgreSQL from going through all items instead.
 -- name: store_word_find

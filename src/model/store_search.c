@@ -4,7 +4,7 @@
 #include "model/store_filter.h"
 #include "model/store_rank.h"
 
-enum { HEADS_A_PAGE = 500, READ_AT_ONCE = 64, READ_MAX_BYTES = 4 * 1024 * 1024 };
+enum { HEADS_AT_FIRST = 500, READ_AT_ONCE = 64, READ_MAX_BYTES = 4 * 1024 * 1024 };
 
 /* A search under way. */
 struct walk {
@@ -162,16 +162,27 @@ static void bind_place(struct walk *w, struct query *q)
     query_i64(q, "now", w->c->now_us);
 }
 
+/* Each page sorts what is under the prefix: where some are not enough, the next has all that the
+ * search may look at. */
+static size_t heads_a_page(const struct walk *w)
+{
+    if (w->filter == NULL)
+        return w->skip + w->search->limit + 1;
+    return w->looked == 0 ? HEADS_AT_FIRST : STORE_LOOKS_MAX - w->looked + 1;
+}
+
 static enum error walk_by_time(struct walk *w)
 {
     const struct store_position *from = &w->search->from;
-    size_t page = w->filter != NULL ? HEADS_A_PAGE : w->skip + w->search->limit + 1, n = page;
-    struct candidate *heads = ARENA_ARRAY(w->c->arena, struct candidate, page);
     struct candidate last = {.number = from->is_given ? from->number : INT64_MAX,
         .updated_at = from->is_given ? from->updated_at : INT64_MAX};
     enum error e = OK;
-    while (e == OK && n == page && !w->is_over) {
+    struct arena pages;
+    arena_init(&pages, SIZE_MAX);
+    for (size_t page = 0, n = 0; e == OK && n == page && !w->is_over;) {
         struct query q;
+        page = heads_a_page(w);
+        struct candidate *heads = arena_alloc(&pages, page * sizeof *heads);
         context_query(w->c, &q, &SQL_STORE_ITEM_PAGE);
         bind_place(w, &q);
         query_i64(&q, "before_at", last.updated_at);
@@ -182,7 +193,9 @@ static enum error walk_by_time(struct walk *w)
             last = heads[n - 1];
             e = walk_over(w, heads, n);
         }
+        arena_clear(&pages);
     }
+    arena_deinit(&pages);
     return e;
 }
 

@@ -19,6 +19,6 @@ LIMIT :limit;
 
 -- name: store_vector_read
 SELECT v.number, v.dimensions, v.bytes FROM store_vectors AS v
-WHERE v.tenant_id = :tenant_id AND v.number IN (
-    {{sqlite: SELECT value FROM json_each(:numbers)}}
-    {{postgres: SELECT n::bigint FROM json_array_elements_text(:numbers) AS n}});
+WHERE v.tenant_id = :tenant_id AND v.number
+    {{sqlite: IN (SELECT value FROM json_each(:numbers))}}
+    {{postgres: = ANY (ARRAY(SELECT n::bigint FROM json_array_elements_text(:numbers) AS n))}};
