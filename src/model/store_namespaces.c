@@ -2,14 +2,14 @@
 #include "model/statements.h"
 #include "model/store_search.h"
 
-enum { NAMES_A_PAGE = 1000 };
+/* Where names are cut, most of a page may be behind the one that was told: less is read at once. */
+enum { NAMES_A_PAGE = 1000, NAMES_TO_CUT_A_PAGE = 100 };
 
 struct names {
     struct context *c;
     const struct store_namespaces *asked;
     struct store_namespaces_found *found;
     struct str above;
-    struct str last; /* that was counted */
     size_t skip;
     size_t looked;
     bool is_over;
@@ -54,7 +54,9 @@ static void look_at(struct names *n, struct str ns)
 {
     struct store_namespaces_found *found = n->found;
     struct str name = cut(n, ns);
-    if (!is_asked_for(n->asked, store_split_namespace(n->c->arena, ns)) || str_eq(name, n->last)) {
+    if (str_cmp(ns, found->last) < 0) /* it would be cut to one that was told */
+        return;
+    if (!is_asked_for(n->asked, store_split_namespace(n->c->arena, ns))) {
         found->last = behind(n, ns);
         return;
     }
@@ -65,10 +67,14 @@ static void look_at(struct names *n, struct str ns)
         n->skip--;
     else
         found->items[found->count++] = name;
-    n->last = name;
     size_t depth = store_split_namespace(n->c->arena, name).count;
     found->last =
         depth == n->asked->max_depth ? store_above_namespace(n->c->arena, name) : behind(n, ns);
+}
+
+static size_t page_rows(const struct names *n)
+{
+    return n->asked->max_depth > 0 ? NAMES_TO_CUT_A_PAGE : NAMES_A_PAGE;
 }
 
 static enum error look_at_page(struct names *n, struct str from, size_t *out_rows)
@@ -78,7 +84,7 @@ static enum error look_at_page(struct names *n, struct str from, size_t *out_row
     query_text(&q, "from", from);
     query_text(&q, "above", n->above);
     query_i64(&q, "now", n->c->now_us);
-    query_i64(&q, "limit", NAMES_A_PAGE);
+    query_i64(&q, "limit", (int64_t)page_rows(n));
     *out_rows = 0;
     while (!n->is_over && query_next(&q)) {
         n->is_over = n->looked++ == STORE_NAMESPACE_LOOKS_MAX;
@@ -108,7 +114,7 @@ enum error store_list_namespaces(struct context *c, const struct store_namespace
     struct store_namespaces_found *out_found)
 {
     struct names n = {.c = c, .asked = asked, .found = out_found};
-    size_t rows = NAMES_A_PAGE;
+    size_t rows = page_rows(&n);
     struct str from;
     enum error e = find_range(&n, &from);
     if (e != OK)
@@ -120,7 +126,7 @@ enum error store_list_namespaces(struct context *c, const struct store_namespace
     *out_found =
         (struct store_namespaces_found){.items = ARENA_ARRAY(c->arena, struct str, asked->limit)};
     out_found->last = from;
-    while (e == OK && rows == NAMES_A_PAGE && !n.is_over)
+    while (e == OK && rows == page_rows(&n) && !n.is_over)
         e = look_at_page(&n, out_found->last, &rows);
     out_found->more = n.is_over;
     out_found->skip = n.skip;
