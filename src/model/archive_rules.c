@@ -10,7 +10,7 @@
 #include "model/state_told.h"
 #include "model/steps.h"
 #include "model/storage.h"
-#include "model/store_items.h"
+#include "model/store_vectors.h"
 
 static const struct archive_value *field(
     const struct archive_walk *w, const struct archive_value *row, const char *name)
@@ -253,8 +253,8 @@ static enum error judge_store_item(
 static enum error judge_store_vector(
     struct context *c, struct archive_walk *w, struct archive_value *row)
 {
-    if (field(w, row, "bytes")->bytes.len % sizeof(float) != 0)
-        return broken(w, "\"bytes\" must be whole numbers of 32 bits");
+    if (!store_vector_is_sound(field(w, row, "bytes")->bytes))
+        return broken(w, "\"bytes\" must be whole numbers of 32 bits, none of them infinite");
     return judge_store_item(c, w, row);
 }
 

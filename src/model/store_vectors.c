@@ -24,6 +24,17 @@ void store_vector_decode(struct str bytes, float *out)
     }
 }
 
+bool store_vector_is_sound(struct str bytes)
+{
+    for (size_t i = 0; i + sizeof(float) <= bytes.len; i += sizeof(float)) {
+        float number;
+        store_vector_decode(str_slice(bytes, i, i + sizeof number), &number);
+        if (!(number >= -FLT_MAX && number <= FLT_MAX))
+            return false;
+    }
+    return bytes.len > 0 && bytes.len % sizeof(float) == 0;
+}
+
 static enum error encode_number(
     struct context *c, struct json value, struct str pointer, size_t i, char *out)
 {
@@ -64,7 +75,7 @@ static double square_root(double x)
     double root = x > 1 ? x : 1;
     for (;;) {
         double next = (root + x / root) / 2;
-        if (next >= root)
+        if (!(next < root)) /* also when it is no number */
             return root;
         root = next;
     }
@@ -78,10 +89,10 @@ double store_cosine(const float *a, const float *b, size_t dimensions)
         a2 += (double)a[i] * (double)a[i];
         b2 += (double)b[i] * (double)b[i];
     }
-    if (a2 <= 0 || b2 <= 0)
+    if (!(a2 > 0 && b2 > 0))
         return 0;
     double cosine = dot / (square_root(a2) * square_root(b2));
-    return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
+    return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine >= -1 ? cosine : 0; /* 0: it is no number */
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */

@@ -34,6 +34,8 @@ MUST_CHECK enum error store_vector_encode(
 MUST_CHECK enum error store_put_vectors(
     struct context *c, int64_t number, const struct store_vector_bytes *vectors, size_t n);
 
+/* Whether stored bytes are so many numbers, and each of them is one. */
+bool store_vector_is_sound(struct str bytes);
 /* Cosines of numbers as they are stored, each from -1 to 1; 0 where one has no length. */
 double store_cosine(const float *a, const float *b, size_t dimensions);
 void store_vector_decode(struct str bytes, float *out);

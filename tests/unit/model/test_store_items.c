@@ -1,4 +1,6 @@
 /* The store: items, their words, search within its bounds, expiry, and archives. */
+#include <math.h>
+
 #include "archive_files.h"
 #include "base/memory.h"
 #include "model/store_search.h"
@@ -140,6 +142,48 @@ TEST(a_search_with_a_filter_stops_where_it_has_looked_at_enough_and_goes_on_from
     EXPECT_STR(found.items[0].key, STR("k0"));
     EXPECT(!found.more);
     fixture_end(&f);
+}
+
+TEST(namespaces_that_are_cut_are_told_once_however_many_are_below_and_are_not_walked_through)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct store_item other = {.ns = STR("other.x."), .key = STR("k"), .value = STR("{}")};
+    bool is_new;
+    put_many(&f, 1);
+    EXPECT_EQ(store_item_put(begin(&f), &other, &is_new), OK);
+    commit(&f);
+    sql_exec(&f, on_postgres()
+                     ? "INSERT INTO store_items (tenant_id, namespace, key, size_bytes, created_at,"
+                       " updated_at, is_searchable, value) SELECT tenant_id, namespace || g || '.',"
+                       " key, size_bytes, created_at, updated_at, true, value FROM store_items,"
+                       " generate_series(1, 20200) AS g WHERE key = 'k0'"
+                     : "INSERT INTO store_items (tenant_id, namespace, key, size_bytes, created_at,"
+                       " updated_at, is_searchable, value) WITH RECURSIVE g(v) AS (SELECT 1 UNION"
+                       " ALL SELECT v + 1 FROM g WHERE v < 20200) SELECT tenant_id, namespace || v"
+                       " || '.', key, size_bytes, created_at, updated_at, 1, value"
+                       " FROM store_items, g WHERE key = 'k0'");
+    struct store_namespaces asked = {.at = STR(""), .max_depth = 1, .limit = 5, .after = STR_NONE};
+    struct store_namespaces_found found;
+    EXPECT_EQ(store_list_namespaces(begin_reading(&f), &asked, &found), OK);
+    commit(&f);
+    EXPECT_EQ(found.count, 2);
+    EXPECT(!found.more);
+    EXPECT_STR(found.items[0], STR("many."));
+    EXPECT_STR(found.items[1], STR("other."));
+    fixture_end(&f);
+}
+
+TEST(bytes_that_are_no_numbers_are_told_apart_and_their_cosine_comes_to_an_end)
+{
+    const float one[] = {1, 2}, none[] = {NAN, 1}, endless[] = {INFINITY, 1};
+    EXPECT(store_vector_is_sound((struct str){(const char *)one, sizeof one}));
+    EXPECT(!store_vector_is_sound((struct str){(const char *)one, sizeof one - 1}));
+    EXPECT(!store_vector_is_sound((struct str){(const char *)none, sizeof none}));
+    EXPECT(!store_vector_is_sound((struct str){(const char *)endless, sizeof endless}));
+    double a = store_cosine(one, none, 2), b = store_cosine(endless, one, 2);
+    EXPECT(a >= -1 && a <= 1 && b >= -1 && b <= 1);
+    EXPECT(store_cosine(one, one, 2) > 0.999);
 }
 
 TEST(a_page_of_large_values_ends_with_the_one_that_passes_its_bytes)
