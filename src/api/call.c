@@ -303,6 +303,8 @@ static uint64_t affinity_of(const struct call *call)
 {
     struct str param = route_param_name(call->route, 0);
     struct str key = http_header(call->request, STR("Idempotency-Key"));
+    if (call->route->flags & ROUTE_ONE_LANE)
+        return str_is_none(call->secret) ? 1 : hash_bytes(call->secret.ptr, call->secret.len) | 1;
     if (str_is_none(param))
         return str_is_none(key) ? 0 : hash_bytes(key.ptr, key.len) | 1;
     return hash_bytes(call->params[0].bytes, sizeof call->params[0].bytes) | 1;

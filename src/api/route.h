@@ -41,6 +41,7 @@ enum route_flags {
     ROUTE_RAW_BODY = 1 << 15,   /* what is written or read has any type; JSON is parsed */
     ROUTE_MUST_MATCH = 1 << 16, /* a write that has to say what it has seen */
     ROUTE_REVISION = 1 << 17,   /* its ETag is "rN", so that it is never taken for a version */
+    ROUTE_ONE_LANE = 1 << 18,   /* locks many rows: all of one key go to the same writer */
 };
 
 /*

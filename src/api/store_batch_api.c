@@ -147,12 +147,24 @@ static enum error do_operation(
     return e;
 }
 
+/* Two that change the same items in another order would wait for each other. */
+static enum error lock_if_many(struct context *c, const struct operation_ask *asks, size_t n)
+{
+    size_t changes = 0;
+    for (size_t i = 0; i < n; i++)
+        changes += asks[i].op == OP_PUT || asks[i].op == OP_DELETE;
+    return changes > 1 ? context_lock_tenant(c) : OK;
+}
+
 enum error handle_store_batch(struct call *call, struct context *c)
 {
     size_t n = ((const struct batch_body *)call->input)->operations.count;
     struct operation_ask *asks = ARENA_ARRAY(call->arena, struct operation_ask, n);
     struct json_writer w;
     enum error e = read_operations(call, asks);
+    if (e != OK)
+        return e;
+    e = lock_if_many(c, asks, n);
     if (e != OK)
         return e;
     json_writer_init(&w, &call->out);

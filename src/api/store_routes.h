@@ -28,7 +28,7 @@ enum { STORE_BATCH_BODY_LIMIT = 16 * 1024 * 1024 };
         .body = &schema_store_namespaces, .answer = &schema_store_found_namespaces,                \
         .handle = handle_store_namespaces, .access = ACCESS_TENANT,                                \
         .summary = "List the namespaces that have items, each once, sorted"},                      \
-    {"POST", "/v1/store/batch", SCOPE_STORE_WRITE, ROUTE_WRITE, 0, 200,                            \
+    {"POST", "/v1/store/batch", SCOPE_STORE_WRITE, ROUTE_WRITE, ROUTE_ONE_LANE, 200,               \
         .body_limit = STORE_BATCH_BODY_LIMIT, .body = &schema_store_batch,                         \
         .answer = &schema_store_batch_answer, .handle = handle_store_batch,                        \
         .access = ACCESS_TENANT,                                                                   \

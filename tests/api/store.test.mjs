@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
+  ENGINE,
   eventually,
   expectFault,
   expectProblem,
@@ -465,4 +466,18 @@ test('a tenant sees nothing of the store of another', async (t) => {
   expectStatus(await put(bob, ['shared'], 'k', { text: 'bob has a secret' }), 201);
   assert.equal((await get(alice, ['shared'], 'k')).body.value.text, 'alice keeps a secret');
   assert.equal((await search(alice, { query: 'secret' })).data.length, 1);
+});
+
+test('batches that change the same items in opposite orders get on', async (t) => {
+  const server = await startServer(t);
+  const nodes = [server.open, ENGINE === 'postgres' ? (await server.join()).open : server.open];
+  const puts = (from) => Array.from({ length: 20 }, (_, i) =>
+    ({ op: 'put', namespace: ['both'], key: `k${i}`, value: { from } }));
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => nodes[i % 2].post(
+    '/v1/store/batch', { operations: i % 4 < 2 ? puts(i) : puts(i).reverse() })));
+  for (const answer of answers)
+    expectStatus(answer, 200);
+  const { data } = await search(nodes[1], { namespace_prefix: ['both'], limit: 50 });
+  assert.deepEqual(new Set(data.map((item) => item.version)), new Set([8]));
+  assert.equal(new Set(data.map((item) => item.value.from)).size, 1);
 });
