@@ -506,13 +506,15 @@ enum error thread_update(struct context *c, const struct thread *before, struct 
     bool status_changes = !str_eq(before->status, after->status);
     bool metadata_changes = !str_eq(before->metadata, after->metadata);
     bool documents_change = documents_differ(before, after);
+    bool key_changes = str_differs(before->key, after->key);
+    struct str key = after->key;
     enum error e = context_check_match(c, before->version);
     if (e == OK)
         e = run_check_thread_fence(c, before->id);
     if (e == OK && status_changes)
         e = check_transition(c, before->status, after->status);
-    if (e == OK && str_differs(before->key, after->key))
-        e = check_new_key(c, after->key);
+    if (e == OK && key_changes)
+        e = check_new_key(c, key);
     if (e == OK && (documents_change || metadata_changes))
         e = save_undo(c, before->id);
     after->id = before->id;
@@ -524,7 +526,12 @@ enum error thread_update(struct context *c, const struct thread *before, struct 
         e = reindex_metadata(c, before->id, after->metadata);
     if (e == OK && status_changes)
         e = emit(c, before->id, "thread.status", before->status, after->status);
-    return e == OK ? thread_get(c, before->id, after) : e;
+    if (e == OK)
+        e = thread_get(c, before->id, after);
+    /* The index says no more than that somebody was faster. */
+    if (e == ERR_CONFLICT && key_changes && str_is_none(c->problem->detail))
+        e = key_taken(c, key, false, UUID_NIL);
+    return e;
 }
 
 /* Writes the names of what differs as an array; how many they are. */

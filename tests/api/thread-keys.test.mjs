@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
+  ENGINE,
   expectProblem,
   expectStatus,
   startServer,
@@ -138,4 +139,18 @@ test('a key goes with an archive, unless it is taken where it comes in', async (
   assert.equal(second.key_dropped, true);
   assert.equal(expectStatus(await bob.get(`/v1/threads/${second.to}`), 200).key, null);
   assert.equal(expectStatus(await bob.get(byKey('travels')), 200).id, first.to);
+});
+
+test('of threads that are given one key at once one has it, others are told', async (t) => {
+  const server = await startServer(t);
+  const nodes = [server.open, ENGINE === 'postgres' ? (await server.join()).open : server.open];
+  const ids = await Promise.all(Array.from({ length: 6 }, async () =>
+    expectStatus(await server.open.post('/v1/threads', {}), 201).id));
+  for (const key of ['one', 'two', 'three', 'four']) {
+    const answers = await Promise.all(ids.map((id, i) =>
+      nodes[i % 2].patch(`/v1/threads/${id}`, { key })));
+    assert.equal(answers.filter((answer) => answer.status === 200).length, 1);
+    for (const answer of answers.filter((one) => one.status !== 200))
+      assert.match(expectProblem(answer, 409, 'conflict').detail, new RegExp(`the key "${key}"`));
+  }
 });
