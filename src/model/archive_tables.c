@@ -685,7 +685,7 @@ const struct archive_member archive_members[MEMBER_COUNT] = {
         {NULL, NULL, &SQL_ARCHIVE_NOTEBOOK_THREADS_OF_TENANT}, {&SQL_ARCHIVE_ADD_NOTEBOOK_THREAD},
         .is_later = true},
     [MEMBER_STORE_ITEMS] = {"store_items.jsonl", "item of the store", {"store_items"},
-        FIELDS(archive_store_items), VERY_FEW, {NULL, NULL, &SQL_ARCHIVE_STORE_OF_TENANT},
+        FIELDS(archive_store_items), FEW, {NULL, NULL, &SQL_ARCHIVE_STORE_OF_TENANT},
         {&SQL_ARCHIVE_ADD_STORE_ITEM}, &SQL_ARCHIVE_TAKEN_STORE_ITEM, .has_name = true,
         .is_later = true},
     [MEMBER_STORE_VECTORS] = {"store_vectors.jsonl", "vector of the store", {"store_vectors"},
