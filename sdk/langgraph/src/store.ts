@@ -21,6 +21,7 @@ import { canExist, checkNamespace, meet } from "./namespaces.js";
 
 /** What one request takes. */
 const OPERATIONS_MAX = 100;
+const CHARACTERS_MAX = 5 * 1024 * 1024; // of at most 3 bytes each: 16 MiB
 const FOUND_MAX = 200;
 const NAMESPACES_MAX = 1000;
 
@@ -72,8 +73,9 @@ export class CairnStore extends BaseStore {
   }
 
   /**
-   * All operations in one request, and in one transaction (more than 100: one for each 100). Reads
-   * see what was there before; of two puts under the same key the last counts.
+   * All operations in one request, and in one transaction (of more than 100, or than 5 Mi characters
+   * of JSON: in several). Reads see what was there before; of two puts under the same key the last
+   * counts.
    */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const results: unknown[] = operations.map(() => null);
@@ -121,10 +123,8 @@ export class CairnStore extends BaseStore {
     if (only !== undefined && asks.length === 1 && !isChange(only))
       return [await this.#readOne(only)];
     const answers: unknown[] = [];
-    for (let at = 0; at < asks.length; at += OPERATIONS_MAX) {
-      const operations = asks.slice(at, at + OPERATIONS_MAX).map(({ operation }) => operation);
+    for (const operations of requestsOf(asks.map(({ operation }) => operation)))
       answers.push(...(await this.client.store.batch({ operations })).results);
-    }
     return Promise.all(
       asks.map(({ list, operation }, i) =>
         list === undefined ? answers[i] : this.#readOn(operation, list, answers[i] as Page),
@@ -162,6 +162,22 @@ export class CairnStore extends BaseStore {
     }
     return found;
   }
+}
+
+/** As many in each as it takes. */
+function* requestsOf(operations: StoreOperation[]): Generator<StoreOperation[]> {
+  let part: StoreOperation[] = [];
+  let size = 0;
+  for (const operation of operations) {
+    const own = JSON.stringify(operation).length;
+    if (part.length === OPERATIONS_MAX || (part.length > 0 && size + own > CHARACTERS_MAX)) {
+      yield part;
+      [part, size] = [[], 0];
+    }
+    part.push(operation);
+    size += own;
+  }
+  if (part.length > 0) yield part;
 }
 
 // --- Operations ------------------------------------------------------------------------------

@@ -308,6 +308,15 @@ describe("on Cairn", () => {
     expect(got.map((item) => item?.value["n"])).toEqual(names.map((_, n) => n));
   });
 
+  it("writes and reads large items, however many come at once", async () => {
+    const store = new CairnStore({ client });
+    const value = { text: "x".repeat(900_000) };
+    const keys = Array.from({ length: 20 }, (_, i) => `k${i}`);
+    await store.batch(keys.map((key) => ({ namespace: ["large"], key, value })));
+    const read = await store.batch(keys.map((key) => ({ namespace: ["large"], key })));
+    expect(read.filter((item) => item?.value["text"].length === 900_000)).toHaveLength(20);
+  });
+
   it("lets items expire", async () => {
     await new CairnStore({ client, ttlSeconds: 3600 }).put(["t"], "k", {});
     const item = await client.store.get({ namespace: "t", key: "k" });
