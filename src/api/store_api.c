@@ -302,7 +302,8 @@ enum error store_do_search(
         .query = ask->query,
         .vector = ask->vector,
         .limit = ask->has_limit ? (size_t)ask->limit : STORE_SEARCH_DEFAULT,
-        .offset = (size_t)ask->offset};
+        .offset = (size_t)ask->offset,
+        .looks = ask->looks};
     struct store_found found;
     if (ask->query.len > 0 && !str_is_none(ask->vector))
         return problem_fault(
@@ -316,6 +317,7 @@ enum error store_do_search(
     if (e == OK)
         *out_page = (struct store_page){.items = {found.items, found.count},
             .more = found.more,
+            .looked = found.looked,
             .next_cursor = found.more ? write_position(c->arena, &found.next) : STR_NONE};
     return e;
 }

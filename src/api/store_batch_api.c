@@ -133,15 +133,19 @@ static enum error do_item(struct context *c, const struct operation_ask *o, stru
     return e;
 }
 
+/* *looks: what the filters of a request may still look at. */
 static enum error do_operation(
-    struct context *c, const struct operation_ask *o, struct json_writer *w)
+    struct context *c, struct operation_ask *o, struct json_writer *w, size_t *looks)
 {
     struct store_page page;
     if (o->op != OP_SEARCH && o->op != OP_NAMESPACES)
         return do_item(c, o, w);
     bool is_search = o->op == OP_SEARCH;
+    o->ask.looks = *looks > STORE_LOOKS_LEAST ? *looks : STORE_LOOKS_LEAST;
     enum error e = is_search ? store_do_search(c, &o->ask, o->at, &page)
                              : store_do_names(c, &o->ask, o->at, &page);
+    if (e == OK && is_search)
+        *looks -= page.looked < *looks ? page.looked : *looks;
     if (e == OK)
         schema_encode(w, is_search ? &schema_store_found : &schema_store_found_namespaces, &page);
     return e;
@@ -158,7 +162,7 @@ static enum error lock_if_many(struct context *c, const struct operation_ask *as
 
 enum error handle_store_batch(struct call *call, struct context *c)
 {
-    size_t n = ((const struct batch_body *)call->input)->operations.count;
+    size_t n = ((const struct batch_body *)call->input)->operations.count, looks = STORE_LOOKS_MAX;
     struct operation_ask *asks = ARENA_ARRAY(call->arena, struct operation_ask, n);
     struct json_writer w;
     enum error e = read_operations(call, asks);
@@ -173,7 +177,7 @@ enum error handle_store_batch(struct call *call, struct context *c)
     json_write_array(&w);
     /* Each is a moment after the one before it, so that "newest first" is their order too. */
     for (size_t i = 0; e == OK && i < n; i++, c->now_us++)
-        e = do_operation(c, &asks[i], &w);
+        e = do_operation(c, &asks[i], &w, &looks);
     if (e != OK)
         return e;
     json_write_end(&w);

@@ -32,6 +32,7 @@ struct store_ask {
     bool has_offset;
     int64_t offset;
     struct str cursor;
+    size_t looks; /* that the searches of a batch before it have left; 0: it is the first */
 };
 
 extern const struct schema schema_store_vector;
@@ -150,6 +151,7 @@ struct store_page {
     struct nested_list items;
     struct str names; /* of namespaces: [[label…]…] */
     bool more;
+    size_t looked;
     struct str next_cursor;
 };
 MUST_CHECK enum error store_do_search(

@@ -50,7 +50,7 @@ WHERE i.tenant_id = :tenant_id AND i.number
     {{postgres: = ANY (ARRAY(SELECT v::bigint FROM json_array_elements_text(:numbers) AS v))}}
     AND {{live}};
 
--- Those that have a word. OFFSET 0 keeps PostgreSQL from going through all items instead.
+-- Those that have a word. The inner LIMIT also keeps PostgreSQL from going through all items.
 -- name: store_word_find
 {{sqlite:
 SELECT i.number, i.updated_at, i.size_bytes
@@ -59,9 +59,10 @@ WHERE f.store_words MATCH :match AND {{under}} AND {{live}} ORDER BY f.rowid DES
 }}{{postgres:
 SELECT i.number, i.updated_at, i.size_bytes
 FROM (SELECT tenant_id, number FROM store_words
-    WHERE tenant_id = :tenant_id AND words @@ CAST(:match AS tsquery) OFFSET 0) AS w
+    WHERE tenant_id = :tenant_id AND words @@ CAST(:match AS tsquery)
+    ORDER BY number DESC LIMIT :limit) AS w
 JOIN store_items AS i ON i.tenant_id = w.tenant_id AND i.number = w.number
-WHERE {{under}} AND {{live}} ORDER BY i.number DESC LIMIT :limit;
+WHERE {{under}} AND {{live}} ORDER BY i.number DESC;
 }}
 
 -- The namespaces that have items, each found behind the one before it.

@@ -17,6 +17,7 @@ struct walk {
     bool is_ranked;
     int64_t place; /* of ranked candidates, those that are done */
     size_t skip;
+    size_t looks; /* how many it may */
     size_t looked;
     int64_t looked_bytes;
     size_t answer_bytes;
@@ -37,7 +38,8 @@ static void pass(struct walk *w, const struct candidate *candidate)
 static bool is_enough(const struct walk *w)
 {
     return w->found->count == w->search->limit || w->answer_bytes > PAGE_MAX_BYTES ||
-           w->looked >= STORE_LOOKS_MAX || w->looked_bytes > STORE_LOOKED_MAX_BYTES;
+           w->looked >= w->looks ||
+           w->looked_bytes > (int64_t)w->looks * (STORE_LOOKED_MAX_BYTES / STORE_LOOKS_MAX);
 }
 
 static struct store_item *find_item(struct store_item *items, size_t n, int64_t number)
@@ -168,7 +170,7 @@ static size_t heads_a_page(const struct walk *w)
 {
     if (w->filter == NULL)
         return w->skip + w->search->limit + 1;
-    return w->looked == 0 ? HEADS_AT_FIRST : STORE_LOOKS_MAX - w->looked + 1;
+    return w->looked == 0 ? HEADS_AT_FIRST : w->looks - w->looked + 1;
 }
 
 static enum error walk_by_time(struct walk *w)
@@ -220,6 +222,7 @@ enum error store_search(
     struct context *c, const struct store_search *search, struct store_found *out_found)
 {
     struct walk w = {.c = c, .search = search, .found = out_found};
+    w.looks = search->looks > 0 ? search->looks : STORE_LOOKS_MAX;
     w.is_ranked = search->query.len > 0 || !str_is_none(search->vector);
     w.above = store_above_namespace(c->arena, search->prefix);
     w.skip = search->from.is_given ? (size_t)search->from.skip : search->offset;
@@ -237,5 +240,6 @@ enum error store_search(
     e = w.is_ranked ? walk_by_rank(&w) : walk_by_time(&w);
     arena_deinit(&w.scratch);
     out_found->more = w.is_over;
+    out_found->looked = w.looked;
     return e;
 }

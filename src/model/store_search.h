@@ -20,6 +20,7 @@ enum {
     STORE_QUERY_WORDS_MAX = 32,  /* the first different ones count */
     STORE_WORD_ITEMS_MAX = 5000, /* of the items with one word, so many are ranked */
     STORE_LOOKS_MAX = 10000,
+    STORE_LOOKS_LEAST = 100, /* of each search of a batch, once others have used up the rest */
     STORE_LOOKED_MAX_BYTES = 64 * 1024 * 1024,
     STORE_NAMESPACES_DEFAULT = 100,
     STORE_NAMESPACES_MAX = 1000,
@@ -43,6 +44,7 @@ struct store_search {
     struct str vector; /* a JSON array of numbers; STR_NONE: none. Not with a query */
     size_t limit;
     size_t offset; /* not with a position */
+    size_t looks;  /* with a filter, at so many items; 0: STORE_LOOKS_MAX */
     struct store_position from;
 };
 
@@ -50,6 +52,7 @@ struct store_found {
     struct store_item *items;
     size_t count;
     bool more;
+    size_t looked;
     struct store_position next; /* when there is more */
 };
 MUST_CHECK enum error store_search(

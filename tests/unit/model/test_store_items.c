@@ -135,6 +135,15 @@ TEST(a_search_with_a_filter_stops_where_it_has_looked_at_enough_and_goes_on_from
     EXPECT_EQ(found.count, 0);
     EXPECT(found.more);
     EXPECT_EQ(found.next.skip, 0);
+    EXPECT_EQ(found.looked, STORE_LOOKS_MAX);
+    /* In a batch others may have looked at most of what a request may. */
+    struct store_search late = search;
+    late.looks = STORE_LOOKS_LEAST;
+    struct store_found less;
+    EXPECT_EQ(store_search(begin_reading(&f), &late, &less), OK);
+    commit(&f);
+    EXPECT(less.more);
+    EXPECT_EQ(less.looked, STORE_LOOKS_LEAST);
     search.from = found.next;
     EXPECT_EQ(store_search(begin_reading(&f), &search, &found), OK);
     commit(&f);
