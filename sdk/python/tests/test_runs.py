@@ -46,6 +46,23 @@ class Runs(unittest.TestCase):
         failed = self.cairn.runs.get(run)
         self.assertEqual((failed["status"], failed["error"]["type"]), ("failed", "KeyError"))
 
+    def test_a_run_fails_once_when_what_becomes_of_it_cannot_be_stored(self):
+        def odd(job):
+            raise ValueError("a\0\ud800")
+        for handler, kind, words in (
+                (lambda job: object(), "TypeError", "cannot be stored"),
+                (lambda job: "x" * 2 ** 21, "InvalidInput", "cannot be stored.*final_output"),
+                (lambda job: "x" * 2 ** 24, "TooLarge", "cannot be stored"),
+                (lambda job: "a\0", "InvalidInput", "cannot be stored"),
+                (lambda job: "\ud800", "", "cannot be stored"),
+                (odd, "ValueError", "^a\ufffd")):
+            run = self.start()
+            self.work(handler)
+            failed = self.cairn.runs.get(run)
+            self.assertEqual(failed["status"], "failed", words)
+            self.assertIn(kind, failed["error"]["type"])
+            self.assertRegex(failed["error"]["message"], words)
+
     def test_a_run_that_the_handler_has_moved_is_left_alone(self):
         run = self.start()
 

@@ -10,14 +10,14 @@ from typing import (
 
 from ._async_calls import AsyncCaller
 from ._events import AsyncEventStream
-from ._extras import ALL_EVENTS, THREAD_EVENTS, completion_of, failure_of, log
+from ._extras import ALL_EVENTS, THREAD_EVENTS, completion_of, log
 from ._follow import Follower, OnGap
 from ._generated.types import File, Run, RunWithMembers
 from ._operation import Options
 from ._retry import pause_before
 from ._uploading import PIECE_BYTES, Progress, ResumableUpload, Whole, WholeContent
 from ._waiting import (
-    FINISHED, CutOff, beat, claim, give_back, heals, settle, wait_for_run)
+    FINISHED, CutOff, beat, claim, failure_of, give_back, heals, settle, wait_for_run)
 from .errors import CairnError, LeaseLost
 
 if TYPE_CHECKING:

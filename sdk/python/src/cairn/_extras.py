@@ -19,7 +19,7 @@ from ._operation import Options
 from ._retry import pause_before
 from ._uploading import PIECE_BYTES, Progress, ResumableUpload, Whole, WholeContent
 from ._waiting import (
-    FINISHED, CutOff, beat, claim, give_back, heals, settle, wait_for_run)
+    FINISHED, CutOff, beat, claim, failure_of, give_back, heals, settle, wait_for_run)
 from .errors import CairnError, LeaseLost
 
 if TYPE_CHECKING:
@@ -245,8 +245,3 @@ def completion_of(output: Any) -> Dict[str, Any]:
     if output is not None:
         members["final_output"] = output
     return members
-
-
-def failure_of(error: BaseException) -> Dict[str, Any]:
-    return {"status": "failed",
-            "error": {"type": type(error).__name__, "message": str(error)[:2000]}}

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Collection, Optional, Tuple, cast
+from typing import Any, Collection, Dict, Optional, Tuple, cast
 
 from ._core import Call, Core
 from ._generated import operations
@@ -10,8 +10,8 @@ from ._generated.types import RunWithMembers
 from ._operation import Options
 from ._retry import PROXY_STATUSES, pause_before
 from .errors import (
-    ApiError, CairnError, ConnectionFailed, EventsPruned, NotCairn, NotFound, OutcomeUnknown,
-    TimedOut)
+    ApiError, CairnError, ConnectionFailed, EventsPruned, InvalidInput, NotCairn, NotFound,
+    OutcomeUnknown, TimedOut, TooLarge)
 
 FINISHED = ("completed", "failed", "cancelled")
 LONGEST_POLL_S = 30
@@ -86,7 +86,8 @@ async def claim(core: Core, body: Any, wait: int, options: Options) -> Any:
 
 async def settle(core: Core, run: Any, members: Any) -> bool:
     """Ends a run that its worker still has, and that nobody has moved meanwhile. An answer that got
-    lost is looked for: the run says whether it was done. False when the run is not the worker's."""
+    lost is looked for: the run says whether it was done. False when the run is not the worker's.
+    An output that is no JSON or over a limit fails the run: it would be so the next time, too."""
     failures = 0
     token = Options(fencing_token=run["fence"])
     while True:
@@ -98,11 +99,21 @@ async def settle(core: Core, run: Any, members: Any) -> bool:
             return True
         except NotFound:
             return False
+        except (InvalidInput, TooLarge, TypeError, ValueError) as e:
+            if members["status"] == "failed":
+                raise
+            members = failure_of(e, "what the handler returned cannot be stored: ")
         except CairnError as e:
             if not heals(e):
                 raise
             await core.carrier.sleep(pause_before(min(failures, 6)))
             failures += 1
+
+
+def failure_of(error: BaseException, why: str = "") -> Dict[str, Any]:
+    """The members that fail a run. Cairn takes neither U+0000 nor half of a surrogate pair."""
+    text = f"{why}{error}"[:2000].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    return {"status": "failed", "error": {"type": type(error).__name__, "message": text}}
 
 
 async def give_back(core: Core, run: Any) -> None:
