@@ -8,7 +8,7 @@ import uuid
 
 import cairn
 
-from .server import shared
+from .server import Relay, shared
 
 
 class Runs(unittest.TestCase):
@@ -130,6 +130,16 @@ class Runs(unittest.TestCase):
         timer.join()
         with self.assertRaises(cairn.NotFound):
             self.cairn.runs.wait(str(uuid.uuid4()))
+
+    def test_a_wait_ends_in_time_when_nothing_answers(self):
+        relay = Relay(shared().port)
+        self.addCleanup(relay.close)
+        run = self.start()
+        threading.Timer(0.3, lambda: setattr(relay, "frozen", True)).start()
+        begun = time.monotonic()
+        with cairn.Cairn(relay.url) as client, self.assertRaisesRegex(cairn.TimedOut, "queued"):
+            client.runs.wait(run, timeout=1)
+        self.assertLess(time.monotonic() - begun, 15)
 
     def test_an_async_worker_does_the_same(self):
         done, failing = self.start(user_input="a"), self.start(user_input="b")

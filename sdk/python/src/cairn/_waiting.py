@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any, Collection, Dict, Optional, Tuple, cast
 
 from ._core import Call, Core
+from ._download import DEFAULT_TIMEOUT_S
 from ._generated import operations
 from ._generated.types import RunWithMembers
 from ._operation import Options
@@ -44,10 +46,10 @@ async def wait_for_run(core: Core, run_id: str, until: Collection[str],
             raise TimedOut(f"the run {run_id} is {run['status']} after {timeout:g} s")
         try:
             if cursor is None:
-                cursor = await _end_of_log(core, run["thread_id"], options)
+                cursor = await _end_of_log(core, run["thread_id"], _within(options, deadline))
             else:
                 cursor = await _poll(core, run, cursor, deadline, options)
-            run = await _run(core, run_id, options)
+            run = await _run(core, run_id, _within(options, deadline))
             failures = 0
         except CairnError as e:
             if not heals(e):
@@ -55,6 +57,14 @@ async def wait_for_run(core: Core, run_id: str, until: Collection[str],
             await core.carrier.sleep(pause_before(min(failures, 6)))
             failures += 1
     return run
+
+
+def _within(options: Options, deadline: Optional[float]) -> Options:
+    """For a server that does not answer: little longer than the caller waits."""
+    if deadline is None:
+        return options
+    left = max(1.0, deadline - time.monotonic())
+    return replace(options, timeout=min(DEFAULT_TIMEOUT_S, left))
 
 
 async def _run(core: Core, run_id: str, options: Options) -> RunWithMembers:
@@ -72,7 +82,8 @@ async def _poll(core: Core, run: RunWithMembers, cursor: str, deadline: Optional
     left = LONGEST_POLL_S if deadline is None else deadline - time.monotonic()
     seconds = max(0, min(LONGEST_POLL_S, int(left) + 1))
     query = {"after": cursor, "run_id": run["id"], "wait": seconds, "limit": 1}
-    call = Call(operations.THREADS_EVENTS_LIST, [run["thread_id"]], query, options=options)
+    call = Call(operations.THREADS_EVENTS_LIST, [run["thread_id"]], query,
+                options=_within(options, deadline))
     try:
         page: Any = await core.call(call)
     except EventsPruned as e:
