@@ -97,11 +97,28 @@ static const char *type_name(enum field_kind kind)
     return NULL;
 }
 
+static void write_nested(struct json_writer *w, const struct field *f)
+{
+    if (!(f->flags & FIELD_NULLABLE)) {
+        reference(w, f->nested->name);
+        return;
+    }
+    json_write_key(w, STR("oneOf"));
+    json_write_array(w);
+    json_write_object(w);
+    reference(w, f->nested->name);
+    json_write_end(w);
+    json_write_object(w);
+    member(w, "type", "null");
+    json_write_end(w);
+    json_write_end(w);
+}
+
 static void write_type(struct json_writer *w, const struct field *f)
 {
     const char *type = type_name(f->kind);
     if (f->kind == FIELD_NESTED)
-        reference(w, f->nested->name);
+        write_nested(w, f);
     if (type == NULL)
         return;
     json_write_key(w, STR("type"));

@@ -49,8 +49,9 @@ def one_type(schema: dict, kind: Optional[str], given: bool, prefix: str) -> str
     if "$ref" in schema:
         return prefix + name_of(schema["$ref"])
     if "oneOf" in schema:
-        parts = [type_of(s, given, prefix) for s in schema["oneOf"]]
-        return f"Union[{', '.join(parts)}]"
+        parts = [type_of(s, given, prefix) for s in schema["oneOf"] if s.get("type") != "null"]
+        inner = parts[0] if len(parts) == 1 else f"Union[{', '.join(parts)}]"
+        return inner if len(parts) == len(schema["oneOf"]) else f"Optional[{inner}]"
     if "enum" in schema:
         return literal(schema["enum"])
     if kind == "string" and given and schema.get("format") == "date-time":

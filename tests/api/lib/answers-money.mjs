@@ -6,6 +6,7 @@ export async function answersOfMoney(check, c) {
   const rates = { input: 3, output: 15, long_context: { above_tokens: 10, input: 6, output: 30 } };
   const usage = { input_tokens: 1, output_tokens: 1 };
   const prices = '/v1/prices/{model}';
+  check(prices, 'put', await c.put('/v1/prices/plain', { input: 1, output: 2 }), 201);
   check(prices, 'put', await c.put(`/v1/prices/${model}`, rates), 201);
   check(prices, 'get', await c.get(`/v1/prices/${model}`), 200);
   check('/v1/prices', 'get', await c.get('/v1/prices'), 200);

@@ -224,11 +224,11 @@ export interface AgentBody {
   is_active?: boolean;
   /** {role, instructions, examples}, or the instructions as text */
   system_prompt?: unknown;
-  workflow_graph?: WorkflowGraph;
-  memory_config?: MemoryConfig;
-  guardrail_config?: GuardrailConfig;
-  llm_config?: LlmConfig;
-  execution_config?: ExecutionConfig;
+  workflow_graph?: WorkflowGraph | null;
+  memory_config?: MemoryConfig | null;
+  guardrail_config?: GuardrailConfig | null;
+  llm_config?: LlmConfig | null;
+  execution_config?: ExecutionConfig | null;
   /** names or ids of tools, or {tool, config_overrides, is_enabled} for each */
   tools?: unknown[] | null;
 }
@@ -254,9 +254,9 @@ export interface GraphEdge {
 }
 
 export interface MemoryConfig {
-  short_term?: ShortTermMemory;
-  long_term?: LongTermMemory;
-  procedural?: ProceduralMemory;
+  short_term?: ShortTermMemory | null;
+  long_term?: LongTermMemory | null;
+  procedural?: ProceduralMemory | null;
 }
 
 export interface ShortTermMemory {
@@ -280,7 +280,7 @@ export interface ProceduralMemory {
 export interface GuardrailConfig {
   input_rails?: InputRail[];
   output_rails?: OutputRail[];
-  tool_rails?: ToolRails;
+  tool_rails?: ToolRails | null;
 }
 
 export interface InputRail {
@@ -353,11 +353,11 @@ export interface AgentVersionCreate {
   activate?: boolean;
   /** {role, instructions, examples}, or the instructions as text */
   system_prompt?: unknown;
-  workflow_graph?: WorkflowGraph;
-  memory_config?: MemoryConfig;
-  guardrail_config?: GuardrailConfig;
-  llm_config?: LlmConfig;
-  execution_config?: ExecutionConfig;
+  workflow_graph?: WorkflowGraph | null;
+  memory_config?: MemoryConfig | null;
+  guardrail_config?: GuardrailConfig | null;
+  llm_config?: LlmConfig | null;
+  execution_config?: ExecutionConfig | null;
   /** names or ids of tools, or {tool, config_overrides, is_enabled} for each */
   tools?: unknown[] | null;
 }
@@ -410,11 +410,11 @@ export interface AgentVersionPatch {
   description?: string | null;
   /** {role, instructions, examples}, or the instructions as text */
   system_prompt?: unknown;
-  workflow_graph?: WorkflowGraph;
-  memory_config?: MemoryConfig;
-  guardrail_config?: GuardrailConfig;
-  llm_config?: LlmConfig;
-  execution_config?: ExecutionConfig;
+  workflow_graph?: WorkflowGraph | null;
+  memory_config?: MemoryConfig | null;
+  guardrail_config?: GuardrailConfig | null;
+  llm_config?: LlmConfig | null;
+  execution_config?: ExecutionConfig | null;
   /** names or ids of tools, or {tool, config_overrides, is_enabled} for each */
   tools?: unknown[] | null;
 }
@@ -1103,7 +1103,7 @@ export interface AgentRunCreate {
   /** a new thread is made when it is absent */
   thread_id?: string | null;
   input: AgentRunInput;
-  config?: AgentRunConfig;
+  config?: AgentRunConfig | null;
   /** the active one when absent */
   agent_version?: string | null;
   parent_run_id?: string | null;
@@ -1390,7 +1390,7 @@ export interface TurnCreate {
   /** of the run's thread */
   checkpoint_id?: string | null;
   /** of one call of a model; its cost is computed */
-  usage?: TurnUsageBody;
+  usage?: TurnUsageBody | null;
 }
 
 export interface TurnInput {
@@ -1446,7 +1446,7 @@ export interface TurnPatch {
   /** of the run's thread */
   checkpoint_id?: string | null;
   /** of one call of a model; its cost is computed */
-  usage?: TurnUsageBody;
+  usage?: TurnUsageBody | null;
 }
 
 export interface UsageBody {
@@ -1533,7 +1533,7 @@ export interface Price {
   /** for a million tokens read from a cache; 0.1 times input */
   cache_read?: number;
   /** other rates for calls with more input than this */
-  long_context: LongContextPrice;
+  long_context: LongContextPrice | null;
   provider: string | null;
   /** USD unless told; that of all prices of the tenant */
   currency: string;
@@ -1566,7 +1566,7 @@ export interface PriceBody {
   /** for a million tokens read from a cache; 0.1 times input */
   cache_read?: number;
   /** other rates for calls with more input than this */
-  long_context?: LongContextPrice;
+  long_context?: LongContextPrice | null;
   provider?: string | null;
   /** USD unless told; that of all prices of the tenant */
   currency?: string;
@@ -1834,7 +1834,7 @@ export interface StepAppend {
   model?: string | null;
   provider?: string | null;
   /** the tokens of the call, which count for the run; also in action_data */
-  usage?: StepUsage;
+  usage?: StepUsage | null;
 }
 
 export interface StepInput {
@@ -1868,7 +1868,7 @@ export interface StepInput {
   model?: string | null;
   provider?: string | null;
   /** the tokens of the call, which count for the run; also in action_data */
-  usage?: StepUsage;
+  usage?: StepUsage | null;
 }
 
 export interface StepUsage {
@@ -1919,7 +1919,7 @@ export interface Step {
   model: string | null;
   provider: string | null;
   /** the tokens of the call, which count for the run; also in action_data */
-  usage?: StepUsage;
+  usage?: StepUsage | null;
   /** rises, with gaps, and is never given twice */
   log_id: number;
   run_id: string;

@@ -142,11 +142,11 @@ class AgentBody(_AgentBodyRequired, total=False):
     is_active: bool
     # {role, instructions, examples}, or the instructions as text
     system_prompt: Any
-    workflow_graph: WorkflowGraph
-    memory_config: MemoryConfig
-    guardrail_config: GuardrailConfig
-    llm_config: LlmConfig
-    execution_config: ExecutionConfig
+    workflow_graph: Optional[WorkflowGraph]
+    memory_config: Optional[MemoryConfig]
+    guardrail_config: Optional[GuardrailConfig]
+    llm_config: Optional[LlmConfig]
+    execution_config: Optional[ExecutionConfig]
     # names or ids of tools, or {tool, config_overrides, is_enabled} for each
     tools: Optional[List[Any]]
 
@@ -183,9 +183,9 @@ class GraphEdge(_GraphEdgeRequired, total=False):
 
 
 class MemoryConfig(TypedDict, total=False):
-    short_term: ShortTermMemory
-    long_term: LongTermMemory
-    procedural: ProceduralMemory
+    short_term: Optional[ShortTermMemory]
+    long_term: Optional[LongTermMemory]
+    procedural: Optional[ProceduralMemory]
 
 
 class ShortTermMemory(TypedDict, total=False):
@@ -209,7 +209,7 @@ class ProceduralMemory(TypedDict, total=False):
 class GuardrailConfig(TypedDict, total=False):
     input_rails: List[InputRail]
     output_rails: List[OutputRail]
-    tool_rails: ToolRails
+    tool_rails: Optional[ToolRails]
 
 
 class _InputRailRequired(TypedDict):
@@ -288,11 +288,11 @@ class AgentVersionCreate(TypedDict, total=False):
     activate: bool
     # {role, instructions, examples}, or the instructions as text
     system_prompt: Any
-    workflow_graph: WorkflowGraph
-    memory_config: MemoryConfig
-    guardrail_config: GuardrailConfig
-    llm_config: LlmConfig
-    execution_config: ExecutionConfig
+    workflow_graph: Optional[WorkflowGraph]
+    memory_config: Optional[MemoryConfig]
+    guardrail_config: Optional[GuardrailConfig]
+    llm_config: Optional[LlmConfig]
+    execution_config: Optional[ExecutionConfig]
     # names or ids of tools, or {tool, config_overrides, is_enabled} for each
     tools: Optional[List[Any]]
 
@@ -348,11 +348,11 @@ class AgentVersionPatch(TypedDict, total=False):
     description: Optional[str]
     # {role, instructions, examples}, or the instructions as text
     system_prompt: Any
-    workflow_graph: WorkflowGraph
-    memory_config: MemoryConfig
-    guardrail_config: GuardrailConfig
-    llm_config: LlmConfig
-    execution_config: ExecutionConfig
+    workflow_graph: Optional[WorkflowGraph]
+    memory_config: Optional[MemoryConfig]
+    guardrail_config: Optional[GuardrailConfig]
+    llm_config: Optional[LlmConfig]
+    execution_config: Optional[ExecutionConfig]
     # names or ids of tools, or {tool, config_overrides, is_enabled} for each
     tools: Optional[List[Any]]
 
@@ -1071,7 +1071,7 @@ class _AgentRunCreateRequired(TypedDict):
 class AgentRunCreate(_AgentRunCreateRequired, total=False):
     # a new thread is made when it is absent
     thread_id: Optional[str]
-    config: AgentRunConfig
+    config: Optional[AgentRunConfig]
     # the active one when absent
     agent_version: Optional[str]
     parent_run_id: Optional[str]
@@ -1299,7 +1299,7 @@ class TurnCreate(_TurnCreateRequired, total=False):
     # of the run's thread
     checkpoint_id: Optional[str]
     # of one call of a model; its cost is computed
-    usage: TurnUsageBody
+    usage: Optional[TurnUsageBody]
 
 
 class TurnInput(TypedDict, total=False):
@@ -1358,7 +1358,7 @@ class TurnPatch(TypedDict, total=False):
     # of the run's thread
     checkpoint_id: Optional[str]
     # of one call of a model; its cost is computed
-    usage: TurnUsageBody
+    usage: Optional[TurnUsageBody]
 
 
 class _UsageBodyRequired(TypedDict):
@@ -1447,7 +1447,7 @@ class _PriceRequired(TypedDict):
     # for a million tokens of output
     output: float
     # other rates for calls with more input than this
-    long_context: LongContextPrice
+    long_context: Optional[LongContextPrice]
     provider: Optional[str]
     # USD unless told; that of all prices of the tenant
     currency: str
@@ -1493,7 +1493,7 @@ class PriceBody(_PriceBodyRequired, total=False):
     # for a million tokens read from a cache; 0.1 times input
     cache_read: float
     # other rates for calls with more input than this
-    long_context: LongContextPrice
+    long_context: Optional[LongContextPrice]
     provider: Optional[str]
     # USD unless told; that of all prices of the tenant
     currency: str
@@ -1778,7 +1778,7 @@ class StepAppend(TypedDict, total=False):
     model: Optional[str]
     provider: Optional[str]
     # the tokens of the call, which count for the run; also in action_data
-    usage: StepUsage
+    usage: Optional[StepUsage]
 
 
 class StepInput(TypedDict, total=False):
@@ -1812,7 +1812,7 @@ class StepInput(TypedDict, total=False):
     model: Optional[str]
     provider: Optional[str]
     # the tokens of the call, which count for the run; also in action_data
-    usage: StepUsage
+    usage: Optional[StepUsage]
 
 
 class StepUsage(TypedDict, total=False):
@@ -1880,7 +1880,7 @@ class Step(_StepRequired, total=False):
     # the messages at this point; kept for what is new in them
     messages_snapshot: Optional[List[Dict[str, Any]]]
     # the tokens of the call, which count for the run; also in action_data
-    usage: StepUsage
+    usage: Optional[StepUsage]
 
 
 class _LlmCallRequired(TypedDict):
