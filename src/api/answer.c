@@ -24,6 +24,12 @@ void header_add_of_call(struct header_list *list, const struct call *call)
         header_add(list, call->headers[i].name, call->headers[i].value);
 }
 
+const struct http_header refusal_headers[REFUSAL_HEADER_COUNT] = {
+    {{"Cairn-Version", sizeof "Cairn-Version" - 1}, {CAIRN_VERSION, sizeof CAIRN_VERSION - 1}},
+    {{"Content-Type", sizeof "Content-Type" - 1},
+        {"application/problem+json", sizeof "application/problem+json" - 1}},
+};
+
 static enum error refusal_code(int status)
 {
     switch (status) {

@@ -17,8 +17,9 @@ void header_add(struct header_list *list, struct str name, struct str value);
 void header_add_common(struct header_list *list, const struct call *call);
 void header_add_of_call(struct header_list *list, const struct call *call);
 
-/* The problem document of a request that is not even one of HTTP, and its type. */
+/* The problem document of a request that is not even one of HTTP, and its headers. */
 struct str refusal_document(struct arena *arena, const struct http_refusal *refusal);
-#define REFUSAL_CONTENT_TYPE STR("application/problem+json")
+enum { REFUSAL_HEADER_COUNT = 2 };
+extern const struct http_header refusal_headers[REFUSAL_HEADER_COUNT];
 
 #endif

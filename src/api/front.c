@@ -517,7 +517,8 @@ struct http_app front_app(struct front *f)
     return (struct http_app){.data = f,
         .on_request = on_request,
         .word_refusal = word_refusal,
-        .refusal_content_type = REFUSAL_CONTENT_TYPE};
+        .refusal_headers = refusal_headers,
+        .n_refusal_headers = REFUSAL_HEADER_COUNT};
 }
 
 void front_attach(struct front *f, struct http_server *server)

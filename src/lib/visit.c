@@ -279,7 +279,8 @@ cairn_answer *visit_answer(struct visit *v)
     struct buf body CLEANUP(buf_deinit);
     buf_init(&body, SIZE_MAX);
     if (!v->is_call) {
-        header_add(&list, STR("Content-Type"), REFUSAL_CONTENT_TYPE);
+        for (size_t i = 0; i < REFUSAL_HEADER_COUNT; i++)
+            header_add(&list, refusal_headers[i].name, refusal_headers[i].value);
         buf_append(&body, refusal_document(&v->arena, &v->refusal));
         return answer_create(v->refusal.status, &list, &body);
     }

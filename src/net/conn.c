@@ -204,15 +204,13 @@ static void queue_refusal(struct conn *c, struct http_refusal refusal, bool head
     const struct http_app *app = &c->shard->server->app;
     struct arena arena CLEANUP(arena_deinit);
     arena_init(&arena, READ_BYTES);
-    struct str body = str_of(refusal.rule), type = STR("text/plain");
-    if (app->word_refusal != NULL) {
+    const struct http_header plain = {STR("Content-Type"), STR("text/plain")};
+    struct str body = str_of(refusal.rule);
+    if (app->word_refusal != NULL)
         body = app->word_refusal(&arena, &refusal, app->data);
-        type = app->refusal_content_type;
-    }
-    struct http_header header = {STR("Content-Type"), type};
     struct answer_head head = {.status = refusal.status,
-        .headers = &header,
-        .n_headers = 1,
+        .headers = app->word_refusal != NULL ? app->refusal_headers : &plain,
+        .n_headers = app->word_refusal != NULL ? app->n_refusal_headers : 1,
         .framing = FRAMED_BY_LENGTH,
         .length = body.len,
         .minor = 1};

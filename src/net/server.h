@@ -50,9 +50,11 @@ struct http_app {
      * http_stream_start, ws_accept: at once or after a hold. */
     void (*on_request)(struct http_exchange *x, void *data);
     /* A malformed, oversized or late request, or one connection too many (503): the application
-     * words the answer's body. NULL: the rule as plain text. */
+     * words the answer's body, and gives the headers of all of them. NULL: the rule as plain text.
+     */
     struct str (*word_refusal)(struct arena *arena, const struct http_refusal *refusal, void *data);
-    struct str refusal_content_type;
+    const struct http_header *refusal_headers;
+    size_t n_refusal_headers;
 };
 
 /* On failure `out_why` (in the arena) says what could not be done: bind, certificate … */

@@ -252,6 +252,15 @@ test('a header that may come once is refused when it comes twice', async (t) => 
   expectStatus(await server.open.get(`/v1/threads/${thread.id}`), 200);
 });
 
+test('what is refused before it is a request names the version, too', async (t) => {
+  const server = await startServer(t);
+  const huge = ['POST /v1/threads HTTP/1.1', 'Host: localhost', 'Connection: close',
+    'Content-Type: application/json', 'Content-Length: 99999999'];
+  for (const [status, lines] of [[400, ['GET / HTTP/1.1', 'Host : localhost']], [413, huge]])
+    assert.match(await rawRequest(server, lines),
+      new RegExp(`^HTTP/1.1 ${status} .*Cairn-Version: [\\d.]+\r\n.*problem\\+json`, 's'));
+});
+
 /** Sends these header lines as they stand, and reads the whole answer. */
 function rawRequest(server, lines) {
   return new Promise((done, fail) => {

@@ -15,11 +15,14 @@ void fixture_init(struct fixture *f)
 
 void fixture_start(struct fixture *f)
 {
+    static const struct http_header headers[] = {
+        {{"Content-Type", 12}, {"application/problem+json", 24}}};
     struct http_app app = {
         .data = f,
         .on_request = fixture_on_request,
         .word_refusal = word_refusal,
-        .refusal_content_type = STR("application/problem+json"),
+        .refusal_headers = headers,
+        .n_refusal_headers = COUNT_OF(headers),
     };
     struct str why = STR("");
     if (!http_server_create(&f->config, &app, &f->arena, &f->server, &why)) {
