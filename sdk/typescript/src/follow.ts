@@ -43,7 +43,7 @@ export type Told =
   | { kind: "open" }
   | { kind: "event"; event: Event; cursor: string }
   | { kind: "gap"; gap: Gap }
-  | { kind: "closed" };
+  | { kind: "closed"; cursor?: string | undefined };
 
 export interface Attempt {
   connection: Connection;
@@ -111,7 +111,11 @@ export class EventStream implements AsyncIterableIterator<Event> {
         let openedAt = Infinity;
         try {
           for await (const told of this.#connect()) {
-            if (told.kind === "closed") break;
+            if (told.kind === "closed") {
+              // Behind what a filter has left out.
+              this.cursor = told.cursor ?? this.cursor;
+              break;
+            }
             wasConnected = true;
             if (told.kind === "open") openedAt = Date.now();
             else failures = 0;

@@ -103,7 +103,9 @@ async function openSocket(
       alive: () => inbox.restartClock(silenceMs),
       message: (text) => {
         inbox.put(text);
-        if (inbox.isFull) socket.close();
+        if (!inbox.isFull) return;
+        inbox.end({ isOpen: true, code: 1000, reason: "full" });
+        socket.close();
       },
       end: (end) => inbox.end(end),
     },
@@ -181,5 +183,5 @@ async function ending(attempt: Attempt, end: End): Promise<Told> {
     throw new ConnectionFailed(`${what}: nothing came for ${attempt.silenceMs / 1000} s`);
   if (!end.isOpen) throw await whyNot(attempt, end.reason);
   if (end.code === 1006) throw new ConnectionFailed(`${what}: the connection broke`);
-  return { kind: "closed" };
+  return { kind: "closed", cursor: / cursor=(\S+)$/.exec(end.reason)?.[1] };
 }

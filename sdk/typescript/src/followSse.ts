@@ -6,7 +6,8 @@ import { type Message, SseParser } from "./sse.js";
 import { Limit } from "./timing.js";
 
 function toldBy(message: Message): Told | undefined {
-  if (message.event === "closed") return { kind: "closed" };
+  if (message.event === "closed")
+    return { kind: "closed", cursor: (JSON.parse(message.data) as Gap).cursor };
   if (message.event === "gap") return { kind: "gap", gap: JSON.parse(message.data) as Gap };
   if (message.event !== "message") return undefined; // of a newer server
   return { kind: "event", event: JSON.parse(message.data) as Event, cursor: message.id ?? "" };

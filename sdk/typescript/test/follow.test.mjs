@@ -33,6 +33,27 @@ const many = (n, text = 'x') => ({
 });
 const end = { kind: 'progress', text: 'end' };
 
+test('what a filter has left out is no gap after a restart', async (t) => {
+  const server = await startServer(t);
+  const client = new Cairn({ baseUrl: server.url, maxRetries: 50 });
+  const { id } = await client.threads.create({});
+  const streams = WAYS.flatMap(([, follow, options]) => {
+    const own = new Cairn({ baseUrl: server.url, ...options });
+    const more = { ...follow, kind: 'acme.rare', after: 0 };
+    return [own.threads.events.follow(id, more), own.events.follow(more)];
+  });
+  const reading = streams.map((stream) => stream.next());
+  await client.threads.events.append(id, many(9));
+  await pause(300); // until they have read it
+  await server.stop();
+  await server.start();
+  await eventually(() => streams.every((stream) => stream.cursor === '10'));
+  await client.threads.events.prune(id, { through_seq: 10 });
+  const { seq } = await client.threads.events.append(id, { kind: 'acme.rare' });
+  for (const read of reading) assert.equal((await read).value.seq, seq);
+  for (const stream of streams) await stream.close();
+});
+
 test('a server that is killed and restarted while others append', async (t) => {
   const server = await startServer(t);
   const client = new Cairn({ baseUrl: server.url, maxRetries: 50 });
