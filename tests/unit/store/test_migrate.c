@@ -1,6 +1,7 @@
 #include "store/migrate.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "faults.h"
 #include "fixture.h"
@@ -101,14 +102,20 @@ TEST(a_table_of_versions_that_is_not_ours_is_refused)
     fixture_end(&f);
 }
 
-/* The disk fills at the first write, at the second … until the migration has all it needs. */
+/* The disk fills at the first write, at the second … until the migration has all it needs. There
+ * are hundreds, and each is a start: of the later ones one in STRIDE is taken, others in another
+ * run. */
+enum { FIRST_WRITES = 16, STRIDE = 13 };
+
 TEST(a_disk_that_fills_during_the_migration_leaves_the_old_schema_or_the_new_one)
 {
     struct fixture f;
     fixture_init(&f);
     faults_install();
     unsigned refusals = 0;
-    for (int writes = 0;; writes++) {
+    const int offset = (int)getpid() % STRIDE;
+    for (int n = 0;; n++) {
+        int writes = n < FIRST_WRITES ? n : n + offset + (n - FIRST_WRITES) * (STRIDE - 1);
         faults_allow_writes(writes);
         problem_init(&f.problem, &f.scratch.arena);
         enum error e = store_open(&f.config, &f.problem, &f.store);
