@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { BINARY, startServer } from './lib/server.mjs';
+import { expectShown } from './lib/shown.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DOCS = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
@@ -36,20 +37,6 @@ async function runShell(scripts, address) {
   const code = await new Promise((done) => shell.on('close', done));
   assert.equal(code, 0, `the shell ended with ${code}: ${err}\n${out}`);
   return out.split(mark).map((part) => part.trim());
-}
-
-function expectShown(actual, shown, where) {
-  if (shown === '…') {
-    assert.notEqual(actual, undefined, `${where} is missing`);
-  } else if (Array.isArray(shown)) {
-    assert.equal(actual?.length, shown.length, `${where} has another length`);
-    shown.forEach((item, i) => expectShown(actual[i], item, `${where}[${i}]`));
-  } else if (shown !== null && typeof shown === 'object') {
-    for (const [name, value] of Object.entries(shown))
-      expectShown(actual?.[name], value, `${where}.${name}`);
-  } else {
-    assert.equal(actual, shown, where);
-  }
 }
 
 for (const page of PAGES) {

@@ -11,6 +11,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expectShown } from '../../../tests/api/lib/shown.mjs';
 
 export const SDK = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE_TIMEOUT_MS = 60_000;
@@ -87,21 +88,6 @@ function expectJson(actual, shown, where) {
     assert.fail(`${where}: what the block above it printed is no JSON:\n${actual}`);
   }
   expectShown(document, JSON.parse(shown), where);
-}
-
-/** Each member that is shown is there with that value; "…" stands for any value. */
-function expectShown(actual, shown, where) {
-  if (shown === '…') {
-    assert.notEqual(actual, undefined, `${where} is missing`);
-  } else if (Array.isArray(shown)) {
-    assert.equal(actual?.length, shown.length, `${where} has another length`);
-    shown.forEach((item, i) => expectShown(actual[i], item, `${where}[${i}]`));
-  } else if (shown !== null && typeof shown === 'object') {
-    for (const [name, value] of Object.entries(shown))
-      expectShown(actual?.[name], value, `${where} .${name}`);
-  } else {
-    assert.equal(actual, shown, where);
-  }
 }
 
 export function run(command, args, { env, cwd }) {
