@@ -101,17 +101,6 @@ class Operation:
     answer: Optional[dict]  # its schema; of a page, that of an item
     maybe_nothing: bool  # 204 when there is nothing to answer
 
-    @property
-    def is_repeatable(self) -> bool:
-        """Whether it may be sent twice: it only reads, or the server knows it by its key."""
-        return self.method in ("GET", "PUT", "DELETE") or "Idempotency-Key" in self.headers \
-            or not self.writes
-
-    @property
-    def writes(self) -> bool:
-        return self.method != "GET" and not (
-            self.method == "POST" and "Idempotency-Key" not in self.headers)
-
 
 @dataclass
 class Group:
