@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The front door. Each target installs what it needs (Debian packages by name), builds and runs.
 #   make run      build and start Cairn on SQLite, on 127.0.0.1:7420, data in ./data
 #   make test     every test, also under ASan+UBSan and TSan; ends with "N passed, N failed"

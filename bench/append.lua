@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Event appends for wrk. Environment: PATHS, a file with a path on each line, used in turn
 -- (without it, the path of wrk's command line); BATCH, events a request (1); KEY, the API key.
 local paths = {}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """(a) and (b): durable appends, beside SQLite with the same group commit, a plain file, Redis
 Streams and PostgreSQL, in turns."""
 from lib import PAYLOAD, Program, median, ms, paragraph, settle, table, tell, write_requests

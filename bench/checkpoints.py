@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checkpoints: a conversation whose whole list of messages is kept after each turn, beside full
 copies and LangGraph's own savers."""
 import http.client

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """(g): calls through libcairn, beside the same over HTTP."""
 from lib import EVENT, medians, ms, paragraph, settle, table, tell, write_requests
 

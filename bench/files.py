@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files: bytes in and out, beside nginx serving the same file and beside the disk alone."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """(e), and (f) with a large database: appends and reads as the log grows to 10 million events."""
 import os
 import random

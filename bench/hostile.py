@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients that do harm: thousands that are slow, and subscribers that never read."""
 import threading
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the measurements share: programs to measure with, a server to measure, and its figures."""
 import base64
 import json

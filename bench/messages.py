@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages: appended to, paged through and searched in a thread of 1,000,000, beside SQLite."""
 import json
 import random

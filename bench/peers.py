@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Servers of others, each started for a measurement with data of its own."""
 import os
 import pwd

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cairn on PostgreSQL, with one and with three nodes, beside libpq alone and beside SQLite."""
 import statistics
 

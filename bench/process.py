@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """(f) and (h): start-up, idle memory, and a route that does nothing, beside nginx."""
 import time
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures Cairn beside the limits of the machine and its peers: run.py CAIRN [--only SECTION …]
 
 Each section's tables and figures are kept in bench/results.json, from which bench/RESULTS.md is

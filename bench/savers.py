@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CairnSaver, the checkpoint saver for LangGraph.js, beside the savers of LangGraph itself."""
 import json
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps: appended one by one and in batches beside SQLite, and found again among a million."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """(c) and (d): how long an event takes to all who listen, and what one who waits costs."""
 import socket
 import time

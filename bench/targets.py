@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was aimed at, and whether it was reached: computed from the figures of the sections."""
 import os
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds the fuzzers with libFuzzer, runs each for some seconds and ends with a table.
 
     fuzz.py [--at-once N] [--keep] SECONDS [TARGET …]

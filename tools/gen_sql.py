@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Turns the .sql files into C tables, once for each engine.
 
     gen_sql.py statements OUT.c OUT.h FILE.sql ...    named statements, beside their resource

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the tables of base/words.c from Unicode's own.
 
     gen_words.py OUT.c

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the map of the house: which folder may include which (ARCHITECTURE.md, "Layers")."""
 import re
 import sys

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes a static library of one object that gives away cairn_* alone.
 
     prelink.py libcairn.a libembed.a libapi.a …

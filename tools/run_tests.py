@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs every test of the named builds and ends with the line "N passed, N failed".
 
     run_tests.py plain asan tsan

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The parts of our style that a program can check; the rest is in CONTRIBUTING.md.
 
 Lengths of files, functions and lines; guards that follow the path; every source named by its
-meson.build; nothing unfinished.
+meson.build; nothing unfinished; the licence in each source and the same text in each package.
 """
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE_LINES, FUNCTION_LINES, COLUMNS = 800, 70, 100
+SOURCES = {".py", ".mjs", ".ts", ".js", ".lua"}
 
 faults = []
 
@@ -65,6 +67,15 @@ def check_named_by_meson(path):
         fault(path, 1, f"{build.relative_to(ROOT)} does not name it: dead, or forgotten")
 
 
+def check_licence(path, lines):
+    if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
+        fault(path, 1, "the first three lines must have SPDX-License-Identifier: Apache-2.0")
+
+
+def is_source(path):
+    return path.suffix in SOURCES or path.suffix == "" and path.read_bytes()[:2] == b"#!"
+
+
 for source in tracked("src/*.c", "src/*.h", "tests/*.c", "tests/*.h", "bench/*.c",
                       "bench/*.h"):
     text = source.read_text().splitlines()
@@ -77,6 +88,12 @@ for source in tracked("src/*.c", "src/*.h", "tests/*.c", "tests/*.h", "bench/*.c
 for script in tracked("tools/*", "tests/*.mjs", "bench/*.py", "*.sql"):
     if script.name != "tidy.py":
         check_lines(script, script.read_text().splitlines())
+
+for source in filter(is_source, tracked()):
+    check_licence(source, source.read_text().splitlines())
+for copy in tracked("*/LICENSE", "*/NOTICE"):
+    if copy.read_bytes() != (ROOT / copy.name).read_bytes():
+        fault(copy, 1, f"must equal the {copy.name} of the project")
 
 print("\n".join(faults))
 sys.exit(1 if faults else 0)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts the checkpoints of a conversation with LangGraph's own savers, as a graph does: the whole
 // list of messages after each turn. Then reads the latest.
 //   node checkpoints.mjs sqlite|postgres PLACE MESSAGES.json TURNS GETS

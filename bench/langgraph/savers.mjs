@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversations as a graph of LangGraph keeps them, with one of its savers: in each turn the write of
 // a task, then a checkpoint with the whole list of messages. Then the latest is read.
 //   node savers.mjs cairn|sqlite|sqlite-full|postgres PLACE MESSAGES.json TURNS GETS THREADS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of the documentation, run as they stand: every ```ts and ```python block of a page,
 // in order, one program for each language of a page and a server for each program. TypeScript is
 // checked with --strict first. A ```text or ```json block right below is what the block printed;

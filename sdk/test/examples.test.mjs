@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The chat agents of examples/: each talks, uses tools, asks a person, and dies in the middle.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, symlinkSync, cpSync } from 'node:fs';

@@ -670,6 +670,10 @@ void openapi_write(struct buf *out)
     open_member(&w, "info");
     member(&w, "title", "Cairn");
     member(&w, "version", CAIRN_VERSION);
+    open_member(&w, "license");
+    member(&w, "name", "Apache License 2.0");
+    member(&w, "identifier", "Apache-2.0");
+    json_write_end(&w);
     json_write_end(&w);
     json_write_key(&w, STR("security"));
     json_write_array(&w);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Principals: keys and requests that act for somebody, what they see, and streams whose access ends
 // while they are connected. What each route lets them do is walked in routes.test.mjs.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of agents: what the record of a run holds, and the paths under an agent.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agents: create, read, list, patch, delete; names, pages; definitions, versions, links.
 import assert from 'node:assert/strict';
 import test from 'node:test';

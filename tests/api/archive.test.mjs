@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Export and import: a thread, an agent or a tenant as one file, whole or not at all.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

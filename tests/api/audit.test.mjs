@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The audit log: who did what to which object, when; and that tampering with it shows.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bad input: each kind is refused with the field and the rule, and changes nothing.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checkpoints: put, read, list, writes of tasks, comparison, replay, recovery, prune, copy.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

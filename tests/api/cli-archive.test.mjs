@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cairn export and cairn import.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

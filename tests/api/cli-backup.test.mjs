@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cairn backup, restore and check: beside a server that is written to, killed at any moment, on a
 // full disk, and with files that are not what they should be.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where settings come from: flags, then the environment, then the configuration.
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cairn doctor: each finding is provoked, names what mends it, and nothing is changed by looking.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cairn file: bytes go through files and pipes, whole and unchanged.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files that resumable agents keep: written, followed while the agents work, and read back.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync,

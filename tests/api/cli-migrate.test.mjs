@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cairn migrate: everything goes from one engine to the other and back, and nobody who comes back
 // with an old key, cursor, idempotency key or fencing token can tell.
 import assert from 'node:assert/strict';

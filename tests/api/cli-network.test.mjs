@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between the command line and the server: TLS, lost connections, servers that are busy or odd; and
 // what the service manager is told.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cairn participant, cairn share, and --as.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

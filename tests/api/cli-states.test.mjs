@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agents, state documents, configuration and storage from the command line.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What people see: tables that fit, times from now, colours, questions. Each test has a real
 // terminal (a pseudo-terminal of script(1)).
 import assert from 'node:assert/strict';

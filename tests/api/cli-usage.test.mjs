@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line itself: help, the man page, completion, and what a slip of the finger gets.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

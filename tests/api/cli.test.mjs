@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every command on a resource: what it asks, what it prints, as a table and as JSON.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A wall clock that jumps by a day, forward and back, under a server that runs and across a
 // restart. Leases and waits are measured on a steady clock, so a jump neither ends nor stretches
 // them; ids go on rising; what is kept for a time is not dropped early.

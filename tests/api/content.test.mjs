@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of files on their way in and out: any size, any client, every way to fail.
 import assert from 'node:assert/strict';
 import net from 'node:net';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds on every route: methods, headers, Host and Origin.
 import assert from 'node:assert/strict';
 import http from 'node:http';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Crashes: a server that is killed at any moment has kept what it acknowledged, whole and in order.
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';

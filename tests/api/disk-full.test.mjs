@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A full disk under SQLite: reads and streams go on, most writes are refused in a way that says to
 // come again, what frees space works from a reserve, and nobody has to restart anything.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The examples of the documentation, run as they stand. Every ```sh block of a page runs in one
 // shell, in order, against a server of its own; a ```json block right below it is what the last
 // command must have printed: each member shown must be there with that value, "…" stands for any

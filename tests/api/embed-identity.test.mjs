@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In-process and HTTP are the same API: one script is driven through both, and every answer is
 // compared, status, headers and body.
 //   1. On one database: the script runs over HTTP; then its reads, its refusals and its POSTs (by

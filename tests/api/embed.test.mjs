@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libcairn from outside: the examples, what the library files give away and need, subscriptions
 // against the server's streams, and what is left after a crash of the host.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events: append, pages, long polls, pruning, and the signals that let nobody overlook a gap.
 import assert from 'node:assert/strict';
 import net from 'node:net';

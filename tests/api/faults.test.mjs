@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A disk that fails under a real server, as seen from outside: an fsync that fails, a write that
 // finds no space or fails, a read that fails. What was acknowledged is there afterwards, always.
 import assert from 'node:assert/strict';

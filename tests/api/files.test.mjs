@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of a thread: versions, conditions, ranges, lists, differences, copies, uploads.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

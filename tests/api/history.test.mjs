@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversation history: one entry for each finished run; and the context that is taken from it.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Idempotency-Key: a POST that is sent again is done once.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `make install` puts where, and whether it is of use there: each file and its mode, the unit,
 // the settings, the man page, the completions, the library. The Debian packages are made of the
 // same files; tools/try_deb tries them.
@@ -61,6 +62,8 @@ test('every file is in its place, with a mode of its own', ONCE, () => {
     [`${options.libdir}/libcairn.so.${version}`]: '755',
     [`${options.libdir}/pkgconfig/cairn.pc`]: '644',
     'share/bash-completion/completions/cairn': '644',
+    'share/doc/cairn/LICENSE': '644',
+    'share/doc/cairn/NOTICE': '644',
     'share/fish/vendor_completions.d/cairn.fish': '644',
     'share/man/man1/cairn.1': '644',
     'share/zsh/site-functions/_cairn': '644',

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The JSON Schema validator of base against others: RegExp for its patterns, ajv for its keywords,
 // both on generated input, and the official test suite where CAIRN_JSON_SCHEMA_SUITE names a
 // checkout of it (https://github.com/json-schema-org/JSON-Schema-Test-Suite).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // API keys: secrets, scopes, expiry, revocation, and the end of open mode.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

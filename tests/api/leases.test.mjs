@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Leases: how external workers claim runs, keep them, lose them, and cannot write once they have.
 import assert from 'node:assert/strict';
 import test from 'node:test';

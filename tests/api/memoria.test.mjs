@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Memoria workflow system as its users live it, under its own names: routes, events, views.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages: send, page, edit, delete, search, commands; what is kept apart and who sees it.
 import assert from 'node:assert/strict';
 import test from 'node:test';

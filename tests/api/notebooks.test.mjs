@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notebooks and the threads that are their sessions.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The OpenAPI document against itself, and real answers against the document.
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -101,6 +102,7 @@ test('the document is OpenAPI 3.1 of this version of Cairn', async (t) => {
   const document = await readDocument(server);
   assert.equal(document.openapi, '3.1.0');
   assert.equal(document.info.title, 'Cairn');
+  assert.equal(document.info.license.identifier, 'Apache-2.0');
   assert.equal(document.info.version, expectStatus(await server.open.get('/healthz'), 200).version);
   assert.deepEqual(document.security, [{ key: [] }]);
   assert.deepEqual(document.components.securitySchemes.key, { type: 'http', scheme: 'bearer' });

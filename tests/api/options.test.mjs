@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of cairn serve: what it refuses, it names.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Participants: who takes part in a thread, with which permission, and who is online.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Three nodes behind HAProxy, under load, while nodes are killed and frozen, PostgreSQL crashes,
 // and the connections between them are cut, also at COMMIT. In the end: every acknowledged write is
 // there once, every sequence is gapless, every run was completed once, and every subscriber heard

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A full database: what was acknowledged is there, reads go on, writes are refused in a way that
 // says to come again, and succeed once there is space.
 import assert from 'node:assert/strict';

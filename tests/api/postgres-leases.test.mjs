@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Leases over several nodes: a worker's lease is good on all of them, and a node that dies or
 // stands still loses nothing but its own time.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several nodes on one PostgreSQL: what is written on one is heard on all, and what two nodes want
 // at the same moment only one of them gets.
 import assert from 'node:assert/strict';

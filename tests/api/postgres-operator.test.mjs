@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator does with the database: gives an everyday role its rights, backs up, restores,
 // watches over nodes, encrypts. What docs/postgresql.md prints for it is run as it stands there.
 import assert from 'node:assert/strict';

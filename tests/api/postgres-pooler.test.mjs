@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behind PgBouncer in transaction mode: no session lasts, nothing that was prepared is there the
 // next time, and nobody can LISTEN. Everything works all the same.
 import assert from 'node:assert/strict';

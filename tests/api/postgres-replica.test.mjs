@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A replica for reads that may lag: only for who asked, and never for a lease or a cursor.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schema in PostgreSQL: row-level security as a second fence, and the tenant in every key, so
 // that the tables can be spread over machines by tenant.
 import assert from 'node:assert/strict';

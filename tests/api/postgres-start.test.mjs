@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands in the way of a start on PostgreSQL: each ends it with code 1 and a message that says
 // what to do, and none tells the password.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rate limit of a key, and what its headers say.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The route table itself, as /openapi.json tells it: every route is walked, so a new one is tested
 // from its first day, and fails here until this file and another test know it.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs: the transition table, what a second start does, families of runs, and the events of it all.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // State documents of agents, threads and agents within threads; configuration of agents. Versions,
 // conditions, conflicts with both sides, history, events.
 import assert from 'node:assert/strict';

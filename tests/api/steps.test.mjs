@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps: what an engine logs of a run: appended one by one and in batches, read by run, by type, by
 // time and across runs; calls of models and tools; the chart run line by line.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who stands still past a lease: a worker, or the server itself. Whoever wakes up late finds that
 // the run is another's, and changes nothing.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Private storage of agents: JSON and bytes by key, prefixes, conditions; and that nobody else sees
 // any of it.
 import assert from 'node:assert/strict';

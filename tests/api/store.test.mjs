@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store: items under namespaces, conditions, expiry, search by time, filter and words,
 // namespaces, batches, and that nobody else sees any of it.
 import assert from 'node:assert/strict';

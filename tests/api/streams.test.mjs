@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams: Server-Sent Events and WebSocket with the clients that people use; resumed, moved,
 // revoked, overrun, drained; and the promise itself: every event exactly once, in order.
 import assert from 'node:assert/strict';

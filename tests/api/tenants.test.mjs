@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tenants: made, renamed and deleted by operators; each sees its own things alone.
 import assert from 'node:assert/strict';
 import test from 'node:test';

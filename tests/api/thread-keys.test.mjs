@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys of threads: the ids that their users know them by.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads: create, read, list, patch, delete; ETags and pages.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prices, what runs used and what that cost, sums by day, and eval runs.
 import assert from 'node:assert/strict';
 import test from 'node:test';

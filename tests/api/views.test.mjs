@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of the seeds, as the readers that were written against them query them: every query
 // that the seeds print, with real ids put in. On SQLite only the functions of JSON and of time are
 // its own.

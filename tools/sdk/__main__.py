@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes what the clients have of the API, from the OpenAPI document of a server that is started
 for it:
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the clients are generated from: the operations of the server's OpenAPI document, with the
 names under which a client offers them. `threads.checkpoints.list` is the list of the checkpoints of
 a thread; its arguments are the parameters of the path, in their order, then body and query.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What waits for a person: approve.py lists it; approve.py yes RUN, approve.py no RUN [WHY]."""
 import getpass
 import sys

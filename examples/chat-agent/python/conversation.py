@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who talks where: the agent, and a thread with its participants."""
 from typing import Literal
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model: messages and tools in, one message out, in the form of OpenAI's chat completions.
 
 Without OPENAI_BASE_URL a script answers, which needs no key and always says the same.

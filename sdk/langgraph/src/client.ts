@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { Cairn, type ClientOptions } from "cairn-client";
 
 /** A client as it is, also one of another copy of the package; or one that is made. */

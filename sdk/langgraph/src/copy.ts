@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Copies threads from another saver to Cairn, with their whole history. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The history of channels that LangGraph keeps as writes: what was written since a snapshot. */
 import type { CheckpointPendingWrite, DeltaChannelHistory } from "@langchain/langgraph-checkpoint";
 import type { Cairn } from "cairn-client";

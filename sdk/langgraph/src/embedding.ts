@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Vectors of items and of queries, from the embeddings that the caller gives. */
 import type {
   IndexConfig,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The filter of a list: what the server can look for, and what is compared here. */
 import { isScalar, type Scalar } from "./records.js";
 import { readStorable } from "./values.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What this process knows of the lists in the checkpoints that it read or put last: their texts,
  * so that a list that has only grown is sent as what was added. Bounded; what is not known here is

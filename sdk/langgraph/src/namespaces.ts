@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Namespaces of the store: lists of labels. */
 import { InvalidNamespaceError, type MatchCondition } from "@langchain/langgraph-checkpoint";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Where a checkpoint stands: a thread, which LangGraph names, and a namespace in it. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 

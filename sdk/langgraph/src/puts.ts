@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** How a checkpoint is sent: as what differs from its parent's, where that is possible. */
 import type {
   ChannelVersions,

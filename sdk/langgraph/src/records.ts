@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What of LangGraph's checkpoint has a place of its own in Cairn's stands there: id, parent,
  * values, versions. The rest (v, ts and what else there may be) stands in the metadata under one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Cairn as the checkpoint saver of a LangGraph graph. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Cairn as the long-term memory of LangGraph's agents. */
 import {
   BaseStore,

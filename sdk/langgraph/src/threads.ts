@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * LangGraph's thread ids are keys of Cairn's threads. The ids behind them are remembered, and
  * looked up again when Cairn does not know one any more: the thread was deleted elsewhere.

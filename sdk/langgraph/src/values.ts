@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How a value stands in Cairn. What the serializer gives as JSON is stored as that JSON, so that
  * Cairn keeps each message of a list once and people can read it. Everything else is an envelope,

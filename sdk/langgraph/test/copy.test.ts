@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moving from another saver.
 import { HumanMessage } from "@langchain/core/messages";
 import {

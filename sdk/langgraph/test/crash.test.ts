@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph that is killed while a person thinks, its server too; another process goes on with it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";

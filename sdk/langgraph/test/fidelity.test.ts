@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a graph keeps comes back as LangGraph's MemorySaver gives it back, whatever it is.
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { Document } from "@langchain/core/documents";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real graphs of LangGraph on Cairn.
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Histories that chance makes, of lists that grow, shrink and change and of lines that fork, put by
 // several savers: each checkpoint comes back as from MemorySaver.
 import {

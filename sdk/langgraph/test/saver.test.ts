@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The saver beyond LangGraph's own suite: keys, retries, lists that grow, what others do meanwhile.
 import {
   type ChannelVersions, type CheckpointTuple, INTERRUPT, uuid6,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store, beside LangGraph's InMemoryStore: the same calls have the same answers.
 import {
   type BaseStore, InMemoryStore, InvalidNamespaceError, type Operation, type SearchItem,

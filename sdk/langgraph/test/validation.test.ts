@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LangGraph's own suite for savers, whole: 718 tests, and the 8 that are opt-in.
 import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpoint-validation";
 import { CairnSaver } from "cairn-langgraph";

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tests against real servers: CAIRN_BIN names the binary, CAIRN_TEST_ENGINE the engine (sqlite or
 postgres, with CAIRN_TEST_POSTGRES its URL), CAIRN_LIBRARY libcairn."""
 import faulthandler

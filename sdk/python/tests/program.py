@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One program for a server and for a file: it is given a client and tells what it saw."""
 import asyncio
 import itertools

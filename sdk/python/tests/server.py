@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real cairn process on a real database, that can be killed and started again on its port."""
 import atexit
 import os

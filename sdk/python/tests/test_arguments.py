@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What may be given, and what is refused before anything is sent."""
 import datetime
 import os

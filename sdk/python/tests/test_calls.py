@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations, pages, arguments and errors, over HTTP."""
 import asyncio
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients and streams that are closed while something goes on, or that a fork has doubled."""
 import asyncio
 import os

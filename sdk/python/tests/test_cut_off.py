@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A worker whose handler could not reach the server."""
 import asyncio
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libcairn inside the process, behind the same clients."""
 import asyncio
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Uploads and downloads as streams."""
 import asyncio
 import base64

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Following events: nothing is lost, nothing comes twice, whatever happens to connections."""
 import asyncio
 import threading

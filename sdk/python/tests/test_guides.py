@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The guides' programs for moving, stopped at every write they make and started anew."""
 import os
 import re

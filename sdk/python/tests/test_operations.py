@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every operation is sent once by every client, and reaches the route that it is meant for."""
 import asyncio
 import inspect

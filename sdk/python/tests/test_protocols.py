@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is read off the wire, in pieces of any size."""
 import unittest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is sent again, and what is not, when answers are lost."""
 import asyncio
 import threading

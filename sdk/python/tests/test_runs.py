@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Waiting for runs, and working on them."""
 import asyncio
 import logging

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TLS, by a relay that ends it in front of the server."""
 import asyncio
 import os

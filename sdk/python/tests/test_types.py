@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The types of the package, as a type checker sees them."""
 import os
 import re

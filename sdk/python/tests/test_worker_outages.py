@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workers, when answers get lost or a proxy stands before a server that is away."""
 import asyncio
 import http.client

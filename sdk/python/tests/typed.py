@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a type checker must and must not accept; test_types.py compares. Never run.
 
 A line that ends with `# E: words` must be refused with these words, every other one accepted.

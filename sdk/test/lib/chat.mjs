@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The chat agents of examples/, as processes of their own.
 //
 //   const chat = await chatAgents(t, server);          // both are built, with a desk of their own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that stand in pages of documentation. All blocks of one language in a page are one
 // program, each line of it at its number in the page: what a compiler or a stack trace says of line
 // 41 is line 41 of the page. What a block printed must be what the page shows below it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Reads what a server answered: is it a Cairn, of a version that fits, and does it refuse? */
 import { type CairnError, NotCairn, type Problem, VersionMismatch } from "./errors.js";
 import { type Failure, hopeless } from "./failure.js";

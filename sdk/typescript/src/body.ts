@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What a request sends. */
 
 /** Bytes to upload. A stream is read once: when the connection breaks after that began, it is not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { Connection } from "./connection.js";
 import { ApiResource } from "./generated/resources.js";
 import type { ClientOptions, RequestOptions } from "./options.js";

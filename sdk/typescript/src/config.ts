@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Where the server is and how to come in, checked once. */
 import { CairnError } from "./errors.js";
 import type { ClientOptions } from "./options.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The way to the server: requests, with what they need to be safe to send again. A failure that may
  * pass is tried again as long as that can do no harm: a request that was refused has changed

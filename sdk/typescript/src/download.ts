@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Bytes on their way here. */
 import type { Opened } from "./connection.js";
 import type { CairnError } from "./errors.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What can go wrong, one class for each meaning. `ApiError` and its kinds are refusals by the
  * server; but for `OutcomeUnknown` a refusal has changed nothing. No message holds a key.

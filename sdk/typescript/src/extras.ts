@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What resources offer besides single requests; generated classes build on these. */
 import { EventStream, type FollowOptions } from "./follow.js";
 import type { File, Run } from "./generated/types.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What became of one try that did not succeed, and whether another one may be made. */
 import {
   ApiError,

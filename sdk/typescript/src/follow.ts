@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Events as they happen, in one iteration that outlives its connections. The cursor is that of the
  * last event that was handed out; whoever comes back with it gets everything after it, once and in

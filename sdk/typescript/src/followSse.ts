@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Events by Server-Sent Events. */
 import { ConnectionFailed } from "./errors.js";
 import type { Attempt, Gap, Told } from "./follow.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 export { Cairn } from "./client.js";
 export type { RequestAsked } from "./client.js";
 export type {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What one request may be told besides its arguments. A client has defaults for all of them. */
 export interface RequestOptions {
   /** Ends the request, or the stream, with `Aborted`. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Lists, a page at a time or to their end. */
 
 interface PageDocument {

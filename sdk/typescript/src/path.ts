@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A path with its parameters encoded. An empty one, `.` and `..` are refused: URLs resolve them, so
  * the request would go to another resource.

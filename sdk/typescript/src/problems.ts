@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** From a refusal to its error: by the code, or by the status when the code is a new one. */
 import * as E from "./errors.js";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Connection } from "./connection.js";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");

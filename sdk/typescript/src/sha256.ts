@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * SHA-256 (FIPS 180-4) of bytes that come bit by bit: the platform's own takes only all at once.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Server-Sent Events, as they come over fetch. */
 
 export interface Message {

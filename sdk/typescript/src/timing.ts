@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Pauses and time limits. */
 import { Aborted } from "./errors.js";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Uploads in pieces: what the server has acknowledged is kept, whatever happens to the rest. */
 import { chunksOf, leave } from "./body.js";
 import type { Cairn } from "./client.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The version of this package; it speaks to servers of the same major version. */
 export const VERSION = "0.1.0";
 

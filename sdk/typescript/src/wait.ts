@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Cairn } from "./client.js";
 import type { Run } from "./generated/types.js";
 

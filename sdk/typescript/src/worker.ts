@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A worker: claims runs and works on them. A lease is kept by heartbeats while the handler works;
  * every write of `context.client` carries its token, so once another worker has the run, nothing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever goes wrong has a class of its own, and a message that says what to do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

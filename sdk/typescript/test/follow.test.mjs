@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One iteration over events, whatever happens to the connections below it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

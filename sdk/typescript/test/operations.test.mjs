@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the client offers is what the API has: every operation, under the name that tools/sdk gives
 // it, sent to the route that it stands for.
 import assert from 'node:assert/strict';

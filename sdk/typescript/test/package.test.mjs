@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The package itself: what it holds, what a browser gets of it, and whether its types say anything.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -105,6 +106,8 @@ test('the package holds what was built, and no more', ONCE, () => {
   for (const needed of [
     'package.json',
     'README.md',
+    'LICENSE',
+    'NOTICE',
     'dist/index.js',
     'dist/index.d.ts',
     'dist/platform/node.js',
@@ -112,7 +115,7 @@ test('the package holds what was built, and no more', ONCE, () => {
   ])
     assert.ok(names.includes(needed), `${needed} of ${names.join()}`);
   for (const name of names)
-    assert.match(name, /^(package\.json|README\.md|dist\/[\w/]+\.(js|d\.ts))$/);
+    assert.match(name, /^(package\.json|README\.md|LICENSE|NOTICE|dist\/[\w/]+\.(js|d\.ts))$/);
   const { version, dependencies } = JSON.parse(readFileSync(join(HERE, 'package.json'), 'utf8'));
   assert.equal(dependencies, undefined);
   assert.match(

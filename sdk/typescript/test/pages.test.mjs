@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists: a page that can be used as it is, and an iteration to the end.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

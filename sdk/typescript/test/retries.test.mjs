@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request whose answer is lost is sent again, and what it does is done once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read by the type checker alone (package.test.mjs): what must not compile says so, and a line that
 // says so and does compile is an error too.
 import {

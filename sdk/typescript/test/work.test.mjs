@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Workers: runs are claimed, kept, finished, and given back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

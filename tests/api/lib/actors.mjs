@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Those who live through chaos: they work until told to stop, and know what they were promised.
 //
 // Writer      appends; sends again with the same idempotency key until it is acknowledged

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An answer of every operation about archives, for openapi.test.mjs.
 import { expectStatus, uuid } from './server.mjs';
 

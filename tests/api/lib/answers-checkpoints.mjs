@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An answer of every operation on checkpoints, for openapi.test.mjs.
 
 async function answersOfRun(check, client, { thread, agent, run, checkpoint: id }) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An answer of every operation about files and uploads, for openapi.test.mjs.
 const bytes = (raw, headers = {}) => ({ raw, type: 'application/octet-stream', headers });
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An answer of every operation on messages, for openapi.test.mjs.
 
 /** `check` compares an answer with what the document says of it, and returns its body. */

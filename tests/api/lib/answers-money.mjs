@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An answer of each route of prices, usage, evals and notebooks, for the OpenAPI test.
 
 /** `check` holds an answer against what the document says of it; `c` is a client of the tenant. */

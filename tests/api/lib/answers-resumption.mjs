@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An answer of every operation about what a thread is resumed from, for openapi.test.mjs.
 import { expectStatus } from './server.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers of the routes of runs under their agents, for openapi.test.mjs.
 
 export async function answersOfAgentRuns(check, c) {

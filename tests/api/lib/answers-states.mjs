@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An answer of every operation about agents and what belongs to them, for openapi.test.mjs.
 import { expectStatus } from './server.mjs';
 const NEW = { headers: { 'If-None-Match': '*' } };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An answer of every operation about steps, for openapi.test.mjs.
 export async function answersOfSteps(check, c) {
   const thread = (await c.post('/v1/threads', {})).body.id;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives by hand: tar files as they should be, and as they should not.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

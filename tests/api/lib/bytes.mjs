@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes in and out, by clients that can be slow, leave midway or lie; and what lies in the store.
 //
 //   const path = await filePath(client, 'report.pdf');     // of a thread of its own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of cairn, as people and scripts use it.
 //
 //   const cli = newCli(t, server);                // a home of its own, no CAIRN_* from outside

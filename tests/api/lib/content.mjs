@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Content put under a stopped server on SQLite by hand: the file and its row.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

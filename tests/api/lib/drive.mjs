@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program with libcairn inside (tests/lib/drive.c), and where the build keeps what is embedded.
 //
 //   const drive = startDrive(t, placeOf(server));     // the same database, by the library

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a test: what began last ends first, so that a server stops before its database does.
 // node:test runs its own hooks in the order in which they were made.
 const endings = new WeakMap();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Those who listen: each collects what a stream says, and lets a test wait for it.
 //
 //   const tail = followWs(client, `/v1/threads/${id}/events/ws`);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server whose wall clock is wrong and whose disk fails, when a test says so; see
 // tests/preload/meddle.c, which is loaded into the process.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands between: HAProxy before several nodes, PgBouncer before the database.
 //
 //   const front = await startHaproxy(t, nodes);   // front.client(secret): round robin, no retries

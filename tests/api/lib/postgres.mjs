@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PostgreSQL for tests: servers of our own, in directories of their own, gone when the test ends.
 //
 //   const cluster = await startCluster(t);      // initdb, start; stopped and removed when t ends

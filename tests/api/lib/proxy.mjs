@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bad network between a node and its database: a TCP proxy that knows enough of PostgreSQL's wire
 // protocol to strike between two messages, in the middle of one, or exactly at a COMMIT.
 //

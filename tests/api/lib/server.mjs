@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The harness: a real cairn process on a real database, and a client that speaks to it.
 // CAIRN_TEST_ENGINE chooses the engine for all tests: sqlite (the default) or postgres.
 //

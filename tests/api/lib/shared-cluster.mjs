@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The PostgreSQL of a whole test run: prints the URL of its database on one line, and lives until
 // its input ends. tools/run_tests.py holds that input.
 import { startCluster } from './postgres.mjs';

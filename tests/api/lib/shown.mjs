@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a page of the documentation shows of an answer, compared with the answer.
 import assert from 'node:assert/strict';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small file system that a test may fill.
 //
 //   const disk = smallDisk(t, 64);          // MiB; null where we may not mount one

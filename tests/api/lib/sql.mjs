@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SQL beside the server, for tests that look under the hood or tamper with it; the same on both
 // engines. On SQLite the server must be stopped for changes. See Server.sql and Server.rows.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker in a process of its own, for tests that stop it with SIGSTOP: claims a run, then writes
 // everything a worker can write, again and again, whatever it is told. Each line of its output is
 // one round: the statuses of the answers, and the codes of the refusals.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worker: npm run agent. Start as many as you like, and kill them as you like.
 //
 // Everything it knows of a run is in Cairn: the conversation as the model sees it is a checkpoint,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What waits for a person: npm run approve lists it; npm run approve yes RUN, approve no RUN [WHY].
 import { userInfo } from 'node:os';
 import { Cairn } from 'cairn-client';

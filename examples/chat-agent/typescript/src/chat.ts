@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The terminal: npm run chat NAME [USER]. Each line of input is said in the conversation NAME.
 //
 // What happens there is followed live: whatever comes after the last event that was seen, once, in

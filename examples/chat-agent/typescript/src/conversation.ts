@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who talks where: the agent, and a thread with its participants.
 import { Cairn, Conflict, type Participant, type Thread } from 'cairn-client';
 import { SCRIPTED_MODEL } from './model.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checkpoints as a graph would put them.
 import {
   type ChannelVersions, type Checkpoint, type CheckpointMetadata, uuid6,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A real cairn process on the engine that CAIRN_TEST_ENGINE names, and clients of tenants on it.
 //   CAIRN_BIN            the binary; CAIRN_TEST_ENGINE sqlite (the default) or postgres
 //   CAIRN_TEST_POSTGRES  the URL of a database in which schemas may be made

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client sends: its requests, recorded on their way to the server.
 export interface Sent {
   method: string;

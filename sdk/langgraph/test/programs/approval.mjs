@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph that asks a person before it acts, in a process of its own:
 //   node approval.mjs URL KEY THREAD DIARY start|resume [ANSWER]
 // Each node writes its name into DIARY when it is done. `start` stays alive after the interrupt, to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cairn: durable runtime state for AI agents.
 
     from cairn import Cairn

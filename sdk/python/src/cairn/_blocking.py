@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sockets for callers that block."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls that block: answers, pages and downloads."""
 from __future__ import annotations
 

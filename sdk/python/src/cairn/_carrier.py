@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What carries requests to Cairn: HTTP (`_http`), or libcairn inside the process (`embedded`)."""
 from __future__ import annotations
 

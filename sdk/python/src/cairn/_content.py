@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bodies of uploads: where their bytes come from, and whether they can be read a second time."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A call from its arguments to its answer: headers, tries, refusals. The same for both clients and
 for all carriers."""
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bytes of an answer, as they come."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams of events, for callers that block and for those that await."""
 from __future__ import annotations
 

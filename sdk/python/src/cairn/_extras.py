@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the resources offer beside the operations of the API, for callers that block."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Following events: one iteration over all of them, whatever becomes of connections and servers.
 
 The cursor is that of the last event that was handed out. Whoever connects anew asks for what comes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests over HTTP: a pool of connections, and subscriptions over SSE and WebSocket."""
 from __future__ import annotations
 

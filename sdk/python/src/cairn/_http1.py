@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTTP/1.1 of a client: the head of a request, and answers with a length, in chunks, or up to the
 end of the connection."""
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libcairn by ctypes: where it is found, and its functions (include/cairn/cairn.h)."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the client needs of a network, and of a program that waits.
 
 The client is written once, as coroutines. Over `_blocking` they never suspend: `run_now` carries

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a call is made of: the operation, its arguments, and the options of the request."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the server is, and with which key: from the arguments or the environment."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Server-Sent Events, as https://html.spec.whatwg.org/#event-stream-interpretation has them."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Uploads that go on where they were interrupted."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """WebSocket frames (RFC 6455) of a client."""
 from __future__ import annotations
 

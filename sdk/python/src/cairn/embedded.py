@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cairn without a server: libcairn inside this process, behind the same clients.
 
     import cairn.embedded

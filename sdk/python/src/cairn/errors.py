@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can go wrong. Every message says what to do about it; none holds an API key."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** What Node has of its own. package.json chooses between this and web.ts. */
 import { createHash } from "node:crypto";
 import type { Hash } from "./types.js";

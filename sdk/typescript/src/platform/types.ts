@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A hash that is fed bit by bit. */
 export interface Hash {
   update(bytes: Uint8Array): void;

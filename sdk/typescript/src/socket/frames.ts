@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Frames of WebSockets (RFC 6455, section 5). */
 import { randomBytes } from "node:crypto";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A WebSocket (RFC 6455) on Node's own http. It sends headers, which the platform's cannot, and
  * sees the server's pings, so a dead connection is noticed. It asks for no extension.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** A WebSocket as the follower of events needs it. */
 import type { WebSocketConstructor } from "../options.js";
 

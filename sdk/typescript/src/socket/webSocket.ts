@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The WebSocket that the platform has, or one that was given: its key goes as a subprotocol. */
 import { CairnError } from "../errors.js";
 import type { WebSocketConstructor } from "../options.js";

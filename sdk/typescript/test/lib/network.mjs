@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks that misbehave, and servers that are no Cairn.
 //
 //   const proxy = await startProxy(t, server);    proxy.url leads to the server

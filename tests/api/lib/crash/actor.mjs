@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Those who live through crashes. Each works on one resource, sends again what the server's death
 // left unanswered, and knows what it was promised. A resource joins with one file here and one line
 // in index.mjs: a class that extends Actor with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who works while the server is killed: one line a resource. crash.test.mjs fails while there is a
 // route that writes and that none of them writes through.
 import { Recruiter } from './agents.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { Follower } from '../actors.mjs';
 import { eventually, pause, readAll } from '../server.mjs';

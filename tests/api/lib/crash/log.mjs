@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The log of a thread as far as it was read, and the story that it tells of the thread's runs.
 import assert from 'node:assert/strict';
 import { expectSeqs } from '../followers.mjs';

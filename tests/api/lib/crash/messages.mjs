@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { expectStatus, uuid } from '../server.mjs';
 import { Actor, chance, pick } from './actor.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { expectProblem, expectStatus, readAll } from '../server.mjs';
 import { expectSeqs } from '../followers.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One server that is killed again and again, and the actors that work on it meanwhile.
 import assert from 'node:assert/strict';
 import { atEnd } from '../ending.mjs';

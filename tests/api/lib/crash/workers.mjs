@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { expectStatus, token, uuid } from '../server.mjs';
 import { Actor, chance } from './actor.mjs';
