@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Subscribers (SSE) of which some never read, while events flow at a fixed rate.
  *   deaf PORT SUBSCRIBERS DEAF THREADS_FILE KEY SECONDS RATE BYTES

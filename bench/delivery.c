@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long an event takes to everybody who listens: appends one, waits until every subscriber has
  * it, and so on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls of libcairn by threads of the same process: appends of one event, or reads of a page of
  * 100. embedded append|read DATA_DIR CALLERS SECONDS Each caller has a thread of the log of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Raw SQLite with the same group commit: producers that each hand a job to a queue and wait until
  * it is on the disk, and one writer that takes what has queued up and commits it at once, as

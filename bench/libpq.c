@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What libpq alone reaches with the statements of Cairn's appends, taken from the table that Cairn
  * itself is built with. It knows beforehand what Cairn has to find out, so it sends a whole

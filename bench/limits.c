@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the machine and SQLite could do at best with the rows of appends: a preallocated file with
  * fdatasync, and SQLite (rows.h) in a tight loop that nobody has to hand a row to.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Load on a server that speaks HTTP or the protocol of Redis, from one thread: the same client for
  * all of them, so that what it costs is the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What every program here measures with: a clock, the CPU time of this process, samples and their
  * percentiles, and results as lines of "name value". One thread each; samples of many threads are

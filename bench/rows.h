@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of events in a database that Cairn itself has made, written with its own statement, its
  * pragmas and its rule for checkpoints (src/store/sqlite_open.c, sqlite_writer.c): what SQLite

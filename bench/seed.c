@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PostgreSQL over its own protocol, as the design does it that Cairn grew out of: a request is one
  * INSERT into workflow_events, and a commit. There is no number per workflow, which would need a

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The tables of the design that Cairn grew out of, as far as an event needs them: JSONB, the id as
 -- the cursor, and the index by which a WebSocket reads what comes after one.
 CREATE TABLE workflows (

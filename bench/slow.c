@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Clients that hold a server up: each does the least that it can every INTERVAL, and comes back at
  * once when it is cut off. A third sends a head byte by byte, a third a body, and a third asks for

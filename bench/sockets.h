@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Connections to a server on this machine, and where an HTTP answer ends. */
 #ifndef BENCH_SOCKETS_H
 #define BENCH_SOCKETS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What SQLite takes for steps and nothing else: Cairn's own statements on a database that Cairn has
  * filled, with its pragmas, in a loop that nobody has to hand anything to. One thread.

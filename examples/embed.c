@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cairn inside a C program: cc embed.c $(pkg-config --cflags --libs cairn) && ./a.out ./data */
 #include <cairn/cairn.h>
 #include <stdio.h>

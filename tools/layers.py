@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the map of the house: which folder may include which (ARCHITECTURE.md, "Layers")."""
+"""Checks the layers (ARCHITECTURE.md): which folder may include which, and who owns a library.
+
+Three rules: includes between layers, includes between the domains of a layer, and the headers and
+symbols of foreign libraries, which belong to one layer each.
+"""
 import re
 import sys
 from pathlib import Path
@@ -19,32 +23,99 @@ MAY_INCLUDE = {
     "cli": {"base", "store", "net", "server"},
 }
 
+# Domains are folders with the same names in model and api. Files beside the folders are shared by
+# all domains of the layer.
+DOMAINS = {
+    "base": {"json": set(), "jsonschema": {"json"}},
+    "model": {
+        "tenancy": {"threads", "files", "checkpoints", "memory"},
+        "threads": {"tenancy", "execution", "agents", "files", "checkpoints"},
+        "execution": {"tenancy", "threads", "agents", "checkpoints"},
+        "agents": {"tenancy", "threads"},
+        "files": {"threads"},
+        "checkpoints": {"tenancy", "threads", "execution"},
+        "memory": set(),
+        "upkeep": {"tenancy", "threads", "execution", "agents", "files", "checkpoints", "memory"},
+    },
+    "api": {
+        "http": {"threads", "execution"},
+        "tenancy": {"http"},
+        "threads": {"http", "execution"},
+        "execution": {"http", "threads"},
+        "agents": {"http"},
+        "files": {"http"},
+        "checkpoints": {"http", "execution"},
+        "memory": {"http"},
+        "upkeep": {"http"},
+    },
+}
+
+# Foreign libraries: headers, the pattern of their symbols, and the layer that owns them.
+LIBRARIES = (
+    (("sqlite3.h",), r"sqlite3_\w+\s*\(", "store"),
+    (("libpq-fe.h",), r"PQ[a-z]\w+\s*\(", "store"),
+    (("uv.h",), r"uv_\w+", "net"),
+    (("wslay/wslay.h",), r"wslay_\w+\s*\(", "net"),
+    (("sys/socket.h",), None, "net"),
+    (("zstd.h", "zdict.h"), r"Z(?:STD|DICT)_\w+\s*\(", "base"),
+)
+
 faults = []
-for path in sorted(SRC.rglob("*.[ch]")):
-    layer = path.relative_to(SRC).parts[0]
-    if layer not in MAY_INCLUDE:
-        faults.append(f"{path}: src/{layer} is not a layer")
-        continue
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        include = re.match(r'#include "([^"]+)"', line)
-        if not include:
-            continue
-        where = f"{path.relative_to(ROOT)}:{number}"
-        if "/" not in include.group(1):
-            faults.append(f"{where}: name the folder: #include \"{layer}/{include.group(1)}\"")
-            continue
-        other = include.group(1).split("/")[0]
-        if other != layer and other not in MAY_INCLUDE[layer]:
+
+
+def check_include(where, layer, domain, name):
+    if "/" not in name:
+        faults.append(f'{where}: name the folder: #include "{layer}/{name}"')
+        return
+    other, *rest = name.split("/")
+    if other != layer:
+        if other not in MAY_INCLUDE[layer]:
             faults.append(f"{where}: {layer} may not include {other}")
+        return
+    domains = DOMAINS.get(layer)
+    target = rest[0] if len(rest) > 1 else None
+    if domains and domain and target and target != domain and target not in domains[domain]:
+        faults.append(f"{where}: {layer}/{domain} may not include {layer}/{target}")
 
-# SQLite is the store's affair, sockets are net's.
-OWNERS = {"sqlite3.h": "store", "uv.h": "net", "wslay/wslay.h": "net", "sys/socket.h": "net",
-          "zstd.h": "base", "zdict.h": "base"}
-for path in sorted(SRC.rglob("*.[ch]")):
-    layer = path.relative_to(SRC).parts[0]
-    for header in re.findall(r"#include <([^>]+)>", path.read_text()):
-        if OWNERS.get(header, layer) != layer:
-            faults.append(f"{path.relative_to(ROOT)}: <{header}> belongs to {OWNERS[header]}")
 
+def strip(text):
+    """Without comments and string literals, with the same line numbers."""
+    blank = lambda match: re.sub(r"[^\n]", " ", match.group(0))
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', blank, text, flags=re.S)
+
+
+def check_libraries(path, layer, text):
+    for headers, symbol, owner in LIBRARIES:
+        if layer == owner:
+            continue
+        for header in headers:
+            if f"#include <{header}>" in text:
+                faults.append(f"{path}: <{header}> belongs to {owner}")
+        for number, line in enumerate(strip(text).splitlines(), 1):
+            found = symbol and re.search(rf"(?<!\w){symbol}", line)
+            if found:
+                faults.append(f"{path}:{number}: {found.group(0).strip(' (')} belongs to {owner}")
+
+
+def check(path):
+    layer, *folders, _ = path.relative_to(SRC).parts
+    domain = folders[0] if folders else None
+    name = path.relative_to(ROOT)
+    if layer not in MAY_INCLUDE:
+        faults.append(f"{name}: src/{layer} is not a layer")
+        return
+    if domain and domain not in DOMAINS.get(layer, {}):
+        faults.append(f"{name}: {domain} is not a domain of {layer}")
+        return
+    text = path.read_text()
+    for number, line in enumerate(text.splitlines(), 1):
+        include = re.match(r'#include "([^"]+)"', line)
+        if include:
+            check_include(f"{name}:{number}", layer, domain, include.group(1))
+    check_libraries(name, layer, text)
+
+
+for source in sorted(SRC.rglob("*.[ch]")):
+    check(source)
 print("\n".join(faults))
 sys.exit(1 if faults else 0)

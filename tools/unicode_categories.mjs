@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// Writes src/base/pattern_categories.h: the general category of every code point, of the version
-// of Unicode that this node knows. Run it with the file as its output.
+// Writes src/base/jsonschema/pattern_categories.h: the general category of every code point in
+// Node's version of Unicode. Redirect the output into that file.
 const CATEGORIES = ("Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp " +
   "Cc Cf Cs Co Cn").split(" ");
 const tests = CATEGORIES.map((name) => new RegExp(`^\\p{${name}}$`, "u"));

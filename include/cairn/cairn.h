@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cairn inside a program: the whole API of `cairn serve`, without a socket. A call takes a method,
  * a path, headers and a body as an HTTP request has them, and its answer is the one that the server

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The handlers and schemas that the route table names; each group lives in the file of its
  * resource. */
 #ifndef API_RESOURCES_H
 #define API_RESOURCES_H
 
-#include "api/call.h"
+#include "api/http/call.h"
 
 enum { PAGE_DEFAULT = 50, PAGE_MAX = 200, PAGE_CURSOR_MAX_BYTES = 700 };
 
@@ -142,15 +143,15 @@ enum error handle_storage_put(struct call *call, struct context *c);
 enum error handle_storage_delete(struct call *call, struct context *c);
 
 /* store_api.c, store_batch_api.c */
-extern const struct schema schema_store_item, schema_store_put, schema_store_search,
-    schema_store_found, schema_store_namespaces, schema_store_found_namespaces, schema_store_batch,
-    schema_store_batch_answer, query_store_item;
-enum error handle_store_put(struct call *call, struct context *c);
-enum error handle_store_get(struct call *call, struct context *c);
-enum error handle_store_delete(struct call *call, struct context *c);
-enum error handle_store_search(struct call *call, struct context *c);
-enum error handle_store_namespaces(struct call *call, struct context *c);
-enum error handle_store_batch(struct call *call, struct context *c);
+extern const struct schema schema_memory_item, schema_memory_put, schema_memory_search,
+    schema_memory_found, schema_memory_namespaces, schema_memory_found_namespaces,
+    schema_memory_batch, schema_memory_batch_answer, query_memory_item;
+enum error handle_memory_put(struct call *call, struct context *c);
+enum error handle_memory_get(struct call *call, struct context *c);
+enum error handle_memory_delete(struct call *call, struct context *c);
+enum error handle_memory_search(struct call *call, struct context *c);
+enum error handle_memory_namespaces(struct call *call, struct context *c);
+enum error handle_memory_batch(struct call *call, struct context *c);
 
 /* steps_api.c, step_calls_api.c */
 extern const struct schema schema_step, schema_step_append, schema_step_ref, schema_steps_appended,

@@ -1,12 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/route.h"
 #include "api/resources.h"
-#include "api/route.h"
-#include "api/store_routes.h"
-#include "model/storage.h"
+#include "model/agents/storage.h"
 
 /* clang-format off */
 
 /* What a write of a document must say it has seen. */
 enum { GUARDED = ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MUST_MATCH };
+
+/* A batch of memory operations includes their values. */
+enum { MEMORY_BATCH_BODY_LIMIT = 16 * 1024 * 1024 };
 
 /* Of a batch of steps with their lists of messages. */
 enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
@@ -611,7 +614,29 @@ const struct route routes[] = {
         .summary = "List what a message was before, newest first"},
 
     /* Checkpoints. */
-    STORE_ROUTES,
+    {"PUT", "/v1/store/items", SCOPE_STORE_WRITE, ROUTE_WRITE,
+        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE, 200, .body = &schema_memory_put,
+        .answer = &schema_memory_item, .handle = handle_memory_put, .access = ACCESS_TENANT,
+        .summary = "Put an item into the store; it replaces the one under the same key"},
+    {"GET", "/v1/store/items", SCOPE_STORE_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,
+        .query = &query_memory_item, .answer = &schema_memory_item, .handle = handle_memory_get,
+        .access = ACCESS_TENANT, .summary = "Read an item of the store"},
+    {"DELETE", "/v1/store/items", SCOPE_STORE_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
+        .query = &query_memory_item, .handle = handle_memory_delete, .access = ACCESS_TENANT,
+        .on_full = STORE_ON_FULL_FREES, .summary = "Delete an item of the store"},
+    {"POST", "/v1/store/search", SCOPE_STORE_READ, ROUTE_READ, 0, 200,
+        .body = &schema_memory_search, .answer = &schema_memory_found,
+        .handle = handle_memory_search, .access = ACCESS_TENANT,
+        .summary = "Search items under a prefix, newest first, or best first by words"},
+    {"POST", "/v1/store/namespaces", SCOPE_STORE_READ, ROUTE_READ, 0, 200,
+        .body = &schema_memory_namespaces, .answer = &schema_memory_found_namespaces,
+        .handle = handle_memory_namespaces, .access = ACCESS_TENANT,
+        .summary = "List the namespaces that have items, each once, sorted"},
+    {"POST", "/v1/store/batch", SCOPE_STORE_WRITE, ROUTE_WRITE, ROUTE_ONE_LANE, 200,
+        .body_limit = MEMORY_BATCH_BODY_LIMIT, .body = &schema_memory_batch,
+        .answer = &schema_memory_batch_answer, .handle = handle_memory_batch,
+        .access = ACCESS_TENANT,
+        .summary = "Carry out up to 100 operations of the store, all or none, in their order"},
 
     {"POST", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE,
         ROUTE_FENCED | ROUTE_MAY_CREATE, 200, .body_limit = 12 * 1024 * 1024,

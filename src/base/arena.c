@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 enum { FIRST_BLOCK_BYTES = 4096, LARGEST_BLOCK_BYTES = 256 * 1024, ALIGNMENT = 16 };
 

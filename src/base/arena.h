@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A request's memory: allocations that are all freed together. An arena carries a budget. Going
  * past the budget never fails an allocation; it makes arena_is_over() true, which the boundaries

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls that have no safe use in Cairn. Naming one is a compile error that says what to use
  * instead. Include this after the system headers of a file; base/macros.h does so for everybody.

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 void buf_init(struct buf *b, size_t max_bytes)
 {

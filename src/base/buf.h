@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A growing run of bytes with a maximum. An append that would pass the maximum appends nothing and
  * sets `failed`; later appends do nothing, so a writer checks once at the end. The bytes move when

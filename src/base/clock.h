@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Time, in microseconds. Wall time is for people and records; steady time never steps and is for
  * deadlines; lease time is wall time at process start carried on by the steady clock, so that a

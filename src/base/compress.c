@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/compress.h"
 
 #include <zdict.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 struct dictionary {
     ZSTD_CDict *compress;

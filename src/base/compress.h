@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Zstandard, with dictionaries made from samples of what is compressed. Short texts that resemble
  * each other, as messages do, are hardly shorter alone; with a dictionary they are. A prepared

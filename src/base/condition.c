@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/condition.h"
 
 /* What a value is, as far as it can be told from the text. */

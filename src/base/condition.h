@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Conditions of a workflow's edges, as text. This module says whether a text is a condition, and
  * if not, at which byte it stops being one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The difference of two texts, line by line: Myers' O(ND) search in linear space. The work is
  * bounded: where two texts have too little in common the result is coarser, never wrong. Applied to

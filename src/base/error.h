@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every way in which Cairn can refuse: one table gives the enum, the stable code on the wire, the
  * HTTP status, whether the same request may succeed later, and a title. Functions return the enum;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SHA-256, secure random bytes, comparison in constant time, and text forms of bytes. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/link.h"
 
 /* The scheme's length: what stands before a ':' that no '/', '?' or '#' comes before; else 0. */

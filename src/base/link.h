@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Links that clients may show to people: http, https, or relative to where they stand. Nothing that
  * a browser would carry out (javascript:, data:) and nothing that leads nowhere (http:///).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 
 #include <errno.h>
@@ -5,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 
 enum { MAX_LINE_BYTES = 64 * 1024 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Structured log, one JSON object a line on standard error or to a sink: time, level, message, then
  * the fields given. Only the boundary (server, cli) logs; libraries return errors. Never log a

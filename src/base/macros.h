@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Language conveniences that every file may use, and the list of calls that none may use. */
 #ifndef BASE_MACROS_H
 #define BASE_MACROS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What exactly went wrong: the detail that goes with an enum error, and for bad input the place (a
  * JSON Pointer into the body, or the name of a query parameter or header) and the rule of each

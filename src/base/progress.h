@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How far long work has come, told to whoever started it, who may also end it. */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H

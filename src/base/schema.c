@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/schema.h"
 
 #include <inttypes.h>
 
 #include "base/clock.h"
-#include "base/json_number.h"
-#include "base/json_patch.h"
+#include "base/json/json_number.h"
+#include "base/json/json_patch.h"
 
 /* One object on its way into a struct. */
 struct decoder {

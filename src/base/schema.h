@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Field tables: one description of a JSON object and the C struct it becomes. schema_decode reads a
  * parsed body into the struct and reports every fault with its JSON Pointer; schema_encode writes
@@ -21,7 +22,7 @@
 #ifndef BASE_SCHEMA_H
 #define BASE_SCHEMA_H
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/problem.h"
 
 enum field_kind {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Semantic versions (semver.org, 2.0.0): "1.2.0", "2.0.0-rc.1", "1.0.0+build.5". The parts borrow
  * the text. The three numbers fit 64 bits; the numbers of a pre-release may be of any length. Build

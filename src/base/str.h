@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A borrowed run of bytes, passed by value. It owns nothing and is never assumed to end in NUL.
  * A `ptr` of NULL is "absent" (SQL NULL, JSON null), which differs from the empty string.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/tar.h"
 
 /* Where the fields of a header lie; what is not named here is zero. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Headers of a tar file (POSIX ustar), as archives of Cairn have them: plain files alone, owned by
  * nobody, of the time 0, so that the same content gives the same bytes. A member is a header of one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 
 void thread_set_name(const char *name)

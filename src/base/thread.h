@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starting a thread, which a machine may refuse at any time: an ordinary error, told in words. */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-8, one sequence at a time. Inline, for the scanners of base. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/uuid.h"
 
 #include <pthread.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/memory.h"
 
 /* Later ids than those of the year 6000 are nobody's clock. */
 #define RESUME_MAX_MS (UINT64_C(127174492800000))

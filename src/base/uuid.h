@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UUIDs as 16 bytes. New ids are version 7 (RFC 9562): they sort by creation, strictly within one
  * process, also when the clock steps back.

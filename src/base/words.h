@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cuts a text into the words by which it can be found. A word is a run of letters, numbers and
  * marks of any script, without case, diacritics and compatibility forms ("Müller" is "muller",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tools/gen_words.py made of Unicode's tables, in the order of code points; for words.c. */
 #ifndef BASE_WORDS_TABLE_H
 #define BASE_WORDS_TABLE_H

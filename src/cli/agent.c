@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Agents: who works on threads; and what they are told to do. */
 #include "cli/agent.h"
 

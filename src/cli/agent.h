@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the commands about agents share. */
 #ifndef CLI_AGENT_H
 #define CLI_AGENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Links of agents: whom a team or a workflow is made of. */
 #include "cli/agent.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Versions of agents: what each was told to be, and which one new runs get. */
 #include "cli/agent.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any route of the API, as it is: the answer's bytes on stdout, whatever they say. */
 #include "cli/file.h"
 #include "cli/remote.h"

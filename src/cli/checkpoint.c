@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints: the state of a graph of agents after each step, and how to go back to one. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a command sees: its own part of the command line, the terminal, and where to ask.
  *
@@ -9,7 +10,7 @@
 #define CLI_CLI_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/problem.h"
 #include "base/progress.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one table of commands. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Completion. The script of a shell asks cairn itself what may follow (`cairn completion words …`),
  * so it always knows the commands of the binary that is there. One candidate a line, and what it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The configuration file: profiles of servers for clients, and the settings of `cairn serve`. One
  * format for both, so CAIRN_CONFIG may name one file for all. A key that nobody knows is an error.

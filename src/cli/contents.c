@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/contents.h"
 
 struct str contents_hex(struct arena *arena, const struct sha256 *hash)

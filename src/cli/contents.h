@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How backup, restore and check show what a database holds. */
 #ifndef CLI_CONTENTS_H
 #define CLI_CONTENTS_H
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/cli.h"
 #include "store/backup.h"
 

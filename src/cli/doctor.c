@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor.h"
 
 #include <errno.h>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/text.h"
 
 static int run(struct cli *cli);

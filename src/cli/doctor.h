@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cairn doctor: what it was told to look at, and what it has found. Each check adds findings and
  * changes nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <openssl/x509_vfy.h>
 
 #include "cli/doctor.h"

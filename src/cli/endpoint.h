@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which server a command asks, and with which key: flags, then the environment, then a profile. */
 #ifndef CLI_ENDPOINT_H
 #define CLI_ENDPOINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Eval runs: what was found out about agents, runs and models. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events: what a client sees of a thread, in order. */
 #ifndef CLI_EVENT_H
 #define CLI_EVENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files, read into the arena. */
 #ifndef CLI_FILE_H
 #define CLI_FILE_H

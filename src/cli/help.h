@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Help and the man page, from the one table of commands. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The history of a thread, and the context that is taken from it. */
 #include "cli/cli.h"
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/layout.h"
 
-#include "base/json_patch.h"
+#include "base/json/json_patch.h"
 #include "cli/layout_pages.h"
 
 const char *const layout_names[] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The layout of files that resumable agents keep: agent_config/THREAD.json,
  * conversation_history/THREAD/001.json with index.json, agent_runs/THREAD/RUN.jsonl.

@@ -1,4 +1,5 @@
-#include "base/json_write.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json/json_write.h"
 #include "cli/layout.h"
 
 static int run(struct cli *cli);

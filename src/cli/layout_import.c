@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A tree of the files layout becomes threads. The server gives new ids; each thread and run keeps
  * in its metadata, as imported_from, what it was called. A thread is marked until it is complete:
@@ -5,8 +6,8 @@
  * that is complete is left alone.
  */
 #include "cli/layout_import.h"
-#include "base/json_patch.h"
-#include "base/json_write.h"
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
 #include "cli/layout_pages.h"
 #include "cli/layout_read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_LAYOUT_IMPORT_H
 #define CLI_LAYOUT_IMPORT_H
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of the server, page by page, for the layout. */
 #ifndef CLI_LAYOUT_PAGES_H
 #define CLI_LAYOUT_PAGES_H
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/layout.h"
 
 /* An answer holds documents of the greatest depth. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/layout_read.h"
 
 #include "cli/layout_pages.h"

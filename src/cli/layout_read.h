@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A tree of the files layout that is read back. All of it is looked at before anything is sent:
  * what is wrong is told with its file and line. Ids in names are labels here: any text will do.

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of the layout: the steps of each, a line a step; and whole threads. */
-#include "base/json_patch.h"
+#include "base/json/json_patch.h"
 #include "cli/layout.h"
 #include "cli/layout_pages.h"
 

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The documents of the layout: the members that they are known to have, in that order. */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/layout.h"
 #include "cli/state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages: what is said in a thread. */
 #include "cli/cli.h"
 

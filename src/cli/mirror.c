@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A tree of the files layout that follows the tenant's events.
  *
@@ -6,8 +7,8 @@
  * disk, so whatever ends the process, the next one goes on from there and nothing is missing.
  */
 #include "base/clock.h"
-#include "base/json_patch.h"
-#include "base/json_write.h"
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
 #include "cli/layout_pages.h"
 #include "cli/sse.h"
 #include "cli/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Notebooks, and the threads that are their sessions. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words after a command's name: options by the command's rows, arguments by its pattern. */
 #include <sys/ioctl.h>
 

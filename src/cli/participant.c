@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Participants: who takes part in a thread. */
 #include "cli/cli.h"
 

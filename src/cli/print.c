@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Data on stdout. A list is a table: aligned and cut to the terminal's width there, separated by
  * tabs elsewhere, with exact times and nothing cut. The widths come from the first rows; a list
@@ -5,8 +6,8 @@
  */
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/json_patch.h"
-#include "base/json_write.h"
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
 #include "cli/state.h"
 #include "cli/text.h"
 

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/remote.h"
 
 #include <poll.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/json_patch.h"
-#include "base/json_write.h"
-#include "base/memory.h"
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
 #include "base/uuid.h"
 #include "cli/text.h"
 

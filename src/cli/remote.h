@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asking the server. Every request carries the key; every POST an Idempotency-Key, so that one
  * whose answer was lost is sent again without being done twice. What is read lies in the remote's

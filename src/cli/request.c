@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/request.h"
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/commands.h"
 #include "cli/file.h"
 #include "cli/state.h"

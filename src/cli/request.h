@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A request made of a command's row and of what was given on the command line. */
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/resource.h"
 
-#include "base/json_patch.h"
-#include "base/json_write.h"
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
 #include "cli/request.h"
 #include "cli/state.h"
 #include "cli/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that are data: a row says what to ask of the server and what to show of the answer. */
 #ifndef CLI_RESOURCE_H
 #define CLI_RESOURCE_H

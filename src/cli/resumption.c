@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a thread is resumed from, and the tools that its runs wait for. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs: one execution on a thread each. What waits for them is in run_wait.c and tail.c. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What waits for a run: its events as they come, and its end. */
 #include "base/clock.h"
 #include "cli/request.h"

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/settings.h"
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/config.h"
 #include "cli/suggest.h"
 #include "net/http.h"

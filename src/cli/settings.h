@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The settings of the server: one table says of each its flag, its environment variable, its key in
  * the [serve] table of the configuration, its default and its help. A flag beats the environment,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shares: links by which others take part in a thread, or get a copy of it. */
 #include "cli/cli.h"
 

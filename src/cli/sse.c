@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sse.h"
 
 enum { EVENT_MAX_BYTES = 4 * 1024 * 1024 };

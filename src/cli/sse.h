@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Server-Sent Events out of the bytes of a stream, however they are cut. */
 #ifndef CLI_SSE_H
 #define CLI_SSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* State documents of agents, of threads, and of agents within threads. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a running command is made of. For the files of the cli's core; commands know cli.h alone. */
 #ifndef CLI_STATE_H
 #define CLI_STATE_H

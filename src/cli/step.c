@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps: what an engine logs of a run. */
 #include <errno.h>
 
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/cli.h"
 #include "cli/request.h"
 

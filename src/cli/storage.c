@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Private storage of agents: values as they are, in and out. */
 #include "cli/file.h"
 #include "cli/request.h"

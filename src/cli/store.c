@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store: items under namespaces, which are written with a "." between their labels. */
 #include "cli/cli.h"
 

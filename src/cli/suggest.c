@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/suggest.h"
 
 static size_t least(size_t a, size_t b)

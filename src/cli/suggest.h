@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which known word a mistyped one was meant to be. */
 #ifndef CLI_SUGGEST_H
 #define CLI_SUGGEST_H

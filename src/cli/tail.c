@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/tail.h"
 
 #include "base/clock.h"
-#include "base/json_patch.h"
-#include "base/json_write.h"
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
 #include "cli/event.h"
 #include "cli/request.h"
 #include "cli/sse.h"

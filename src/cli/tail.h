@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events as they are appended. Every event is printed once, in order: a stream that breaks is asked
  * for again from the last cursor, as often as it takes. The cursor is told at the end, on stderr.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is said on stderr, and what is asked there. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tenants, for operators. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text for people: how wide it is, how it is cut, and nothing in it that drives the terminal. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of a thread: listed, changed, copied. Their bytes: thread_file_bytes.c. */
 #include "cli/cli.h"
 

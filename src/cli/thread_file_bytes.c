@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of files: sent and received piece by piece, however large. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of TOML 1.0 that a configuration needs: tables, dotted and quoted keys, strings on one
  * line, integers, booleans, arrays of strings, comments. Anything else, and every key or table that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory of files that is written bit by bit while others read it. Names are relative
  * ("agent_runs/ID/ID.jsonl"); each part is opened from the one before without following links, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Turns: a stretch of a run between two inputs. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Usage: what runs took of models, and what that cost. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a thread of the caller waits for the hub: it sleeps until something was committed that its
  * interest names, until its time is over, or until it is stopped. Registered before the first look
@@ -6,7 +7,7 @@
 #ifndef LIB_BELL_H
 #define LIB_BELL_H
 
-#include "api/interest.h"
+#include "api/http/interest.h"
 
 struct bell {
     struct hub_listener listener;

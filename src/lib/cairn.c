@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions, but for answers (visit.c) and subscriptions (subscription.c). */
 #include "cairn/cairn.h"
 
 #include <signal.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "lib/visit.h"
 
 const char *cairn_version(void)

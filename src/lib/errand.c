@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/errand.h"
 
-#include "model/sweep.h"
+#include "model/upkeep/sweep.h"
 
 enum { ARENA_BYTES = 1024 * 1024 };
 

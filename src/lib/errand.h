@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A model function in a transaction and an arena of its own, for what no request asked for. */
 #ifndef LIB_ERRAND_H
 #define LIB_ERRAND_H

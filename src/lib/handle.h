@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is behind a public `cairn`: the instance, who is inside a call, and who waits. */
 #ifndef LIB_HANDLE_H
 #define LIB_HANDLE_H

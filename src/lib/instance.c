@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/instance.h"
 
-#include "api/metrics.h"
-#include "api/openapi.h"
+#include "api/http/metrics.h"
+#include "api/http/openapi.h"
 #include "base/clock.h"
 #include "lib/errand.h"
 #include "lib/sweeper.h"
 #include "lib/tail.h"
-#include "model/blobs.h"
-#include "model/keys.h"
+#include "model/files/blobs.h"
 #include "model/statements.h"
-#include "model/sweep.h"
+#include "model/tenancy/keys.h"
+#include "model/upkeep/sweep.h"
 
 void instance_config_init(struct instance_config *config)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One Cairn in this process: the store, the API on it, and the threads that work without anybody
  * asking. The server puts a listener in front of it; the public functions (lib/cairn.c) call it
@@ -11,7 +12,7 @@
 #ifndef LIB_INSTANCE_H
 #define LIB_INSTANCE_H
 
-#include "api/call.h"
+#include "api/http/call.h"
 
 struct instance_config {
     struct str data_dir; /* SQLite's, unless there is a db_url */

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/leftovers.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "lib/errand.h"
-#include "model/blobs.h"
+#include "model/files/blobs.h"
 
 struct leftovers {
     struct content_task task;

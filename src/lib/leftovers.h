@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Content that a crash has left behind: removed at the start, and where other nodes may leave some,
  * every hour. */
 #ifndef LIB_LEFTOVERS_H

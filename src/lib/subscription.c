@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A subscription of the program. It reads the log a page at a time from its cursor on, and between
  * two pages it waits for the bell, which was registered before the first page was read. What it
  * gives comes from the store alone, so nothing is missed and nothing is given twice.
  */
-#include "api/event_page.h"
-#include "api/memoria.h"
+#include "api/execution/memoria.h"
+#include "api/threads/event_page.h"
+#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/memory.h"
 #include "lib/visit.h"
 
 enum { TEXT_MAX_BYTES = 1024 * 1024 };

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/sweeper.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/thread.h"
 #include "lib/errand.h"
 #include "lib/leftovers.h"

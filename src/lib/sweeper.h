@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The thread that does what must happen without anybody asking: a sweep a second, sooner while
  * there is more to do. It has a thread of its own because a sweep waits for the database, and the
@@ -6,7 +7,7 @@
 #ifndef LIB_SWEEPER_H
 #define LIB_SWEEPER_H
 
-#include "model/sweep.h"
+#include "model/upkeep/sweep.h"
 
 struct sweeper;
 

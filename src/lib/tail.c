@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/tail.h"
 
 #include <stdatomic.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/thread.h"
 #include "lib/errand.h"
-#include "model/tail.h"
+#include "model/upkeep/tail.h"
 
 enum { WAIT_MS = 1000, PAUSE_AFTER_FAILURE_MS = 200 };
 

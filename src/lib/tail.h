@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The thread that finds out what was committed to a shared store, by whichever node, and publishes
  * it to this one's listeners in the order of event ids. It waits until something may have happened,

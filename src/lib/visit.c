@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/visit.h"
 
-#include "api/answer.h"
+#include "api/http/answer.h"
+#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/memory.h"
 
 /* --- The request ---------------------------------------------------------------------------- */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One request of the program: its strings are read by the rules of HTTP, and its call is carried
  * out while the caller's thread waits. In place; the public answer takes what it needs with it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who asks for what, when, in which transaction: the first argument of every model function. The
  * tenant comes from the key alone. One context serves one job and lives on its stack; strings that

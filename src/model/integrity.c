@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "model/integrity.h"
 
 bool integrity_holds(struct context *c, struct str stored, const struct sha256 *found)

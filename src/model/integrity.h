@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is stored together with its SHA-256 is shown only when the two agree. Whoever reads such a
  * thing (audit records; every other kind that is hashed) asks here, so that damage has one error,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/conn.h"
 
 static void put_digits(char *place, size_t n, int value)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sockets are non-blocking, and every wait is one poll() on the socket and the interrupt. TLS asks
  * for what it waits for itself, so one loop (wait_for) serves connecting, sending and receiving.
@@ -14,8 +15,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/memory.h"
 #include "net/tls_socket.h"
 
 enum {

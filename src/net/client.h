@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A blocking HTTP/1.1 client, plain or over TLS with the server's certificate verified. One request
  * at a time on one connection, which is kept for the next. Every wait has an end: a deadline, or

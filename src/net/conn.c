@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/conn.h"
 
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 void conn_ref(struct conn *c)
 {

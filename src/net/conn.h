@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside net: one connection and the exchange that it is busy with. A connection's life:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/conn.h"
 
 bool conn_wants_read(const struct conn *c)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/conn.h"
 
 static const struct http_server_config *config_of(const struct conn *c)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/deadlines.h"
 
 static void ring_init(struct deadline *head)

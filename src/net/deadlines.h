@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The deadlines of one loop's connections, in a wheel of coarse slots instead of a timer each. A
  * deadline that is put off or lifted stays filed where it is and is looked at again when its slot

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/conn.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 struct http_exchange *exchange_create(void)
 {

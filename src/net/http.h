@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HTTP/1.1 as bytes: strict parsing of a request's head, framing of its body, and the text of an
  * answer's head. No sockets, no memory but the arena, so that the fuzzer can drive it alone.

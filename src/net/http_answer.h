@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The head of an answer, parsed as strictly as a request's (net/http.h): no sockets, no memory but
  * the arena. */
 #ifndef NET_HTTP_ANSWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which bytes may stand where in HTTP/1.1 (RFC 9110 section 5.6, RFC 9112, RFC 3986). */
 #ifndef NET_HTTP_BYTES_H
 #define NET_HTTP_BYTES_H

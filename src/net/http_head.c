@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A head is looked at in two passes. The first walks over whatever has arrived, without memory, and
  * refuses at once what can no longer become a lawful head; so a client that ends its lines in a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The mailbox is a stack that posters push on without a lock and that the loop takes whole, then
  * turns round: so tasks run in the order of posting. Whoever pushes on an empty stack wakes the
@@ -8,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/thread.h"
 
 struct loop {
@@ -105,6 +106,38 @@ void loop_post(struct loop *loop, struct loop_task *task)
         &loop->posted, &latest, task, memory_order_release, memory_order_relaxed));
     if (latest == NULL)
         uv_async_send(&loop->wake);
+}
+
+static void timer_due(uv_timer_t *uv)
+{
+    struct loop_timer *timer = CONTAINER_OF(uv, struct loop_timer, uv);
+    timer->on_due(timer);
+}
+
+static void timer_closed(uv_handle_t *handle)
+{
+    struct loop_timer *timer = CONTAINER_OF((uv_timer_t *)handle, struct loop_timer, uv);
+    if (timer->on_closed != NULL)
+        timer->on_closed(timer);
+}
+
+void loop_timer_start(struct loop *loop, struct loop_timer *timer,
+    void (*on_due)(struct loop_timer *timer), uint64_t first_ms, uint64_t repeat_ms)
+{
+    timer->on_due = on_due;
+    uv_timer_init(&loop->uv, &timer->uv);
+    uv_timer_start(&timer->uv, timer_due, first_ms, repeat_ms);
+}
+
+void loop_timer_stop(struct loop_timer *timer)
+{
+    uv_timer_stop(&timer->uv);
+}
+
+void loop_timer_close(struct loop_timer *timer, void (*on_closed)(struct loop_timer *timer))
+{
+    timer->on_closed = on_closed;
+    uv_close((uv_handle_t *)&timer->uv, timer_closed);
 }
 
 bool loop_is_current(const struct loop *loop)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A loop: one thread that owns sockets and timers, and a mailbox through which every other thread
  * speaks to it. Tasks run on the loop's thread in the order in which they were posted; none is lost
@@ -28,6 +29,24 @@ void loop_destroy(struct loop *loop);
 
 /* Any thread. One wake-up serves all that is posted before the loop gets to it. */
 void loop_post(struct loop *loop, struct loop_task *task);
+
+/*
+ * A timer on the loop's thread. The owner provides the memory and must keep it until `on_closed` of
+ * loop_timer_close has been called, or without on_closed until the loop is destroyed.
+ */
+struct loop_timer {
+    uv_timer_t uv;
+    void (*on_due)(struct loop_timer *timer);
+    void (*on_closed)(struct loop_timer *timer);
+};
+
+/* Calls on_due after first_ms, then every repeat_ms; 0: once only. */
+void loop_timer_start(struct loop *loop, struct loop_timer *timer,
+    void (*on_due)(struct loop_timer *timer), uint64_t first_ms, uint64_t repeat_ms);
+/* A stopped timer is never due again and must still be closed. */
+void loop_timer_stop(struct loop_timer *timer);
+/* on_closed may be NULL. */
+void loop_timer_close(struct loop_timer *timer, void (*on_closed)(struct loop_timer *timer));
 
 bool loop_is_current(const struct loop *loop);
 uv_loop_t *loop_uv(struct loop *loop);

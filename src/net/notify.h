@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Telling the service manager how the process is (sd_notify(3)): a datagram to the socket that
  * NOTIFY_SOCKET names. */
 #ifndef NET_NOTIFY_H

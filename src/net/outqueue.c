@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/outqueue.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 static void add(struct outqueue *q, struct out_piece *piece)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes that wait to be sent on one connection, in order, as pieces: copied, borrowed from the
  * exchange, or shared with other connections. `bytes` is what is left of all pieces together; when

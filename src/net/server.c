@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/server.h"
 
 #include <errno.h>
@@ -5,7 +6,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "net/conn.h"
 
 enum { BACKLOG = 1024 };

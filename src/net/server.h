@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The listener: sockets, TLS, HTTP/1.1 exchanges, streamed answers and WebSocket, on one or more
  * loops. It knows bytes and deadlines, not the domain. The application gets each request when its

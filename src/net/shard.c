@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/shard.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "net/conn.h"
 
 static void on_due(struct deadline *d)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside net: the server and its shards. A shard is one loop's share of the server: its own end of
  * the listening socket, its connections, and the memory that they use by turns. Everything of a

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/shared.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "net/outqueue.h"
 #include "net/ws_frames.h"
 

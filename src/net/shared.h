@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside net: how shared bytes lie in memory, framed once for all who send them. */
 #ifndef NET_SHARED_H
 #define NET_SHARED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/conn.h"
 
 void exchange_become_stream(struct http_exchange *x, const struct http_stream_hooks *hooks)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TLS straight on the socket, through a BIO of our own: OpenSSL's socket BIO would raise SIGPIPE,
  * and its memory BIOs would keep their largest buffers for as long as a connection lives.
@@ -6,7 +7,7 @@
  */
 #include <openssl/err.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "net/conn.h"
 #include "net/tls_socket.h"
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/tls_socket.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0

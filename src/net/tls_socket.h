@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenSSL on a plain socket without SIGPIPE, which its own socket BIO would raise. */
 #ifndef NET_TLS_SOCKET_H
 #define NET_TLS_SOCKET_H

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "net/conn.h"
 
 /*

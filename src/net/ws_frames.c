@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/ws_frames.h"
 
 #include <sys/types.h>
 #include <wslay/wslay.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 struct ws_reader {
     wslay_frame_context_ptr wslay;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * WebSocket frames (RFC 6455) as bytes: no socket, so that the fuzzer can drive it alone. Incoming
  * bytes become whole messages and control frames; every rule of the RFC for a server's side is

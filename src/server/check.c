@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/check.h"
 
-#include "model/blobs.h"
-#include "model/check.h"
-#include "model/keys.h"
+#include "model/files/blobs.h"
 #include "model/statements.h"
+#include "model/tenancy/keys.h"
+#include "model/upkeep/check.h"
 
 static void on_fatal(const char *what)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks the database that a server of this configuration serves, or would. */
 #ifndef SERVER_CHECK_H
 #define SERVER_CHECK_H

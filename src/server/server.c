@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
 
 #include <arpa/inet.h>
@@ -5,9 +6,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "api/front.h"
-#include "api/metrics.h"
-#include "base/memory.h"
+#include "api/http/front.h"
+#include "api/http/metrics.h"
+#include "base/alloc.h"
 #include "lib/instance.h"
 #include "net/notify.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Assembles the process: store, API, listener, sweeps; from configuration to the signal that ends
  * it. */
 #ifndef SERVER_SERVER_H

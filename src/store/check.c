@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/check.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "store/content.h"
 #include "store/content_place.h"
 #include "store/engine.h"

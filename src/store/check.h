@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a database is in order: beside the server or while none runs, over one snapshot. Nothing
  * is changed, migrated or locked. What is wrong is a finding, not an error: an error is returned
  * only when it could not be found out.
  *
  * The engine's part is here: of SQLite's file the structure, the indexes and the references between
- * rows. The rules of the domain are a function of the model's (model/check.h), which reads the same
- * snapshot; a file that is damaged is not read that far.
+ * rows. The rules of the domain are a function of the model's (model/upkeep/check.h), which reads
+ * the same snapshot; a file that is damaged is not read that far.
  */
 #ifndef STORE_CHECK_H
 #define STORE_CHECK_H

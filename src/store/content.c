@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/thread.h"
 #include "store/content_kind.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content: bytes of any number under a tenant and an id (UUIDv7) that is never used again. It is
  * kept in a directory (beside SQLite's database; with PostgreSQL in one that every node shares), or

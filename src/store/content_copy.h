@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content as files, without a store: from one directory to another, each file compared with the
  * hash that a row of `blobs` has for it. For backup, restore and migrate; private to src/store.

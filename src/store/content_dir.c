@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content in a directory: ROOT/<tenant>/<last byte of the id>/<id>, all in hexadecimal digits. A
  * file that is being written has its name from the start: whether it counts is a row's to say.
@@ -11,9 +12,9 @@
 #include <sys/statvfs.h>
 #include <sys/types.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "store/content_kind.h"
 #include "store/content_place.h"
 #include "store/reserve.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a place for content must offer; there are two: content_dir.c, content_postgres.c. Private to
  * src/store. */
 #ifndef STORE_CONTENT_KIND_H

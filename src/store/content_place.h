@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where content is in a directory: ROOT/<tenant>/<last byte of the id>/<id>, all in hexadecimal
  * digits; and the hold, which keeps content from being removed. Private to src/store.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content in PostgreSQL: rows of blob_chunks, each of CHUNK_BYTES but the last. Every chunk is a
  * transaction of its own, so nothing large is under way in any; the last commit makes all of it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a database holds, in figures: the rows of each table, and a digest of all of them. Two
  * databases with the same digest hold the same rows; a backup has the digest of its moment,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an engine must offer, and the parts of store that both engines share. Private to src/store.
  * There are two implementations: sqlite.c, and PostgreSQL's.

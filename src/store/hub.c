@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/hub.h"
 
+#include "base/alloc.h"
 #include "base/hash.h"
-#include "base/memory.h"
 
 enum { WATCHED_BUCKETS = 4096 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hub tells the loops what was committed. A writer publishes items after the commit, in the
  * order of commits; each listener (one a loop) receives every item in that order, or learns that it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks at a database from outside, for cairn doctor: it reads, changes nothing and leaves nothing
  * behind, also beside a server that runs. On SQLite it never checkpoints: that is the one writer's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/job_queue.h"
 
 void job_queue_init(struct job_queue *q)

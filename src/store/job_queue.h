@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs that wait for a store thread, in the order in which they came. Private to src/store. */
 #ifndef STORE_JOB_QUEUE_H
 #define STORE_JOB_QUEUE_H

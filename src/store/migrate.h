@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The numbered migrations, generated from migrations/NNNN_name.sql. */
 #ifndef STORE_MIGRATE_H
 #define STORE_MIGRATE_H

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/postgres.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <poll.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 
 /* --- SQLSTATEs ------------------------------------------------------------------------------ */
 

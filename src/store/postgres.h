@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The PostgreSQL engine. Private to src/store. Each store thread owns one connection, in pipeline
  * mode: a statement whose rows nobody waits for is sent and forgotten, and its error, should there

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <netdb.h>
 #include <poll.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "store/postgres.h"
 
 /* --- Where to ------------------------------------------------------------------------------- */

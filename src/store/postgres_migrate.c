@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The schema. Whoever comes first migrates, under an advisory lock and in one transaction; the
  * others wait for it and find nothing to do. Nodes of an older version go on serving meanwhile: a

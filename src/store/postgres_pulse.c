@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pulse of the database: a connection of its own that listens for what other nodes commit, asks
  * once a second what time it is there and how far its log has come, and ends what stands still.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One run of a named statement, on either engine. Parameters are bound by name, columns are read in
  * the order of the SELECT list. Errors stick: after the first one every call does nothing and

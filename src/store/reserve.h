@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Space set aside for a full disk: the file cairn.reserve in the data directory, which holds
  * nothing. Whoever finds the disk full gives it up, and has that much to go on with. It is made

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sidecar.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
-#include "base/memory.h"
 
 enum { CHUNK_BYTES = 1024 * 1024, TEXT_MAX_BYTES = 64 * 1024 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files around a backup: their hashes, in FILE.sha256 as sha256sum writes and checks it, and what
  * it takes that a file lasts. Private to src/store.

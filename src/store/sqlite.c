@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite.h"
 
 #include <errno.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 
 enum error sqlite_give_up(struct sqlite_store *s, const char *why)
 {

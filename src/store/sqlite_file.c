@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite_file.h"
 
+#include "base/alloc.h"
 #include "base/buf.h"
-#include "base/memory.h"
 
 enum { WATCH_STEPS = 20000, BUSY_MS = 5000, REPORT_ROWS = 10000 };
 

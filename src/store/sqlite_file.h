@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A SQLite file as such: opened beside whoever serves it, or while nobody does, to be copied,
  * checked and counted. Private to src/store.

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "store/sqlite.h"
 
 void sequence_cache_init(struct sequence_cache *cache)

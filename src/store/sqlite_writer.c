@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/thread.h"
 #include "store/reserve.h"
 #include "store/sqlite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store: connections, transactions and the commit queue. Work comes as jobs; a job is a plain
  * function of a transaction. Store threads own the connections and never touch a socket.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Moves everything from one database of Cairn to another, of the same engine or the other one.
  *

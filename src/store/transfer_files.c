@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The content of files, which no table has: moved after the rows, from and to a directory or the
  * chunks of PostgreSQL, and compared with the hashes that the rows have. What is there already with
@@ -6,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "store/content_copy.h"
 #include "store/content_place.h"
 #include "store/sidecar.h"

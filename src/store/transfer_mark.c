@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/transfer_mark.h"
 
 static enum error refuse_marked(struct problem *problem)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The mark on a database that is being filled: the table cairn_transfer, one row, which names what
  * it is filled from. A database that carries it is not whole, and a server does not open it.

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One side of a transfer on PostgreSQL: a schema of a database, over one connection. */
 #include <poll.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/memory.h"
 #include "store/postgres.h"
 #include "store/transfer_mark.h"
 #include "store/transfer_state.h"

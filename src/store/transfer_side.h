@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One side of a transfer: a connection of its own to a database, over which statements are run as
  * text. Private to src/store. Each side runs one statement at a time:

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One side of a transfer on SQLite: the only process that uses the data directory. */
 #include <errno.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "store/sqlite.h"
 #include "store/transfer_side.h"
 

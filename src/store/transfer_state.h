@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A transfer under way, for the parts that carry it out. Private to src/store. */
 #ifndef STORE_TRANSFER_STATE_H
 #define STORE_TRANSFER_STATE_H

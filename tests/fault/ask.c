@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ask.h"
 
 #include <stdarg.h>
 
-#include "base/json_patch.h"
+#include "base/json/json_patch.h"
 
 void verdict_wrong(struct verdict *v, const char *fmt, ...)
 {

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls as the script and the check after it make them: by templates, and with a key. */
 #ifndef TESTS_FAULT_ASK_H
 #define TESTS_FAULT_ASK_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cairn/cairn.h"
 #include "ledger.h"
 #include "verdict.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a disk was told, call by call, so that the disk after a power loss can be made from it for
  * every moment (image.h). The record is in memory that is shared with the processes which are

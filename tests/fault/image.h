@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The disk after a power loss, made from the record of what it was told (disk.h).
  *

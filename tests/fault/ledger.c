@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger.h"
 
 struct ledger_entry *ledger_draft(struct ledger *l, size_t index, enum ledger_kind kind)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the script was told by Cairn, in shared memory, so that it outlives the process: which step
  * began, how it ended, and what holds since. `at` is how many operations the disk had seen by then

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fault [--all] [--seed N] [PART]
  *
@@ -10,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "api/route.h"
+#include "api/http/route.h"
 #include "base/hash.h"
 #include "image.h"
 #include "process.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Allocations that fail: SQLite's through its own configuration, Cairn's through --wrap. */
 #ifndef TESTS_FAULT_MEMORY_H
 #define TESTS_FAULT_MEMORY_H

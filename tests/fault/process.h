@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs the script, or the check after it, in a process of its own: SQLite and threads start afresh
  * in each, and one may die. What it has to tell is in shared memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The script: steps that touch every resource and every way of writing. A later resource joins by
  * rows in the table of steps.c; a test fails while a writing route has none.

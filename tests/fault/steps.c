@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "script.h"
 #include "steps_checkpoints.h"
 #include "steps_money.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints, and threads by key, on a failing disk: rows of the table in steps.c. */
 #ifndef TESTS_FAULT_STEPS_CHECKPOINTS_H
 #define TESTS_FAULT_STEPS_CHECKPOINTS_H

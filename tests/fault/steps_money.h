@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prices, usage, evals, notebooks and the store on a failing disk: rows of the table in steps.c. */
 #ifndef TESTS_FAULT_STEPS_MONEY_H
 #define TESTS_FAULT_STEPS_MONEY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store on a failing disk: rows of the table in steps.c. */
 #ifndef TESTS_FAULT_STEPS_STORE_H
 #define TESTS_FAULT_STEPS_STORE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first thing that a process found wrong, in shared memory; and how far it came. */
 #ifndef TESTS_FAULT_VERDICT_H
 #define TESTS_FAULT_VERDICT_H

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "verify.h"
 
 #include <errno.h>
 
 #include "ask.h"
-#include "model/check.h"
-#include "model/keys.h"
 #include "model/statements.h"
+#include "model/tenancy/keys.h"
+#include "model/upkeep/check.h"
 #include "store/backup.h"
 
 const char *verify_path(struct arena *arena, const char *root, const char *name)

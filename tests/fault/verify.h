@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The database afterwards: it opens, holds what was acknowledged, and breaks no rule. */
 #ifndef TESTS_FAULT_VERIFY_H
 #define TESTS_FAULT_VERIFY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A disk that fails, under SQLite and under Cairn's own files alike. It stands where the system
  * calls are made: SQLite's come through the overrides that its VFS has for tests (xSetSystemCall;

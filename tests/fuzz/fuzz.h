@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What every fuzz target implements, under the name that libFuzzer calls it by. A target answers a
  * broken property by abort(), through FUZZ_CHECK.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An answer's head as the client reads it. What must hold: how the bytes are cut into packets
  * changes nothing, and an accepted head, written out again from what was understood of it, is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The input as an archive to import. It is text, so that mutations reach what is inside:
  *
@@ -11,7 +12,7 @@
  * verified and deleted, after which the tenant is as it was.
  */
 #include "base/hash.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/tar.h"
 #include "fuzz.h"
 #include "throwaway.h"

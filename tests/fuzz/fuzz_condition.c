@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The input as a condition, and as a semantic version. What must hold: an error names a byte of the
  * text or its end; a condition in parentheses, or joined to itself, is one too, and what is none is

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The input as a cursor, wherever Cairn takes one. What must hold: what a decoder takes, the
  * encoder writes again byte by byte, so that each place has one name; ?after= and Last-Event-ID
  * mean the same; a route takes what its decoder takes and what is in its log; and the page begins
  * right behind the cursor and ends with one that is good in its turn.
  */
-#include "api/events_api.h"
+#include "api/threads/events_api.h"
 
 #include "fuzz.h"
 #include "throwaway.h"

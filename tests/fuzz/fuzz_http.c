@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A request as the connection reads it: the head, then the body's framing. What must hold: how the
  * bytes are cut into packets changes nothing, and an accepted head, written out again from what was

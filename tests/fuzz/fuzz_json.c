@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parses the input. What is accepted must survive being written compact and parsed again, and mean
  * to jansson what it means to us; what is refused jansson must refuse too. The two differ on
  * purpose in a few limits only.
  */
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "fuzz.h"
 #include "oracle.h"
 

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first line is a target and the rest a JSON Patch. Applied whole, it must give what the same
  * operations give applied one at a time, each to the parsed result of the one before: the tree that
  * one call keeps between operations may not show.
  */
-#include "base/json_patch.h"
-#include "base/json_write.h"
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
 #include "fuzz.h"
 #include "split.h"
 

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first line is a schema and the rest a value. Compiling gives the same answer each time, a
  * fault is at a place that is there, and what is said of a value does not depend on the order of
  * its members.
  */
-#include "base/json_patch.h"
-#include "base/json_schema.h"
-#include "base/json_write.h"
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
+#include "base/jsonschema/json_schema.h"
 #include "fuzz.h"
 #include "split.h"
 

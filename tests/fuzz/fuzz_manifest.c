@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Either two JSON documents, one a line: what differs between their manifests must make the second
  * of the first. Or two manifests, the first one's length in a byte before it: whatever they hold,
  * to read them does no harm, and what was read is written so that it reads the same.
  */
-#include "model/manifest.h"
+#include "model/checkpoints/manifest.h"
 
 #include "fuzz.h"
 #include "split.h"

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first line is a target and the rest a merge patch. The result must be what the pseudo-code of
  * RFC 7396 says, told member by member, and applying the patch again must change nothing more.
  */
-#include "base/json_patch.h"
+#include "base/json/json_patch.h"
 #include "fuzz.h"
 #include "split.h"
 

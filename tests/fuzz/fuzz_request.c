@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests, one after another, all the way through: the HTTP parser, the route, the key, the body,
  * the model and SQLite. An input is text, its requests separated by a line "--":
@@ -19,8 +20,8 @@
  * can be followed to its end; the events of every thread have no gap; and in the end all is as
  * `cairn check` wants it.
  */
-#include "api/events_api.h"
 #include "api/resources.h"
+#include "api/threads/events_api.h"
 #include "fuzz.h"
 #include "judge.h"
 #include "lib/visit.h"

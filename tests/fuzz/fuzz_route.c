@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * "METHOD PATH?QUERY" against the route table. What must hold: the route that is found is the one
  * that a matcher finds which reads each template byte by byte and knows nothing of the real one; so
@@ -6,7 +7,7 @@
  */
 #include <ctype.h>
 
-#include "api/params.h"
+#include "api/http/params.h"
 
 #include "fuzz.h"
 

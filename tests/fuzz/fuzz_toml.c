@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A configuration. What must hold: a file is read or refused with a line that it has and a rule;
  * what was read is within its limits, and every key is there once.

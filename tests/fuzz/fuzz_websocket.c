@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client's WebSocket frames. What must hold: how the bytes are cut into packets changes no event;
  * no message passes the limit; text is UTF-8; after a close or a broken rule nothing more comes;

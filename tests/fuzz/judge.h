@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What holds for every answer, whatever was asked. */
 #ifndef TESTS_FUZZ_JUDGE_H
 #define TESTS_FUZZ_JUDGE_H
 
-#include "api/route.h"
+#include "api/http/route.h"
 #include "cairn/cairn.h"
 
 /* The route is NULL when there is none. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * jansson, behind names of our own: its header and ours both claim json_equal, JSON_NULL and more,
  * so that no file can include the two.

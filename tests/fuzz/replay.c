@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target over every file of the folders given, without libFuzzer. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "fuzz.h"
 
 /* The copy has no slack, so that a sanitizer sees a read past the input's end. */

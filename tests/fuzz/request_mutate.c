@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How libFuzzer changes the stories of fuzz_request: whole requests are added, dropped, doubled and
  * moved, and inside one of them bytes are changed as ever. A request that is added is made from a
  * row of the route table, its parameters and its body from that row's field tables: so a new route
  * is fuzzed as soon as it is in the table.
  */
-#include "api/route.h"
+#include "api/http/route.h"
 #include "base/buf.h"
 
 #include "fuzz.h"

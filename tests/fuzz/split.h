@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An input that holds two documents, one before the first newline and one after it. */
 #ifndef TESTS_FUZZ_SPLIT_H
 #define TESTS_FUZZ_SPLIT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct two_docs {
     struct json_doc first;

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "throwaway.h"
 
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "fuzz.h"
 #include "lib/errand.h"
 #include "lib/sweeper.h"
-#include "model/check.h"
-#include "model/keys.h"
 #include "model/statements.h"
+#include "model/tenancy/keys.h"
+#include "model/upkeep/check.h"
 
 static struct str make_root(struct arena *arena)
 {

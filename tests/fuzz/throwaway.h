@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Cairn on SQLite in a directory that lives in memory and goes with it, and beside it a
  * connection of our own that sees what was committed and can turn the clock. Nothing in it happens
@@ -8,7 +9,7 @@
 
 #include <sqlite3.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "lib/handle.h"
 
 struct throwaway {

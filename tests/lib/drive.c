@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Drives libcairn from a script: drive WHERE [SCHEMA]. Each line of the input is a JSON object,
  *   {"method":…,"target":…,"headers":["Name: value",…],"body":…}    a call; body in base64url
@@ -8,7 +9,7 @@
  */
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cairn/cairn.h"
 
 static void fail(const char *what)

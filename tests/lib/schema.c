@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Judges values by JSON Schemas. Each line of the input is {"schema":…,"values":[…]}, each answer
  *   {"valid":[true,…]}                        one a value
@@ -5,9 +6,9 @@
  * or, for {"pattern":…,"texts":[…]}, {"found":[true,…]} or
  *   {"refused":RULE,"unsupported":true|false}.
  */
-#include "base/json_schema.h"
-#include "base/json_write.h"
-#include "base/pattern.h"
+#include "base/json/json_write.h"
+#include "base/jsonschema/json_schema.h"
+#include "base/jsonschema/pattern.h"
 
 enum { ARENA_BYTES = 256 * 1024 * 1024 };
 

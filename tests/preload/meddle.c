@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between a server and its C library, by LD_PRELOAD: a wall clock that is wrong, and a disk that
  * fails. What it does stands in the file that CAIRN_MEDDLE names, which tests/api/lib/meddle.mjs

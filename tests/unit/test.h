@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The unit tests' frame: TEST(name_that_reads_as_a_sentence) { … } registers itself; a file of
  * tests needs nothing else. A binary takes an optional argument, a part of the names to run, and

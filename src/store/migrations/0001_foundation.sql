@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Tenants, keys, audit, threads, runs, events, idempotency.
 -- Times are microseconds since 1970 (UTC). The tenant leads every key, so that the tables can be
 -- distributed by it; tenants itself is small, and the same everywhere.

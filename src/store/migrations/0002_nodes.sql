@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What only the process that wrote an event knew: other nodes read it from here.
 -- Bits: 1, a run may have become ready to be claimed; 2, the thread goes with this event.
 ALTER TABLE events ADD COLUMN marks {{int}} NOT NULL DEFAULT 0;

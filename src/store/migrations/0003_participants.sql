@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Agents, who takes part in a thread, share links, and keys that act for one principal.
 --
 -- A principal is who acts: "user:NAME" (a name of the application's own) or "agent:UUID". A key

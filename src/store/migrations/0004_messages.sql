@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Messages of a thread, their earlier versions, and what finds them by their words.
 
 CREATE TABLE messages (

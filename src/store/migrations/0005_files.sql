@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Files of a thread, their versions, their content, and uploads that are under way.
 
 -- Content, once a tenant. `id` names the file in the data directory, or the rows of blob_chunks: it

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- State documents and configuration with their versions, and the private storage of agents.
 
 -- Of an agent, a thread, or an agent within a thread; the nil id where there is none. `kind` is

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The execution record: what an agent is, what it did, and how to resume or rewind it.
 --
 -- Money is whole picodollars (10^-12 of the currency): a price per token is exact, and so is every

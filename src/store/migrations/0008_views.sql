@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The tables of the documents that Cairn grew from, as views, under their names: docs/sql.md.
 --
 -- What is kept as a snapshot (lists of messages, values of channels) is cut into items that SQL

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What a saver of checkpoints of other frameworks needs: threads under ids of the user's own, and
 -- the checkpoints of all threads in the order in which they were put.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The store: items of agents under hierarchical namespaces.
 
 CREATE TABLE store_items (

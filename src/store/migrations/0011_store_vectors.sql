@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Vectors of items of the store, which a search compares one by one.
 
 CREATE TABLE store_vectors (

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
-#include "base/memory.h"
-#include "model/keys.h"
+#include "base/alloc.h"
 #include "model/statements.h"
-#include "model/sweep.h"
+#include "model/tenancy/keys.h"
+#include "model/upkeep/sweep.h"
 
 /* --- Life ----------------------------------------------------------------------------------- */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The API in-process, on a real store: a request in, the finished call out. Without sockets, so
  * streams stop at their admission.
@@ -7,8 +8,8 @@
 
 #include <semaphore.h>
 
-#include "api/call.h"
-#include "api/metrics.h"
+#include "api/http/call.h"
+#include "api/http/metrics.h"
 #include "api/resources.h"
 #include "store/scratch.h"
 

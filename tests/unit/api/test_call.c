@@ -1,4 +1,5 @@
-#include "api/prologue.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/prologue.h"
 #include "base/parsed.h"
 #include "fixture.h"
 

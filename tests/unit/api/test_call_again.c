@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A store that others write to may run a job several times before it is done. */
 #include "fixture.h"
 

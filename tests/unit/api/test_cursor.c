@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cursors of call.h (lists by id) and of events_api.h (positions in a stream). */
-#include "api/events_api.h"
+#include "api/threads/events_api.h"
 #include "base/hash.h"
 #include "fixture.h"
 

@@ -1,8 +1,9 @@
-#include "api/examples.h"
-#include "api/openapi.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/examples.h"
+#include "api/http/openapi.h"
 
 #include "api/resources.h"
-#include "base/json_pointer.h"
+#include "base/json/json_pointer.h"
 #include "base/parsed.h"
 
 /* The document, parsed. */
@@ -117,7 +118,7 @@ TEST(every_body_has_an_example_that_the_route_takes)
         const struct schema *body = routes[i].body;
         const char *example = body != NULL ? example_of_body(body) : "";
         if (example == NULL)
-            test_fail(__FILE__, __LINE__, "%s has no example in api/examples.c", body->name);
+            test_fail(__FILE__, __LINE__, "%s has no example in api/http/examples.c", body->name);
         if (body == NULL || example == NULL)
             continue;
         struct json_doc doc;

@@ -1,4 +1,5 @@
-#include "api/params.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/params.h"
 
 #include "fixture.h"
 

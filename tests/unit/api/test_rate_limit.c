@@ -1,4 +1,5 @@
-#include "api/rate_limit.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/rate_limit.h"
 
 #include "test.h"
 

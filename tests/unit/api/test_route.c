@@ -1,4 +1,5 @@
-#include "api/route.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/route.h"
 
 #include "api/resources.h"
 #include "test.h"

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON for tests, parsed without ceremony: the text must be valid. */
 #ifndef TESTS_UNIT_BASE_PARSED_H
 #define TESTS_UNIT_BASE_PARSED_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "test.h"
 
 enum { TEST_ARENA_BYTES = 64 * 1024 * 1024 };

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
 #include "base/buf.h"
-#include "base/memory.h"
 #include "test.h"
 
 TEST(appended_pieces_stand_one_after_the_other)

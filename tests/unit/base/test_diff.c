@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/diff.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "test.h"
 
 static struct str unified(struct arena *arena, struct str before, struct str after)

@@ -1,4 +1,5 @@
-#include "base/json_write.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json/json_write.h"
 #include "parsed.h"
 
 TEST(each_value_knows_its_type_and_its_text)

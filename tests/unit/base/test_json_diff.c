@@ -1,6 +1,7 @@
-#include "base/json_diff.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json/json_diff.h"
 
-#include "base/json_patch.h"
+#include "base/json/json_patch.h"
 #include "parsed.h"
 
 static struct str diff(struct arena *a, struct str from, struct str to, size_t *out_count)

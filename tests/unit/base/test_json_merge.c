@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
-#include "base/json_patch.h"
+#include "base/json/json_patch.h"
 #include "parsed.h"
 
 static const struct {

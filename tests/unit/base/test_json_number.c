@@ -1,4 +1,5 @@
-#include "base/json_number.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json/json_number.h"
 #include "test.h"
 
 TEST(numbers_are_in_the_order_of_their_exact_values)

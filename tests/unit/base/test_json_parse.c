@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "parsed.h"
 
 static bool accepts(struct str text)

@@ -1,4 +1,5 @@
-#include "base/json_patch.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json/json_patch.h"
 
 #include "base/buf.h"
 #include "parsed.h"

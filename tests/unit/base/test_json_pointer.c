@@ -1,4 +1,5 @@
-#include "base/json_patch.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json/json_patch.h"
 #include "parsed.h"
 
 /* RFC 6901 section 5. */

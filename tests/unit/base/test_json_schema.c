@@ -1,4 +1,5 @@
-#include "base/json_schema.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/jsonschema/json_schema.h"
 #include "parsed.h"
 
 /* What a schema says of a value, a line a fault: "/a must be a string, not number\n". Faults of the

@@ -1,4 +1,5 @@
-#include "base/pattern.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/jsonschema/pattern.h"
 #include "parsed.h"
 
 enum { STEPS = 1000 * 1000 };

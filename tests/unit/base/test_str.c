@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
 TEST(absent_differs_from_empty_though_both_have_no_bytes)

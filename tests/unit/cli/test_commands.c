@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every row of the table must keep to, so that parser, help and completion can rely on it. */
 #include "cli/commands.h"
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "model/postgres.h"
 
 bool on_postgres(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cairn as a program has one, by the public functions: on a SQLite directory of its own, or, with
  * CAIRN_TEST_ENGINE=postgres, on a schema of its own in the database CAIRN_TEST_POSTGRES.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many threads on one cairn: what each of them is promised holds for all of them at once. */
 #include <stdatomic.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exports into memory, and imports from there. */
 #ifndef TESTS_UNIT_MODEL_ARCHIVE_FILES_H
 #define TESTS_UNIT_MODEL_ARCHIVE_FILES_H
@@ -7,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "model/archive.h"
+#include "model/upkeep/archive.h"
 
 static const struct archive_subject OF_TENANT = {.what = ARCHIVE_TENANT};
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "file_fixture.h"
 
 struct file_put a_put(struct context *c, struct uuid thread_id, const char *name, const char *text)

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files in the model's tests: content that was uploaded, by name alone. */
 #ifndef TESTS_UNIT_MODEL_FILE_FIXTURE_H
 #define TESTS_UNIT_MODEL_FILE_FIXTURE_H
 
 #include "fixture.h"
-#include "model/blob_doubts.h"
-#include "model/blobs.h"
-#include "model/file_uploads.h"
-#include "model/files.h"
+#include "model/files/blob_doubts.h"
+#include "model/files/blobs.h"
+#include "model/files/file_uploads.h"
+#include "model/files/files.h"
 
 /* Adopts the content, in the transaction, and tells what is to become a version of the file. */
 struct file_put a_put(struct context *c, struct uuid thread_id, const char *name, const char *text);

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/blobs.h"
+#include "model/files/blobs.h"
 #include "postgres.h"
 
 /* --- The store ------------------------------------------------------------------------------ */

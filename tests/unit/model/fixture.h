@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The model on a real store: SQLite's, or, with CAIRN_TEST_ENGINE=postgres, that of a schema of its
  * own in the database CAIRN_TEST_POSTGRES. A test speaks to the model inline: begin() opens a
@@ -10,17 +11,17 @@
 
 #include <semaphore.h>
 
-#include "model/audit.h"
-#include "model/blobs.h"
 #include "model/context.h"
-#include "model/events.h"
-#include "model/idempotency.h"
-#include "model/keys.h"
-#include "model/runs.h"
+#include "model/execution/runs.h"
+#include "model/files/blobs.h"
 #include "model/statements.h"
-#include "model/sweep.h"
-#include "model/tenants.h"
-#include "model/threads.h"
+#include "model/tenancy/audit.h"
+#include "model/tenancy/idempotency.h"
+#include "model/tenancy/keys.h"
+#include "model/tenancy/tenants.h"
+#include "model/threads/events.h"
+#include "model/threads/threads.h"
+#include "model/upkeep/sweep.h"
 #include "store/scratch.h"
 
 struct fixture {

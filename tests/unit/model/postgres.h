@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Connections of the tests' own to the database CAIRN_TEST_POSTGRES, beside the store. */
 #ifndef TESTS_UNIT_MODEL_POSTGRES_H
 #define TESTS_UNIT_MODEL_POSTGRES_H

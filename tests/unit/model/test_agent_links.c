@@ -1,4 +1,5 @@
-#include "model/agent_links.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/agents/agent_links.h"
 
 #include "fixture.h"
 

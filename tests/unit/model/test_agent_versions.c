@@ -1,6 +1,7 @@
-#include "model/agent_versions.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/agents/agent_versions.h"
 
-#include "base/json_patch.h"
+#include "base/json/json_patch.h"
 #include "fixture.h"
 
 static struct uuid make(struct fixture *f, const char *kind, const char *name)

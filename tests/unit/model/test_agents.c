@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "model/agents.h"
+#include "model/agents/agents.h"
 
 static struct agent make(struct fixture *f, struct str name)
 {

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prices, evals and notebooks go where their tenant goes. */
 #include "archive_files.h"
-#include "model/agents.h"
-#include "model/evals.h"
-#include "model/notebooks.h"
-#include "model/prices.h"
+#include "model/agents/agents.h"
+#include "model/execution/evals.h"
+#include "model/execution/prices.h"
+#include "model/threads/notebooks.h"
 
 /* What only a tenant's archive has; with more than a page of each. */
 static void add_money(struct fixture *f)

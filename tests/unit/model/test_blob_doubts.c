@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Content that nothing refers to goes; what somebody refers to, or is about to, stays. */
 #include "file_fixture.h"
 

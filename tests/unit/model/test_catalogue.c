@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What PostgreSQL's catalogue says of the schema, and that it takes every statement. */
 #include "fixture.h"
 #include "postgres.h"

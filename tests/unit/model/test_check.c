@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "model/check.h"
-#include "model/snapshots.h"
-#include "model/steps.h"
+#include "model/checkpoints/snapshots.h"
+#include "model/execution/steps.h"
+#include "model/upkeep/check.h"
 
 static struct check *check_with(struct fixture *f, bool quick)
 {

@@ -1,4 +1,5 @@
-#include "model/checkpoints.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/checkpoints/checkpoints.h"
 
 #include "fixture.h"
 

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Content (store/content.h) where the engine keeps it: on SQLite in the data directory, on
  * PostgreSQL in the database. It is tested here because its statements are the model's. */
 #include <semaphore.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/memory.h"
 #include "fixture.h"
-#include "model/blobs.h"
+#include "model/files/blobs.h"
 #include "test.h"
 
 enum { CHUNK = 512 * 1024 }; /* of PostgreSQL */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 TEST(every_scope_has_a_name_and_a_bit_of_its_own)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "file_fixture.h"
 
 static struct file_upload make_upload(struct fixture *f, struct uuid thread_id, int64_t size_bytes)

@@ -1,9 +1,10 @@
-#include "model/history.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/history.h"
 
 #include "fixture.h"
-#include "model/history_context.h"
-#include "model/history_text.h"
-#include "model/resumptions.h"
+#include "model/execution/history_context.h"
+#include "model/execution/history_text.h"
+#include "model/execution/resumptions.h"
 
 static void finish(struct fixture *f, struct run run, const char *status)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 static const int64_t DAY_US = (int64_t)IDEMPOTENCY_HOURS * 3600 * 1000000;

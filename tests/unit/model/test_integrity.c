@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bits that change where they are stored: what was hashed is never shown as good. */
 #include "fixture.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "store/check.h"
 
 enum { RECORDS = 3 };

@@ -1,4 +1,5 @@
-#include "model/messages.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/threads/messages.h"
 
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two nodes on one database: what one does while the other is in the middle of something. */
 #include <pthread.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A page ends at its limit of bytes, after the same row on either engine. */
 #include "fixture.h"
 

@@ -1,7 +1,8 @@
-#include "model/participants.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/threads/participants.h"
 
 #include "fixture.h"
-#include "model/shares.h"
+#include "model/threads/shares.h"
 
 static struct participant join(
     struct fixture *f, struct uuid thread, const char *who, const char *permission)

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "model/prices.h"
+#include "model/execution/prices.h"
 
 static struct price sonnet(void)
 {

@@ -1,7 +1,8 @@
-#include "model/run_phases.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/run_phases.h"
 
 #include "fixture.h"
-#include "model/run_store.h"
+#include "model/execution/run_store.h"
 
 enum { PHASES = 10 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 static enum error start(struct fixture *f, struct uuid thread, const char *policy, struct run *run)

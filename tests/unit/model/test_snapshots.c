@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Snapshots: what comes back is what went in, byte for byte, and it costs what changed. */
 #include "fixture.h"
 
 #include <pthread.h>
 
-#include "base/json_write.h"
-#include "model/snapshot_collect.h"
-#include "model/snapshots.h"
+#include "base/json/json_write.h"
+#include "model/checkpoints/snapshot_collect.h"
+#include "model/checkpoints/snapshots.h"
 
 static const struct uuid NO_BASE = UUID_NIL;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every named statement, looked at as a whole: it prepares, and it stays inside one tenant. */
 #include <sqlite3.h>
 
@@ -50,8 +51,8 @@ static const struct {
     {"participant_list_silent", "the sweep; it then acts for each thread's own tenant"},
     {"participant_bound_online", "at the start, for everybody who is online"},
     {"message_first_unsearchable", "the sweep; it then acts for the thread's own tenant"},
-    {"store_first_expired", "the sweep; it then acts for that tenant"},
-    {"store_first_unsearchable", "the sweep; it then acts for that tenant"},
+    {"memory_first_expired", "the sweep; it then acts for that tenant"},
+    {"memory_first_unsearchable", "the sweep; it then acts for that tenant"},
     {"check_store", "cairn check"},
     {"check_store_vectors", "cairn check"},
     {"check_threads", "cairn check, which looks at the whole database"},
@@ -227,7 +228,7 @@ static bool goes_by_words(const struct sql_statement *s, const char *step)
     return strstr(step, " VIRTUAL TABLE INDEX ") != NULL ||
            (strcmp(s->name, "message_search") == 0 &&
                strcmp(step, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)") == 0) ||
-           (strcmp(s->name, "store_word_find") == 0 &&
+           (strcmp(s->name, "memory_word_find") == 0 &&
                strcmp(step, "SEARCH i USING INTEGER PRIMARY KEY (rowid=?)") == 0);
 }
 

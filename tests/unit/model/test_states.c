@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "model/agents.h"
-#include "model/states.h"
+#include "model/agents/agents.h"
+#include "model/agents/states.h"
 
 static struct uuid make_agent(struct fixture *f, const char *name)
 {

@@ -1,7 +1,8 @@
-#include "model/steps.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/steps.h"
 
 #include "fixture.h"
-#include "model/prices.h"
+#include "model/execution/prices.h"
 
 static struct run direct_run(struct fixture *f)
 {

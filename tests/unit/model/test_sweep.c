@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 static const int64_t DAY_US = 86400 * (int64_t)1000000;

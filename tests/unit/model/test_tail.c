@@ -1,4 +1,5 @@
-#include "model/tail.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/upkeep/tail.h"
 
 #include "fixture.h"
 #include "postgres.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 TEST(the_default_tenant_exists_from_the_start_and_stays)

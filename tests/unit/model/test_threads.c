@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 TEST(a_new_thread_is_active_with_empty_documents_and_one_event_that_tells_of_it)

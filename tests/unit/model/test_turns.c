@@ -1,4 +1,5 @@
-#include "model/turns.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/turns.h"
 
 #include "fixture.h"
 

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "model/usage.h"
+#include "model/execution/usage.h"
 
 static void put_price(struct fixture *f, const char *model, int64_t above)
 {

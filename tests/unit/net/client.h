@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client for the tests: a blocking socket, plain or with TLS, that says exactly the bytes it is
  * told to and reads answers strictly. Nothing waits longer than CLIENT_PATIENCE_MS.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 static struct str word_refusal(struct arena *arena, const struct http_refusal *refusal, void *data)

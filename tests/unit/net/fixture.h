@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A server for the tests, with a small application of a few routes (fixture_routes.c). Counters are
  * atomic, because the tests look at them from their own thread.

@@ -1,4 +1,5 @@
-#include "base/memory.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
 #include "fixture.h"
 
 enum { DOWNLOAD_PIECE_BYTES = 32 * 1024, ECHO_LIMIT_BYTES = 1 << 20, PAUSE_MS = 20 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP client against a real socket that says whatever it is told to. */
 #include "net/client.h"
 

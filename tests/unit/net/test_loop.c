@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "net/loop.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "test.h"
 
 enum { POSTERS = 4, POSTS = 5000 };

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <sys/socket.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "fixture.h"
 
 enum { MEGABYTE = 1 << 20 };

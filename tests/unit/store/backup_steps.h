@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of backup and restore do with a fixture's store and the files around it. Names of
  * files and directories are relative to the test's own place, of which "data" is the store's.

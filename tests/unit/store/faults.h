@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A disk that can fail: SQLite's own VFS with writes that find no space, and syncs that fail, on
  * demand. Once installed it is the default of the process; it fails nothing until it is told to.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A store on a scratch directory, with statements of the tests' own about a table of notes. A note
  * belongs to a tenant and a key and has a number, which a sequence gives without gaps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A data directory for one test, in a place of its own under /tmp, removed afterwards; and plain
  * SQL on the database file beside the store, for what the store itself would never do.

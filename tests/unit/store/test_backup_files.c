@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Content in backups: the directory of files beside the database, and FILE.blobs. */
 #include <fcntl.h>
 #include <sqlite3.h>

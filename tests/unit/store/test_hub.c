@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/hub.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "test.h"
 
 static atomic_int alive;

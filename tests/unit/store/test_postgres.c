@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The PostgreSQL engine, on a schema of each test's own. Two stores on one schema are two nodes. */
 #include <libpq-fe.h>
 #include <stdatomic.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/memory.h"
 #include "fixture.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a URL leads to, and which of a host's addresses is asked. */
 #include <arpa/inet.h>
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "faults.h"
 #include "fixture.h"
 #include "store/sqlite.h"

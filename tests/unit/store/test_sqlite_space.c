@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A full disk, and the reserve that leads out of it. */
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Moving a database to another: from SQLite to SQLite, and over PostgreSQL and back. */
 #include <libpq-fe.h>
 #include <stdatomic.h>

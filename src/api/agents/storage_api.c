@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private storage of agents: the one place where a value is not wrapped into JSON. */
+#include "model/agents/storage.h"
+
+#include "api/resources.h"
+#include "base/hash.h"
+
+/* As it is on the wire: of a value that is bytes, a text. */
+struct storage_row {
+    struct storage_item item;
+    struct str base64;
+};
+
+#define ROW_FIELD(member) offsetof(struct storage_row, member)
+static const struct field item_fields[] = {
+    {.name = "key", .kind = FIELD_STRING, .offset = ROW_FIELD(item.key)},
+    {.name = "content_type", .kind = FIELD_STRING, .offset = ROW_FIELD(item.content_type)},
+    {.name = "size_bytes", .kind = FIELD_INT, .offset = ROW_FIELD(item.size_bytes)},
+    {.name = "value",
+        .kind = FIELD_JSON,
+        .flags = FIELD_HIDE_NONE,
+        .offset = ROW_FIELD(item.value),
+        .summary = "of JSON, when it was asked for"},
+    {.name = "base64",
+        .kind = FIELD_STRING,
+        .flags = FIELD_HIDE_NONE,
+        .offset = ROW_FIELD(base64),
+        .summary = "of anything else, when it was asked for"},
+    {.name = "created_at", .kind = FIELD_TIME, .offset = ROW_FIELD(item.created_at)},
+    {.name = "updated_at", .kind = FIELD_TIME, .offset = ROW_FIELD(item.updated_at)},
+    {.name = "version",
+        .kind = FIELD_INT,
+        .offset = ROW_FIELD(item.version),
+        .summary = "the ETag's number"},
+};
+const struct schema schema_storage_item = {
+    "StorageItem", item_fields, COUNT_OF(item_fields), sizeof(struct storage_row)};
+
+static const char *const includes[] = {"values", NULL};
+struct storage_query {
+    struct page_query page;
+    struct str prefix;
+    struct str include;
+};
+static const struct field storage_query_fields[] = {
+    PAGE_FIELDS(struct storage_query),
+    {.name = "prefix",
+        .kind = FIELD_STRING,
+        .offset = offsetof(struct storage_query, prefix),
+        .max = STORAGE_KEY_MAX_BYTES,
+        .summary = "only keys that begin with this"},
+    {.name = "include",
+        .kind = FIELD_ENUM,
+        .offset = offsetof(struct storage_query, include),
+        .choices = includes,
+        .summary = "values: what is stored too"},
+};
+const struct schema query_storage = {"StorageQuery", storage_query_fields,
+    COUNT_OF(storage_query_fields), sizeof(struct storage_query)};
+
+/* --- The value ------------------------------------------------------------------------------ */
+
+static enum error read_value(struct call *call, struct context *c, struct storage_item *out)
+{
+    struct str type = http_header(call->request, STR("Content-Type"));
+    out->content_type = str_is_none(type) ? STR("application/octet-stream") : type;
+    if (!call->is_json) {
+        out->bytes = call->body;
+        return storage_check_type(c, out->content_type, STR("Content-Type"));
+    }
+    out->content_type = STR("application/json");
+    out->value = json_compact(call->arena, json_root(&call->doc));
+    return OK;
+}
+
+enum error handle_storage_put(struct call *call, struct context *c)
+{
+    struct storage_row row = {.item = {.key = call->texts[1]}};
+    bool is_new;
+    enum error e = read_value(call, c, &row.item);
+    if (e == OK)
+        e = storage_put(c, call->params[0], &row.item, &is_new);
+    if (e != OK)
+        return e;
+    if (is_new)
+        call->status = 201;
+    call_answer(call, &schema_storage_item, &row, row.item.version);
+    return OK;
+}
+
+enum error handle_storage_get(struct call *call, struct context *c)
+{
+    struct storage_item item;
+    enum error e = storage_get(c, call->params[0], call->texts[1], &item);
+    if (e != OK)
+        return e;
+    call_mark_foreign(call, STR_NONE);
+    call_answer_raw(
+        call, item.content_type, str_is_none(item.value) ? item.bytes : item.value, item.version);
+    return OK;
+}
+
+enum error handle_storage_delete(struct call *call, struct context *c)
+{
+    enum error e = storage_delete(c, call->params[0], call->texts[1]);
+    if (e == OK)
+        call_answer_nothing(call);
+    return e;
+}
+
+static struct str cursor_of(struct arena *arena, const void *item)
+{
+    return cursor_from_text(arena, ((const struct storage_row *)item)->item.key);
+}
+
+enum error handle_storage_list(struct call *call, struct context *c)
+{
+    const struct storage_query *q = call->query;
+    size_t limit = page_limit(&q->page), count;
+    struct storage_item *items = ARENA_ARRAY(call->arena, struct storage_item, limit);
+    struct storage_filter filter = {.prefix = q->prefix, .with_values = !str_is_none(q->include)};
+    bool more;
+    enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
+    if (e == OK)
+        e = storage_list(c, call->params[0], &filter, limit, items, &count, &more);
+    if (e != OK)
+        return e;
+    struct storage_row *rows = ARENA_ARRAY(call->arena, struct storage_row, limit);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = (struct storage_row){.item = items[i]};
+        if (!str_is_none(items[i].bytes))
+            rows[i].base64 = base64_encode(call->arena, items[i].bytes);
+    }
+    call_answer_page(call, &schema_storage_item, rows, count, more, cursor_of);
+    return OK;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the checkpoints' routes share. */
+#ifndef API_CHECKPOINTS_CHECKPOINT_FIELDS_H
+#define API_CHECKPOINTS_CHECKPOINT_FIELDS_H
+
+#include "api/http/call.h"
+#include "model/checkpoints/checkpoints.h"
+
+/* An item of pending_writes, as the model writes it. */
+extern const struct schema schema_pending_write;
+
+/* A page by the query of the route; of the filter, whose they are is filled in. */
+MUST_CHECK enum error checkpoints_answer_list(struct call *call, struct context *c,
+    const struct schema *schema, struct checkpoint_filter *filter);
+
+#endif

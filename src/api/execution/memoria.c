@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Memoria façade: the workflow system's own names over threads, runs and events. A workflow is
+ * a thread, an execution a run that its caller works on (dispatch direct), a cursor the id of an
+ * event.
+ */
+#include "api/execution/memoria.h"
+
+#include "api/resources.h"
+#include "api/threads/events_api.h"
+#include "base/json/json_patch.h"
+#include "model/execution/runs.h"
+#include "model/threads/participants.h"
+
+/* --- What it speaks ------------------------------------------------------------------------- */
+
+struct workflow_start {
+    bool has_workflow_id;
+    struct uuid workflow_id;
+    struct str user_input;
+    bool has_ask_clarifications;
+    bool ask_clarifications;
+    struct str preferences;
+};
+#define START_FIELD(member) offsetof(struct workflow_start, member)
+static const struct field start_fields[] = {
+    {.name = "workflow_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = START_FIELD(workflow_id),
+        .has_offset = START_FIELD(has_workflow_id),
+        .summary = "the conversation to go on with; absent starts a new one"},
+    {.name = "user_input",
+        .kind = FIELD_STRING,
+        .offset = START_FIELD(user_input),
+        .min = 1,
+        .max = RUN_INPUT_MAX_BYTES},
+    {.name = "ask_clarifications",
+        .kind = FIELD_BOOL,
+        .flags = FIELD_OPTIONAL,
+        .offset = START_FIELD(ask_clarifications),
+        .has_offset = START_FIELD(has_ask_clarifications)},
+    {.name = "preferences",
+        .kind = FIELD_OBJECT,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = START_FIELD(preferences),
+        .max = THREAD_DOCUMENT_MAX_BYTES,
+        .summary = "replaces the conversation's preferences"},
+};
+const struct schema schema_workflow_start = {
+    "WorkflowStart", start_fields, COUNT_OF(start_fields), sizeof(struct workflow_start)};
+
+struct workflow_input {
+    struct str input;
+};
+static const struct field input_fields[] = {
+    {.name = "input",
+        .kind = FIELD_JSON,
+        .offset = offsetof(struct workflow_input, input),
+        .max = RUN_INPUT_MAX_BYTES,
+        .summary = "the answer to the pending question"},
+};
+const struct schema schema_workflow_input = {
+    "WorkflowInput", input_fields, 1, sizeof(struct workflow_input)};
+
+struct workflow {
+    struct uuid workflow_id;
+    struct str status;
+    bool has_run;
+    struct uuid run_id;
+    struct str run_status;
+    int64_t cursor;
+};
+#define WORKFLOW_FIELD(member) offsetof(struct workflow, member)
+static const struct field workflow_fields[] = {
+    {.name = "workflow_id", .kind = FIELD_UUID, .offset = WORKFLOW_FIELD(workflow_id)},
+    {.name = "status",
+        .kind = FIELD_STRING,
+        .offset = WORKFLOW_FIELD(status),
+        .summary = "of the conversation"},
+    {.name = "run_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_NULLABLE,
+        .offset = WORKFLOW_FIELD(run_id),
+        .has_offset = WORKFLOW_FIELD(has_run)},
+    {.name = "run_status",
+        .kind = FIELD_STRING,
+        .flags = FIELD_NULLABLE,
+        .offset = WORKFLOW_FIELD(run_status)},
+    {.name = "cursor",
+        .kind = FIELD_INT,
+        .offset = WORKFLOW_FIELD(cursor),
+        .summary = "as of before this call: a stream after it shows all that the call did"},
+};
+const struct schema schema_workflow = {
+    "Workflow", workflow_fields, COUNT_OF(workflow_fields), sizeof(struct workflow)};
+
+struct stream_query {
+    bool has_cursor;
+    int64_t cursor;
+};
+static const struct field stream_query_fields[] = {
+    {.name = "cursor",
+        .kind = FIELD_INT,
+        .offset = offsetof(struct stream_query, cursor),
+        .has_offset = offsetof(struct stream_query, has_cursor),
+        .min = 0,
+        .max = INT64_MAX,
+        .summary = "the id of the last event seen"},
+};
+const struct schema query_workflow_stream = {
+    "WorkflowStreamQuery", stream_query_fields, 1, sizeof(struct stream_query)};
+
+#define EVENT_FIELD(member) offsetof(struct event, member)
+static const struct field memoria_event_fields[] = {
+    {.name = "id", .kind = FIELD_INT, .offset = EVENT_FIELD(id)},
+    {.name = "workflow_id", .kind = FIELD_UUID, .offset = EVENT_FIELD(thread_id)},
+    {.name = "run_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_NULLABLE,
+        .offset = EVENT_FIELD(run_id),
+        .has_offset = EVENT_FIELD(has_run_id)},
+    {.name = "kind", .kind = FIELD_STRING, .offset = EVENT_FIELD(kind)},
+    {.name = "text", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = EVENT_FIELD(text)},
+    {.name = "payload",
+        .kind = FIELD_JSON,
+        .flags = FIELD_NULLABLE,
+        .offset = EVENT_FIELD(payload)},
+    {.name = "created_at", .kind = FIELD_TIME, .offset = EVENT_FIELD(created_at)},
+};
+static const struct schema schema_memoria_event = {
+    "WorkflowEvent", memoria_event_fields, COUNT_OF(memoria_event_fields), sizeof(struct event)};
+
+/* The view workflow_events does the same. */
+bool memoria_event_is_shown(const struct event *event)
+{
+    return !event_kind_is_reserved(event->kind) ||
+           str_eq(event->kind, STR("conversation.created")) ||
+           str_eq(event->kind, STR("conversation.deleted"));
+}
+
+void memoria_event_write(struct json_writer *w, const struct event *event)
+{
+    struct event told = *event;
+    if (event_kind_is_reserved(event->kind))
+        told.kind = STR("status");
+    schema_encode(w, &schema_memoria_event, &told);
+}
+
+/* The id of the tenant's newest event: every event of the call comes after it. */
+static enum error current_cursor(struct context *c, int64_t *out_cursor)
+{
+    struct event_bounds bounds;
+    const struct event_filter tenant = {.kind = STR_NONE};
+    enum error e = event_bounds(c, &tenant, &bounds);
+    if (e == OK)
+        *out_cursor = bounds.last;
+    return e;
+}
+
+static enum error answer(
+    struct call *call, struct context *c, struct uuid workflow_id, int64_t cursor)
+{
+    struct thread thread;
+    struct run run;
+    enum error e = thread_get_head(c, workflow_id, &thread);
+    if (e != OK)
+        return e;
+    struct workflow w = {.workflow_id = thread.id,
+        .status = thread.status,
+        .has_run = thread.has_most_recent_run_id,
+        .run_id = thread.most_recent_run_id,
+        .run_status = STR_NONE,
+        .cursor = cursor};
+    if (w.has_run)
+        e = run_get_head(c, w.run_id, &run);
+    if (e == OK && w.has_run)
+        w.run_status = run.status;
+    if (e == OK)
+        call_answer(call, &schema_workflow, &w, 0);
+    return e;
+}
+
+/* --- Start ---------------------------------------------------------------------------------- */
+
+/* The patch that appends one message:
+ * {"meta":{"next_seq":N+1},"tail":[…,{"seq","role","content"}]}. */
+static void write_message_patch(
+    struct json_writer *w, struct json tail, int64_t seq, struct str content)
+{
+    json_write_object(w);
+    json_write_key(w, STR("meta"));
+    json_write_object(w);
+    json_write_key(w, STR("next_seq"));
+    json_write_i64(w, seq + 1);
+    json_write_end(w);
+    json_write_key(w, STR("tail"));
+    json_write_array(w);
+    if (tail.doc != NULL) {
+        struct json_iter it = json_iter(tail);
+        struct json message;
+        while (json_next(&it, NULL, &message))
+            json_write_value(w, message);
+    }
+    json_write_object(w);
+    json_write_key(w, STR("seq"));
+    json_write_i64(w, seq);
+    json_write_key(w, STR("role"));
+    json_write_string(w, STR("user"));
+    json_write_key(w, STR("content"));
+    json_write_string(w, content);
+    json_write_end(w);
+    json_write_end(w);
+    json_write_end(w);
+}
+
+/* The number of the next message. A counter that cannot be counted on starts over. */
+static int64_t next_seq(struct json context)
+{
+    struct json meta, next;
+    int64_t seq;
+    bool known = json_get(context, STR("meta"), &meta) && json_type(meta) == JSON_OBJECT &&
+                 json_get(meta, STR("next_seq"), &next) && json_type(next) == JSON_NUMBER &&
+                 json_to_i64(next, &seq) && seq > 0 && seq < INT64_MAX;
+    return known ? seq : 1;
+}
+
+static enum error append_to_context(
+    struct call *call, struct str context, struct str content, struct str *out_context)
+{
+    struct json_doc doc, patch;
+    struct json_error bad;
+    struct json_patch_error refused;
+    struct json tail = {0};
+    if (!json_parse(call->arena, context, &doc, &bad))
+        return problem_set(&call->problem, ERR_TOO_LARGE, "the context is too large to change");
+    if (!json_get(json_root(&doc), STR("tail"), &tail) || json_type(tail) != JSON_ARRAY)
+        tail.doc = NULL;
+    struct json_text text;
+    json_text_init(&text, CALL_ANSWER_MAX_BYTES);
+    write_message_patch(&text.w, tail, next_seq(json_root(&doc)), content);
+    struct str copy = json_text_take(&text, call->arena);
+    if (json_parse(call->arena, copy, &patch, &bad) &&
+        json_merge_patch(call->arena, json_root(&doc), json_root(&patch), THREAD_DOCUMENT_MAX_BYTES,
+            out_context, &refused))
+        return OK;
+    return problem_fault(&call->problem, STR("/user_input"),
+        "does not fit: the conversation's context holds at most %d bytes",
+        THREAD_DOCUMENT_MAX_BYTES);
+}
+
+/* The workflow to start on: a new one, or one that may have been cancelled or failed before. */
+static enum error open_workflow(
+    struct context *c, const struct workflow_start *body, struct thread *out_thread)
+{
+    if (!body->has_workflow_id) {
+        *out_thread = (struct thread){.preferences = body->preferences};
+        return thread_create(c, out_thread);
+    }
+    enum error e = participant_check_access(c, body->workflow_id, true);
+    if (e == OK)
+        e = thread_get(c, body->workflow_id, out_thread);
+    if (e != OK || str_eq(out_thread->status, STR("active")) ||
+        str_eq(out_thread->status, STR("paused")))
+        return e;
+    return thread_set_status(c, out_thread, "active");
+}
+
+enum error handle_workflow_start(struct call *call, struct context *c)
+{
+    const struct workflow_start *body = call->input;
+    struct thread before, after;
+    struct run run = {.dispatch = STR("direct"),
+        .user_input = body->user_input,
+        .ask_clarifications = body->ask_clarifications};
+    int64_t cursor;
+    enum error e = current_cursor(c, &cursor);
+    if (e == OK)
+        e = open_workflow(c, body, &before);
+    if (e == OK)
+        e = run_start(c, before.id, STR_NONE, &run);
+    if (e == OK)
+        e = thread_get(c, before.id, &before);
+    after = before;
+    if (e == OK)
+        e = append_to_context(call, before.context, body->user_input, &after.context);
+    if (!str_is_none(body->preferences))
+        after.preferences = body->preferences;
+    if (e == OK)
+        e = thread_update(c, &before, &after);
+    return e == OK ? answer(call, c, before.id, cursor) : e;
+}
+
+/* --- Input, pause, resume, cancel ----------------------------------------------------------- */
+
+/* The newest run that waits; else the newest of all, whose refusal says why. */
+static enum error find_waiting(struct context *c, const struct thread *thread, struct run *out_run)
+{
+    struct run_array active;
+    enum error e = run_list_active(c, thread->id, &active);
+    for (size_t i = active.count; e == OK && i > 0; i--)
+        if (str_eq(active.runs[i - 1].status, STR("waiting_for_input")))
+            return run_get(c, active.runs[i - 1].id, out_run);
+    if (e == OK && !thread->has_most_recent_run_id)
+        return problem_set(c->problem, ERR_CONFLICT, "the workflow has no run");
+    return e == OK ? run_get(c, thread->most_recent_run_id, out_run) : e;
+}
+
+enum error handle_workflow_input(struct call *call, struct context *c)
+{
+    const struct workflow_input *body = call->input;
+    struct thread thread;
+    struct run run;
+    int64_t cursor;
+    enum error e = current_cursor(c, &cursor);
+    if (e == OK)
+        e = thread_get_head(c, call->params[0], &thread);
+    if (e == OK)
+        e = find_waiting(c, &thread, &run);
+    if (e == OK)
+        e = run_input(c, &run, body->input);
+    return e == OK ? answer(call, c, thread.id, cursor) : e;
+}
+
+static enum error with_thread(struct call *call, struct context *c,
+    enum error (*verb)(struct context *c, struct thread *thread))
+{
+    struct thread thread;
+    int64_t cursor;
+    enum error e = current_cursor(c, &cursor);
+    if (e == OK)
+        e = thread_get_head(c, call->params[0], &thread);
+    if (e == OK)
+        e = verb(c, &thread);
+    return e == OK ? answer(call, c, thread.id, cursor) : e;
+}
+
+static enum error cancel(struct context *c, struct thread *thread)
+{
+    return thread_cancel(c, thread, STR_NONE);
+}
+
+enum error handle_workflow_pause(struct call *call, struct context *c)
+{
+    return with_thread(call, c, thread_pause);
+}
+
+enum error handle_workflow_resume(struct call *call, struct context *c)
+{
+    return with_thread(call, c, thread_resume);
+}
+
+enum error handle_workflow_cancel(struct call *call, struct context *c)
+{
+    return with_thread(call, c, cancel);
+}
+
+/* --- The stream ----------------------------------------------------------------------------- */
+
+enum error handle_workflow_stream(struct call *call, struct context *c)
+{
+    const struct stream_query *q = call->query;
+    struct event_admission *a = ARENA_NEW(call->arena, struct event_admission);
+    struct event_bounds bounds;
+    a->memoria = true;
+    a->filter = (struct event_filter){
+        .has_thread_id = true, .thread_id = call->params[0], .kind = STR_NONE};
+    call->admitted = a;
+    enum error e = event_bounds(c, &a->filter, &bounds);
+    if (e != OK)
+        return e;
+    a->cursor.position = bounds.pruned;
+    if (!q->has_cursor)
+        return OK;
+    a->cursor_id = q->cursor;
+    e = event_seq_at_id(c, call->params[0], q->cursor, &a->cursor.position);
+    if (e != ERR_BAD_CURSOR)
+        return e;
+    problem_fault(&call->problem, STR("cursor"), "is ahead of the log");
+    call->problem.code = ERR_BAD_CURSOR;
+    return ERR_BAD_CURSOR;
+}

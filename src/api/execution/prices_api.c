@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What models cost. */
+#include "api/resources.h"
+#include "model/execution/usage.h"
+
+/* Rates are told for a million tokens, and kept in picodollars for one. */
+enum { MILLION = 1000000 };
+#define RATE_MAX (PRICE_RATE_MAX_PICO * MILLION)
+
+/* Picodollars for a million tokens. */
+struct rates_body {
+    int64_t input;
+    int64_t output;
+    bool has_cache_write;
+    int64_t cache_write;
+    bool has_cache_read;
+    int64_t cache_read;
+};
+
+struct long_context_body {
+    int64_t above_tokens;
+    struct rates_body rates;
+};
+
+struct price_body {
+    struct str model;
+    int64_t version;
+    struct rates_body rates;
+    bool has_long_context;
+    struct long_context_body long_context;
+    struct str provider;
+    struct str currency;
+    bool deleted;
+    int64_t created_at;
+};
+
+#define RATE_FIELDS(type)                                                                     \
+    {.name = "input",                                                                         \
+        .kind = FIELD_MONEY,                                                                  \
+        .offset = offsetof(type, rates.input),                                                \
+        .max = RATE_MAX,                                                                      \
+        .summary = "for a million tokens of input that is in no cache"},                      \
+        {.name = "output",                                                                    \
+            .kind = FIELD_MONEY,                                                              \
+            .offset = offsetof(type, rates.output),                                           \
+            .max = RATE_MAX,                                                                  \
+            .summary = "for a million tokens of output"},                                     \
+        {.name = "cache_write",                                                               \
+            .kind = FIELD_MONEY,                                                              \
+            .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,                                        \
+            .offset = offsetof(type, rates.cache_write),                                      \
+            .has_offset = offsetof(type, rates.has_cache_write),                              \
+            .max = RATE_MAX,                                                                  \
+            .summary = "for a million tokens written to a cache; 1.25 times input"},          \
+    {                                                                                         \
+        .name = "cache_read", .kind = FIELD_MONEY, .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE, \
+        .offset = offsetof(type, rates.cache_read),                                           \
+        .has_offset = offsetof(type, rates.has_cache_read), .max = RATE_MAX,                  \
+        .summary = "for a million tokens read from a cache; 0.1 times input"                  \
+    }
+
+static const struct field long_context_fields[] = {
+    {.name = "above_tokens",
+        .kind = FIELD_INT,
+        .offset = offsetof(struct long_context_body, above_tokens),
+        .min = 1,
+        .max = USAGE_TOKENS_MAX,
+        .summary = "of input, what is in a cache included"},
+    RATE_FIELDS(struct long_context_body),
+};
+static const struct schema schema_long_context = {"LongContextPrice", long_context_fields,
+    COUNT_OF(long_context_fields), sizeof(struct long_context_body)};
+
+#define PRICE_FIELD(member) offsetof(struct price_body, member)
+enum { PRICE_BODY_FIELDS = 7 };
+static const struct field price_fields[] = {
+    {.name = "model", .kind = FIELD_STRING, .flags = FIELD_READ_ONLY, .offset = PRICE_FIELD(model)},
+    RATE_FIELDS(struct price_body),
+    {.name = "long_context",
+        .kind = FIELD_NESTED,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = PRICE_FIELD(long_context),
+        .has_offset = PRICE_FIELD(has_long_context),
+        .nested = &schema_long_context,
+        .summary = "other rates for calls with more input than this"},
+    {.name = "provider",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = PRICE_FIELD(provider),
+        .min = 1,
+        .max = PROVIDER_NAME_MAX_BYTES},
+    {.name = "currency",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL,
+        .offset = PRICE_FIELD(currency),
+        .min = CURRENCY_BYTES,
+        .max = CURRENCY_BYTES,
+        .summary = "USD unless told; that of all prices of the tenant"},
+    {.name = "deleted",
+        .kind = FIELD_BOOL,
+        .flags = FIELD_READ_ONLY,
+        .offset = PRICE_FIELD(deleted),
+        .summary = "from this version on the model has no price"},
+    {.name = "created_at",
+        .kind = FIELD_TIME,
+        .flags = FIELD_READ_ONLY,
+        .offset = PRICE_FIELD(created_at)},
+    {.name = "version",
+        .kind = FIELD_INT,
+        .flags = FIELD_READ_ONLY,
+        .offset = PRICE_FIELD(version)},
+};
+const struct schema schema_price = {
+    "Price", price_fields, COUNT_OF(price_fields), sizeof(struct price_body)};
+const struct schema schema_price_body = {
+    "PriceBody", &price_fields[1], PRICE_BODY_FIELDS, sizeof(struct price_body)};
+
+struct prices_query {
+    struct page_query page;
+};
+static const struct field prices_query_fields[] = {PAGE_FIELDS(struct prices_query)};
+const struct schema query_prices = {
+    "PricesQuery", prices_query_fields, COUNT_OF(prices_query_fields), sizeof(struct prices_query)};
+
+/* --- In and out ------------------------------------------------------------------------------ */
+
+static enum error take_rate(
+    struct context *c, const char *place, const char *name, int64_t told, int64_t *out_rate)
+{
+    if (told % MILLION != 0)
+        return problem_fault(c->problem, arena_printf(c->arena, "%s/%s", place, name),
+            "must have at most 6 digits after the decimal point");
+    *out_rate = told / MILLION;
+    return OK;
+}
+
+/* What is left out comes from the input's rate, rounded up to a whole picodollar. */
+static enum error take_rates(
+    struct context *c, const char *place, const struct rates_body *told, struct price_rates *out)
+{
+    enum error e = take_rate(c, place, "input", told->input, &out->input);
+    if (e == OK)
+        e = take_rate(c, place, "output", told->output, &out->output);
+    if (e != OK)
+        return e;
+    out->cache_write = (out->input * 5 + 3) / 4;
+    out->cache_read = (out->input + 9) / 10;
+    if (told->has_cache_write)
+        e = take_rate(c, place, "cache_write", told->cache_write, &out->cache_write);
+    if (e == OK && told->has_cache_read)
+        e = take_rate(c, place, "cache_read", told->cache_read, &out->cache_read);
+    return e;
+}
+
+static struct rates_body tell_rates(const struct price_rates *rates)
+{
+    return (struct rates_body){.input = rates->input * MILLION,
+        .output = rates->output * MILLION,
+        .has_cache_write = true,
+        .cache_write = rates->cache_write * MILLION,
+        .has_cache_read = true,
+        .cache_read = rates->cache_read * MILLION};
+}
+
+static struct price_body tell(const struct price *price)
+{
+    return (struct price_body){.model = price->model,
+        .version = price->version,
+        .rates = tell_rates(&price->rates),
+        .has_long_context = price->has_long_context,
+        .long_context = {price->long_context_tokens, tell_rates(&price->long_rates)},
+        .provider = price->provider,
+        .currency = price->currency,
+        .deleted = price->deleted,
+        .created_at = price->created_at};
+}
+
+static void answer(struct call *call, const struct price *price)
+{
+    const struct price_body body = tell(price);
+    call_answer(call, &schema_price, &body, price->version);
+}
+
+static enum error check_model(struct call *call, struct str model)
+{
+    if (model.len <= MODEL_NAME_MAX_BYTES)
+        return OK;
+    return problem_fault(
+        &call->problem, STR("model"), "must have at most %d bytes", MODEL_NAME_MAX_BYTES);
+}
+
+/* --- Handlers --------------------------------------------------------------------------------- */
+
+enum error handle_price_put(struct call *call, struct context *c)
+{
+    const struct price_body *body = call->input;
+    struct price price = {.model = call->texts[0],
+        .provider = body->provider,
+        .currency = str_is_none(body->currency) ? STR("USD") : body->currency,
+        .has_long_context = body->has_long_context,
+        .long_context_tokens = body->long_context.above_tokens};
+    bool is_new = false;
+    enum error e = check_model(call, price.model);
+    if (e == OK)
+        e = take_rates(c, "", &body->rates, &price.rates);
+    if (e == OK && body->has_long_context)
+        e = take_rates(c, "/long_context", &body->long_context.rates, &price.long_rates);
+    if (e == OK)
+        e = price_put(c, &price, &is_new);
+    if (e != OK)
+        return e;
+    answer(call, &price);
+    if (is_new)
+        call->status = 201;
+    return OK;
+}
+
+enum error handle_price_get(struct call *call, struct context *c)
+{
+    struct price price;
+    enum error e = price_get(c, call->texts[0], &price);
+    if (e == OK)
+        answer(call, &price);
+    return e;
+}
+
+enum error handle_price_delete(struct call *call, struct context *c)
+{
+    enum error e = price_delete(c, call->texts[0]);
+    if (e == OK)
+        call_answer_nothing(call);
+    return e;
+}
+
+static void answer_prices(struct call *call, const struct price *prices, size_t count, bool more,
+    struct str (*cursor_of)(struct arena *arena, const void *item))
+{
+    struct price_body *bodies = ARENA_ARRAY(call->arena, struct price_body, count);
+    for (size_t i = 0; i < count; i++)
+        bodies[i] = tell(&prices[i]);
+    call_answer_page(call, &schema_price, bodies, count, more, cursor_of);
+}
+
+static struct str model_cursor(struct arena *arena, const void *item)
+{
+    return cursor_from_text(arena, ((const struct price_body *)item)->model);
+}
+
+enum error handle_price_list(struct call *call, struct context *c)
+{
+    const struct prices_query *q = call->query;
+    size_t limit = page_limit(&q->page), count;
+    struct price *prices = ARENA_ARRAY(call->arena, struct price, limit);
+    struct str after = STR_NONE;
+    bool more;
+    enum error e = cursor_to_text(call, q->page.cursor, &after);
+    if (e == OK)
+        e = price_list(c, after, limit, prices, &count, &more);
+    if (e == OK)
+        answer_prices(call, prices, count, more, model_cursor);
+    return e;
+}
+
+static struct str version_cursor(struct arena *arena, const void *item)
+{
+    return cursor_from_number(arena, ((const struct price_body *)item)->version);
+}
+
+enum error handle_price_version_list(struct call *call, struct context *c)
+{
+    const struct prices_query *q = call->query;
+    size_t limit = page_limit(&q->page), count;
+    struct price *prices = ARENA_ARRAY(call->arena, struct price, limit);
+    int64_t before;
+    bool more;
+    enum error e = cursor_to_number(call, q->page.cursor, &before);
+    if (e == OK)
+        e = price_version_list(c, call->texts[0], before, limit, prices, &count, &more);
+    if (e == OK)
+        answer_prices(call, prices, count, more, version_cursor);
+    return e;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/execution/run_path.h"
+
+bool call_find_param(const struct call *call, const char *name, size_t *out_index)
+{
+    struct str found;
+    for (size_t i = 0; !str_is_none(found = route_param_name(call->route, i)); i++)
+        if (str_eq(found, str_of(name))) {
+            *out_index = i;
+            return true;
+        }
+    return false;
+}
+
+size_t call_param(const struct call *call, const char *name)
+{
+    size_t index;
+    if (!call_find_param(call, name, &index))
+        abort(); /* a wrong row of the route table */
+    return index;
+}
+
+static enum error check_agent(struct call *call, struct context *c, const struct run *run)
+{
+    size_t agent;
+    if (!call_find_param(call, "agent_id", &agent))
+        return OK;
+    bool is_its_own = run->has_agent_id && uuid_eq(run->agent_id, call->params[agent]);
+    return is_its_own ? OK : context_not_found(c, "run", run->id);
+}
+
+enum error call_run(struct call *call, struct context *c, struct run *out_head)
+{
+    enum error e = run_get_head(c, call->params[call_param(call, "run_id")], out_head);
+    return e == OK ? check_agent(call, c, out_head) : e;
+}
+
+enum error call_run_whole(struct call *call, struct context *c, struct run *out_run)
+{
+    enum error e = run_get(c, call->params[call_param(call, "run_id")], out_run);
+    return e == OK ? check_agent(call, c, out_run) : e;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Usage by day, and on average. */
+#include "api/resources.h"
+#include "base/clock.h"
+#include "model/execution/usage.h"
+
+enum { DATE_LEN = 10, DEFAULT_DAYS = 30, AVERAGE_DAYS = 7, GROUP_BY_MAX_BYTES = 64 };
+static const int64_t DAY_US = INT64_C(86400000000);
+
+struct usage_row {
+    struct str day;
+    bool has_agent_id;
+    struct uuid agent_id;
+    struct str model;
+    struct str provider;
+    struct usage_sums sums;
+};
+
+#define SUM_OF(type, member)                                                       \
+    {                                                                              \
+        .name = #member, .kind = FIELD_INT, .offset = offsetof(type, sums.member), \
+    }
+#define SUM_FIELDS(type)                                                                   \
+    SUM_OF(type, runs_started), SUM_OF(type, runs_completed), SUM_OF(type, runs_failed),   \
+        SUM_OF(type, runs_cancelled), SUM_OF(type, llm_calls), SUM_OF(type, input_tokens), \
+        SUM_OF(type, output_tokens), SUM_OF(type, cache_creation_input_tokens),            \
+        SUM_OF(type, cache_read_input_tokens),                                             \
+        {.name = "cost_usd",                                                               \
+            .kind = FIELD_MONEY,                                                           \
+            .offset = offsetof(type, sums.cost),                                           \
+            .summary = "of the calls that had a price, in the tenant's currency"},         \
+        SUM_OF(type, unpriced_calls)
+
+#define ROW_FIELD(member) offsetof(struct usage_row, member)
+static const struct field usage_row_fields[] = {
+    {.name = "day",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        .offset = ROW_FIELD(day),
+        .summary = "of UTC; here, as the next three, when it is in group_by"},
+    {.name = "model",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        .offset = ROW_FIELD(model),
+        .summary = "empty: runs, which are counted under no model, and calls of an unknown one"},
+    {.name = "provider",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        .offset = ROW_FIELD(provider)},
+    {.name = "agent_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        .offset = ROW_FIELD(agent_id),
+        .has_offset = ROW_FIELD(has_agent_id),
+        .summary = "the nil id: runs of no agent"},
+    SUM_FIELDS(struct usage_row),
+};
+static const struct schema schema_usage_row = {
+    "UsageRow", usage_row_fields, COUNT_OF(usage_row_fields), sizeof(struct usage_row)};
+
+struct usage_total {
+    struct usage_sums sums;
+};
+static const struct field usage_total_fields[] = {SUM_FIELDS(struct usage_total)};
+static const struct schema schema_usage_total = {
+    "UsageTotal", usage_total_fields, COUNT_OF(usage_total_fields), sizeof(struct usage_total)};
+
+struct usage_answer {
+    struct nested_list data;
+    bool has_more;
+    struct str next_cursor;
+    struct str from;
+    struct str to;
+    struct str currency;
+    struct usage_total totals;
+};
+#define ANSWER_FIELD(member) offsetof(struct usage_answer, member)
+static const struct field usage_answer_fields[] = {
+    {.name = "data",
+        .kind = FIELD_NESTED_LIST,
+        .offset = ANSWER_FIELD(data),
+        .nested = &schema_usage_row},
+    {.name = "has_more", .kind = FIELD_BOOL, .offset = ANSWER_FIELD(has_more)},
+    {.name = "next_cursor",
+        .kind = FIELD_STRING,
+        .flags = FIELD_NULLABLE,
+        .offset = ANSWER_FIELD(next_cursor)},
+    {.name = "from", .kind = FIELD_STRING, .offset = ANSWER_FIELD(from)},
+    {.name = "to", .kind = FIELD_STRING, .offset = ANSWER_FIELD(to)},
+    {.name = "currency", .kind = FIELD_STRING, .offset = ANSWER_FIELD(currency)},
+    {.name = "totals",
+        .kind = FIELD_NESTED,
+        .offset = ANSWER_FIELD(totals),
+        .nested = &schema_usage_total,
+        .summary = "of all pages"},
+};
+const struct schema schema_usage = {
+    "Usage", usage_answer_fields, COUNT_OF(usage_answer_fields), sizeof(struct usage_answer)};
+
+struct usage_query {
+    struct page_query page;
+    struct str from;
+    struct str to;
+    struct str group_by;
+    struct str model;
+    struct str provider;
+    bool has_agent_id;
+    struct uuid agent_id;
+};
+#define QUERY_FIELD(member) offsetof(struct usage_query, member)
+static const struct field usage_query_fields[] = {
+    PAGE_FIELDS(struct usage_query),
+    {.name = "from",
+        .kind = FIELD_STRING,
+        .offset = QUERY_FIELD(from),
+        .min = DATE_LEN,
+        .max = DATE_LEN,
+        .summary = "the first day, such as 2026-01-31; 29 days before the last unless told"},
+    {.name = "to",
+        .kind = FIELD_STRING,
+        .offset = QUERY_FIELD(to),
+        .min = DATE_LEN,
+        .max = DATE_LEN,
+        .summary = "the last day; today unless told"},
+    {.name = "group_by",
+        .kind = FIELD_STRING,
+        .offset = QUERY_FIELD(group_by),
+        .max = GROUP_BY_MAX_BYTES,
+        .summary = "any of day, model, provider and agent, with commas between; day unless told"},
+    {.name = "model",
+        .kind = FIELD_STRING,
+        .offset = QUERY_FIELD(model),
+        .max = MODEL_NAME_MAX_BYTES},
+    {.name = "provider",
+        .kind = FIELD_STRING,
+        .offset = QUERY_FIELD(provider),
+        .max = PROVIDER_NAME_MAX_BYTES},
+    {.name = "agent_id",
+        .kind = FIELD_UUID,
+        .offset = QUERY_FIELD(agent_id),
+        .has_offset = QUERY_FIELD(has_agent_id)},
+};
+const struct schema query_usage = {
+    "UsageQuery", usage_query_fields, COUNT_OF(usage_query_fields), sizeof(struct usage_query)};
+
+/* --- Days --------------------------------------------------------------------------------------
+ */
+
+static struct str date_of(struct arena *arena, int64_t day)
+{
+    char text[CLOCK_TEXT_LEN];
+    clock_format(day * DAY_US, text);
+    return arena_str(arena, (struct str){text, DATE_LEN});
+}
+
+static enum error take_date(
+    struct call *call, const char *name, struct str date, int64_t fallback, int64_t *out_day)
+{
+    int64_t us;
+    *out_day = fallback;
+    if (str_is_none(date))
+        return OK;
+    if (!clock_parse(arena_printf(call->arena, "%.*sT00:00:00Z", STR_ARG(date)), &us) || us < 0)
+        return problem_fault(
+            &call->problem, str_of(name), "must be a day from 1970 on, such as 2026-01-31");
+    *out_day = us / DAY_US;
+    return OK;
+}
+
+static enum error take_days(struct call *call, struct context *c, struct usage_filter *filter)
+{
+    const struct usage_query *q = call->query;
+    enum error e = take_date(call, "to", q->to, c->now_us / DAY_US, &filter->to_day);
+    int64_t first = filter->to_day >= DEFAULT_DAYS ? filter->to_day - DEFAULT_DAYS + 1 : 0;
+    if (e == OK)
+        e = take_date(call, "from", q->from, first, &filter->from_day);
+    if (e == OK && filter->from_day > filter->to_day)
+        return problem_fault(&call->problem, STR("from"), "must not be after `to`");
+    if (e == OK && filter->to_day - filter->from_day >= USAGE_DAYS_MAX)
+        return problem_fault(
+            &call->problem, STR("from"), "must be at most %d days before `to`", USAGE_DAYS_MAX);
+    return e;
+}
+
+static enum error take_groups(struct call *call, struct usage_filter *filter)
+{
+    const struct usage_query *q = call->query;
+    const struct {
+        const char *name;
+        bool *flag;
+    } groups[] = {{"day", &filter->by_day}, {"model", &filter->by_model},
+        {"provider", &filter->by_provider}, {"agent", &filter->by_agent}};
+    struct str rest = str_is_none(q->group_by) ? STR("day") : q->group_by, word;
+    while (!str_is_none(rest)) {
+        size_t i = 0;
+        str_next_part(&rest, ',', &word);
+        while (i < COUNT_OF(groups) && !str_eq(str_of(groups[i].name), word))
+            i++;
+        if (i == COUNT_OF(groups))
+            return problem_fault(&call->problem, STR("group_by"),
+                "must be any of day, model, provider and agent, with commas between");
+        *groups[i].flag = true;
+    }
+    return OK;
+}
+
+/* --- A page ------------------------------------------------------------------------------------
+ */
+
+/* "DAY:AGENT:LENGTH:MODEL" and the provider, which has the rest. */
+static struct str cursor_of(struct arena *arena, const struct usage_key *key)
+{
+    char agent[UUID_TEXT_LEN];
+    uuid_format(key->agent_id, agent);
+    return cursor_from_text(
+        arena, arena_printf(arena, "%lld:%.*s:%zu:%.*s%.*s", (long long)key->day, UUID_TEXT_LEN,
+                   agent, key->model.len, STR_ARG(key->model), STR_ARG(key->provider)));
+}
+
+static bool read_cursor(struct str text, struct usage_key *out)
+{
+    struct str day, agent, length;
+    int64_t len;
+    str_next_part(&text, ':', &day);
+    str_next_part(&text, ':', &agent);
+    str_next_part(&text, ':', &length);
+    if (str_is_none(text) || !str_to_i64(day, &out->day) || !uuid_parse(agent, &out->agent_id) ||
+        !str_to_i64(length, &len) || len < 0 || (size_t)len > text.len)
+        return false;
+    out->model = str_slice(text, 0, (size_t)len);
+    out->provider = str_slice(text, (size_t)len, text.len);
+    return str_is_utf8(out->model) && str_is_utf8(out->provider);
+}
+
+static struct usage_row *tell_rows(struct arena *arena, const struct usage_filter *filter,
+    const struct usage_group *groups, size_t count)
+{
+    struct usage_row *rows = ARENA_ARRAY(arena, struct usage_row, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct usage_key *key = &groups[i].key;
+        rows[i].sums = groups[i].sums;
+        rows[i].day = filter->by_day ? date_of(arena, key->day) : STR_NONE;
+        rows[i].model = filter->by_model ? key->model : STR_NONE;
+        rows[i].provider = filter->by_provider ? key->provider : STR_NONE;
+        rows[i].has_agent_id = filter->by_agent;
+        rows[i].agent_id = key->agent_id;
+    }
+    return rows;
+}
+
+static enum error take_filter(struct call *call, struct context *c, struct usage_filter *out)
+{
+    const struct usage_query *q = call->query;
+    *out = (struct usage_filter){.model = q->model,
+        .provider = q->provider,
+        .has_agent_id = q->has_agent_id,
+        .agent_id = q->agent_id};
+    enum error e = take_days(call, c, out);
+    return e == OK ? take_groups(call, out) : e;
+}
+
+enum error handle_usage(struct call *call, struct context *c)
+{
+    const struct usage_query *q = call->query;
+    size_t limit = page_limit(&q->page), count = 0;
+    struct usage_group *groups = ARENA_ARRAY(call->arena, struct usage_group, limit);
+    struct usage_filter filter;
+    struct usage_key after;
+    struct str text = STR_NONE;
+    struct usage_answer answer = {0};
+    enum error e = take_filter(call, c, &filter);
+    if (e == OK)
+        e = cursor_to_text(call, q->page.cursor, &text);
+    if (e != OK)
+        return e;
+    if (!str_is_none(text) && !read_cursor(text, &after))
+        return cursor_refused(call);
+    e = usage_report(
+        c, &filter, str_is_none(text) ? NULL : &after, limit, groups, &count, &answer.has_more);
+    if (e == OK)
+        e = usage_total(c, &filter, &answer.totals.sums);
+    if (e == OK)
+        e = usage_currency(c, &answer.currency);
+    if (e != OK)
+        return e;
+    answer.data = (struct nested_list){tell_rows(call->arena, &filter, groups, count), count};
+    if (answer.has_more)
+        answer.next_cursor = cursor_of(call->arena, &groups[count - 1].key);
+    answer.from = date_of(call->arena, filter.from_day);
+    answer.to = date_of(call->arena, filter.to_day);
+    call_answer(call, &schema_usage, &answer, 0);
+    return OK;
+}
+
+/* --- Averages ----------------------------------------------------------------------------------
+ */
+
+struct average_row {
+    bool has_thread_id;
+    bool has_agent_id;
+    struct usage_average average;
+};
+#define AVERAGE_FIELD(member) offsetof(struct average_row, average.member)
+static const struct field average_fields[] = {
+    {.name = "thread_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        .offset = AVERAGE_FIELD(id),
+        .has_offset = offsetof(struct average_row, has_thread_id)},
+    {.name = "agent_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
+        .offset = AVERAGE_FIELD(id),
+        .has_offset = offsetof(struct average_row, has_agent_id),
+        .summary = "the nil id: runs of no agent"},
+    {.name = "runs", .kind = FIELD_INT, .offset = AVERAGE_FIELD(runs)},
+    {.name = "input_tokens", .kind = FIELD_INT, .offset = AVERAGE_FIELD(input_tokens)},
+    {.name = "output_tokens", .kind = FIELD_INT, .offset = AVERAGE_FIELD(output_tokens)},
+    {.name = "avg_tokens",
+        .kind = FIELD_INT,
+        .offset = AVERAGE_FIELD(avg_tokens),
+        .summary = "of input and output a run, rounded"},
+};
+const struct schema schema_usage_average = {
+    "UsageAverage", average_fields, COUNT_OF(average_fields), sizeof(struct average_row)};
+
+static const char *const average_groups[] = {"thread", "agent", NULL};
+struct averages_query {
+    struct page_query page;
+    bool has_days;
+    int64_t days;
+    struct str group_by;
+};
+static const struct field averages_query_fields[] = {
+    PAGE_FIELDS(struct averages_query),
+    {.name = "days",
+        .kind = FIELD_INT,
+        .offset = offsetof(struct averages_query, days),
+        .has_offset = offsetof(struct averages_query, has_days),
+        .min = 1,
+        .max = USAGE_AVERAGE_DAYS_MAX,
+        .summary = "runs that started within the last so many days; 7 unless told"},
+    {.name = "group_by",
+        .kind = FIELD_ENUM,
+        .offset = offsetof(struct averages_query, group_by),
+        .choices = average_groups,
+        .summary = "thread unless told"},
+};
+const struct schema query_usage_averages = {"UsageAveragesQuery", averages_query_fields,
+    COUNT_OF(averages_query_fields), sizeof(struct averages_query)};
+
+static struct str average_cursor(struct arena *arena, const void *item)
+{
+    return cursor_from_uuid(arena, ((const struct average_row *)item)->average.id);
+}
+
+enum error handle_usage_averages(struct call *call, struct context *c)
+{
+    const struct averages_query *q = call->query;
+    size_t limit = page_limit(&q->page), count = 0;
+    struct usage_average *averages = ARENA_ARRAY(call->arena, struct usage_average, limit);
+    bool by_agent = str_eq(q->group_by, STR("agent")), has_after, more;
+    int64_t since = c->now_us - (q->has_days ? q->days : AVERAGE_DAYS) * DAY_US;
+    struct uuid after;
+    enum error e = cursor_to_uuid(call, q->page.cursor, &has_after, &after);
+    if (e == OK)
+        e = usage_averages(
+            c, by_agent, since, has_after ? &after : NULL, limit, averages, &count, &more);
+    if (e != OK)
+        return e;
+    struct average_row *rows = ARENA_ARRAY(call->arena, struct average_row, count);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct average_row){!by_agent, by_agent, averages[i]};
+    call_answer_page(call, &schema_usage_average, rows, count, more, average_cursor);
+    return OK;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bytes of files, in and out. */
+#include "api/files/files_api.h"
+#include "api/resources.h"
+#include "model/files/blobs.h"
+
+/* --- In --------------------------------------------------------------------------------------- */
+
+/* What the request says of the file, but for its bytes. */
+static enum error read_put(struct call *call, struct context *c, struct file_put *out_put)
+{
+    const struct str none_match = STR("If-None-Match");
+    struct str given = http_header(call->request, STR("Content-Type"));
+    struct str condition = http_header(call->request, none_match);
+    *out_put = (struct file_put){.thread_id = call->params[0],
+        .name = call->texts[1],
+        .content_type = files_media_type(given, call->texts[1], call->upload.head),
+        .must_be_new = !str_is_none(condition),
+        .must_exist = str_eq(http_header(call->request, STR("If-Match")), STR("*"))};
+    if (!str_is_none(condition) && !str_eq(condition, STR("*")))
+        return problem_fault(c->problem, none_match, "must be * here: only a new file");
+    return OK;
+}
+
+enum error admit_file_put(struct call *call, struct context *c)
+{
+    struct file_put put;
+    enum error e = read_put(call, c, &put);
+    return e == OK ? file_check_put(c, &put) : e;
+}
+
+enum error handle_file_put(struct call *call, struct context *c)
+{
+    struct blob stored, brought = intake_blob(&call->upload);
+    struct file_put put;
+    struct file file;
+    bool created;
+    enum error e = read_put(call, c, &put);
+    if (e == OK)
+        e = file_check_put(c, &put);
+    if (e == OK)
+        e = blob_adopt(c, &brought, &stored);
+    if (e == OK)
+        e = blob_mend(c, call->api->store, &brought, &stored);
+    if (e != OK)
+        return e;
+    put.sha256 = stored.sha256;
+    put.size_bytes = stored.size_bytes;
+    e = file_put(c, &put, &created, &file);
+    if (e == OK)
+        files_answer(call, &file, created);
+    return e;
+}
+
+/* --- Out -------------------------------------------------------------------------------------- */
+
+struct get_query {
+    bool has_version;
+    int64_t version;
+};
+static const struct field get_fields[] = {
+    {.name = "version",
+        .kind = FIELD_INT,
+        .offset = offsetof(struct get_query, version),
+        .has_offset = offsetof(struct get_query, has_version),
+        .min = 1,
+        .summary = "which one; the newest unless told"},
+};
+const struct schema query_file_get = {"FileQuery", get_fields, 1, sizeof(struct get_query)};
+
+static enum error answer_version(struct call *call, struct context *c, int64_t version)
+{
+    struct file_version v;
+    enum error e = file_get_version(c, call->params[0], call->texts[1], version, &v);
+    if (e != OK)
+        return e;
+    call_add_header(
+        call, STR("Cairn-File-Version"), arena_printf(call->arena, "%lld", (long long)v.version));
+    struct blob blob = {.id = v.blob_id, .sha256 = v.hash, .size_bytes = v.size_bytes};
+    struct download_facts facts = {.content_type = v.content_type,
+        .file_name = call->texts[1],
+        .etag = arena_printf(call->arena, "\"%lld\"", (long long)v.version),
+        .last_modified_us = v.created_at};
+    return call_answer_blob(call, &blob, &facts);
+}
+
+enum error handle_file_get(struct call *call, struct context *c)
+{
+    const struct get_query *q = call->query;
+    return answer_version(call, c, q->has_version ? q->version : 0);
+}
+
+enum error handle_file_version_get(struct call *call, struct context *c)
+{
+    return answer_version(call, c, call->numbers[2]);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two versions of a text, line by line. */
+#include "api/files/files_api.h"
+#include "api/resources.h"
+#include "base/diff.h"
+#include "model/files/blobs.h"
+
+enum {
+    DIFF_MAX_BYTES = 4 * 1024 * 1024, /* of one version */
+    DIFF_CONTEXT_MAX = 10,
+    DIFF_MEMORY_BYTES = 64 * 1024 * 1024, /* enough for the largest texts */
+};
+
+static const char *const formats[] = {"json", "text", NULL};
+
+struct diff_query {
+    bool has_from;
+    int64_t from;
+    bool has_to;
+    int64_t to;
+    struct str format;
+    bool has_context;
+    int64_t context;
+};
+#define QUERY_FIELD(member) offsetof(struct diff_query, member)
+static const struct field query_fields[] = {
+    {.name = "from",
+        .kind = FIELD_INT,
+        .offset = QUERY_FIELD(from),
+        .has_offset = QUERY_FIELD(has_from),
+        .min = 1,
+        .summary = "the old version; the one before `to` unless told"},
+    {.name = "to",
+        .kind = FIELD_INT,
+        .offset = QUERY_FIELD(to),
+        .has_offset = QUERY_FIELD(has_to),
+        .min = 1,
+        .summary = "the new version; the newest unless told"},
+    {.name = "format",
+        .kind = FIELD_ENUM,
+        .offset = QUERY_FIELD(format),
+        .choices = formats,
+        .summary = "text: a unified diff, as Accept: text/x-diff asks for too"},
+    {.name = "context",
+        .kind = FIELD_INT,
+        .offset = QUERY_FIELD(context),
+        .has_offset = QUERY_FIELD(has_context),
+        .max = DIFF_CONTEXT_MAX,
+        .summary = "unchanged lines around each change; 3 unless told"},
+};
+const struct schema query_file_diff = {
+    "FileDiffQuery", query_fields, COUNT_OF(query_fields), sizeof(struct diff_query)};
+
+struct hunk {
+    int64_t from_start, from_lines, to_start, to_lines;
+    struct str_list lines;
+};
+#define HUNK_FIELD(member) offsetof(struct hunk, member)
+static const struct field hunk_fields[] = {
+    {.name = "from_start", .kind = FIELD_INT, .offset = HUNK_FIELD(from_start)},
+    {.name = "from_lines", .kind = FIELD_INT, .offset = HUNK_FIELD(from_lines)},
+    {.name = "to_start", .kind = FIELD_INT, .offset = HUNK_FIELD(to_start)},
+    {.name = "to_lines", .kind = FIELD_INT, .offset = HUNK_FIELD(to_lines)},
+    {.name = "lines",
+        .kind = FIELD_STRINGS,
+        .offset = HUNK_FIELD(lines),
+        .summary = "each behind a blank, - or +; \\ tells that the text ends without a newline"},
+};
+static const struct schema schema_hunk = {
+    "FileDiffHunk", hunk_fields, COUNT_OF(hunk_fields), sizeof(struct hunk)};
+
+struct diff_answer {
+    struct str name;
+    int64_t from, to, added, removed;
+    struct nested_list hunks;
+};
+#define DIFF_FIELD(member) offsetof(struct diff_answer, member)
+static const struct field diff_fields[] = {
+    {.name = "name", .kind = FIELD_STRING, .offset = DIFF_FIELD(name)},
+    {.name = "from", .kind = FIELD_INT, .offset = DIFF_FIELD(from)},
+    {.name = "to", .kind = FIELD_INT, .offset = DIFF_FIELD(to)},
+    {.name = "added", .kind = FIELD_INT, .offset = DIFF_FIELD(added), .summary = "lines"},
+    {.name = "removed", .kind = FIELD_INT, .offset = DIFF_FIELD(removed), .summary = "lines"},
+    {.name = "hunks",
+        .kind = FIELD_NESTED_LIST,
+        .offset = DIFF_FIELD(hunks),
+        .nested = &schema_hunk},
+};
+const struct schema schema_file_diff = {
+    "FileDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct diff_answer)};
+
+/* --- The texts -------------------------------------------------------------------------------- */
+
+static enum error read_text(
+    struct call *call, struct context *c, const struct file_version *v, struct str *out_text)
+{
+    struct blob blob = {.id = v->blob_id, .sha256 = v->hash, .size_bytes = v->size_bytes};
+    if (v->size_bytes > DIFF_MAX_BYTES)
+        return problem_set(c->problem, ERR_CONFLICT,
+            "version %lld has %lld bytes; texts of at most %d can be compared",
+            (long long)v->version, (long long)v->size_bytes, DIFF_MAX_BYTES);
+    enum error e = blob_read(c, call->api->store, &blob, out_text);
+    if (e == OK && (!str_is_utf8(*out_text) || str_has_byte(*out_text, '\0')))
+        return problem_set(c->problem, ERR_CONFLICT,
+            "version %lld is no text: only UTF-8 without U+0000 can be compared",
+            (long long)v->version);
+    return e;
+}
+
+/* The versions that are meant. */
+static enum error find_versions(struct call *call, struct context *c, struct file_version *out_from,
+    struct file_version *out_to)
+{
+    const struct diff_query *q = call->query;
+    size_t count;
+    bool more;
+    enum error e =
+        file_get_version(c, call->params[0], call->texts[1], q->has_to ? q->to : 0, out_to);
+    if (e != OK)
+        return e;
+    if (q->has_from)
+        return file_get_version(c, call->params[0], call->texts[1], q->from, out_from);
+    e = file_list_versions(
+        c, call->params[0], call->texts[1], out_to->version, 1, out_from, &count, &more);
+    if (e == OK && count == 0)
+        return problem_set(c->problem, ERR_CONFLICT,
+            "there is no version before %lld to compare it with", (long long)out_to->version);
+    return e;
+}
+
+/* --- The answer ------------------------------------------------------------------------------- */
+
+static bool wants_text(const struct call *call)
+{
+    const struct diff_query *q = call->query;
+    if (!str_is_none(q->format))
+        return str_eq(q->format, STR("text"));
+    return http_header_lists(call->request, STR("Accept"), STR("text/x-diff"));
+}
+
+static void answer_text(struct call *call, const struct diff *diff, int64_t from, int64_t to)
+{
+    struct str name = call->texts[1];
+    call->content_type = STR("text/x-diff; charset=utf-8");
+    if (diff->n_added + diff->n_removed == 0)
+        return;
+    buf_printf(&call->out, "--- %.*s\tversion %lld\n+++ %.*s\tversion %lld\n", STR_ARG(name),
+        (long long)from, STR_ARG(name), (long long)to);
+    diff_print(diff, &call->out);
+}
+
+static void fill_hunk(
+    struct call *call, const struct diff *diff, struct diff_hunk *h, struct hunk *out)
+{
+    size_t most = 2 * (h->old_to - h->old_from + h->new_to - h->new_from);
+    struct diff_line line;
+    *out = (struct hunk){.from_start = (int64_t)diff_start(h->old_from, h->old_to),
+        .from_lines = (int64_t)(h->old_to - h->old_from),
+        .to_start = (int64_t)diff_start(h->new_from, h->new_to),
+        .to_lines = (int64_t)(h->new_to - h->new_from),
+        .lines.items = ARENA_ARRAY(call->arena, struct str, most)};
+    while (diff_next_line(diff, h, &line)) {
+        out->lines.items[out->lines.count++] =
+            arena_printf(call->arena, "%c%.*s", line.sign, STR_ARG(line.text));
+        if (!line.has_newline)
+            out->lines.items[out->lines.count++] = STR("\\ No newline at end of file");
+    }
+}
+
+static void answer_json(struct call *call, const struct diff *diff, int64_t from, int64_t to)
+{
+    struct diff_hunk h = {0};
+    struct diff_answer answer = {.name = call->texts[1],
+        .from = from,
+        .to = to,
+        .added = (int64_t)diff->n_added,
+        .removed = (int64_t)diff->n_removed};
+    while (diff_next_hunk(diff, &h))
+        answer.hunks.count++;
+    struct hunk *hunks = ARENA_ARRAY(call->arena, struct hunk, answer.hunks.count);
+    answer.hunks.items = hunks;
+    h = (struct diff_hunk){0};
+    for (size_t i = 0; diff_next_hunk(diff, &h); i++)
+        fill_hunk(call, diff, &h, &hunks[i]);
+    call_answer(call, &schema_file_diff, &answer, 0);
+}
+
+enum error handle_file_diff(struct call *call, struct context *c)
+{
+    struct file_version from, to;
+    struct str before, after;
+    struct diff diff;
+    const struct diff_query *q = call->query;
+    if (call->arena->budget_bytes < DIFF_MEMORY_BYTES)
+        call->arena->budget_bytes = DIFF_MEMORY_BYTES;
+    enum error e = find_versions(call, c, &from, &to);
+    if (e == OK)
+        e = read_text(call, c, &from, &before);
+    if (e == OK)
+        e = read_text(call, c, &to, &after);
+    if (e != OK)
+        return e;
+    if (!diff_compute(call->arena, before, after, &diff))
+        return problem_set(
+            c->problem, ERR_CONFLICT, "texts of at most %d lines can be compared", DIFF_MAX_LINES);
+    if (q->has_context)
+        diff.context = (size_t)q->context;
+    if (wants_text(call))
+        answer_text(call, &diff, from.version, to.version);
+    else
+        answer_json(call, &diff, from.version, to.version);
+    if (arena_is_over(call->arena))
+        return problem_set(c->problem, ERR_ANSWER_LARGE,
+            "as JSON the difference is too large: ask for format=text, which always fits");
+    return OK;
+}

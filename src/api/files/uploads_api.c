@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resumable uploads. */
+#include "api/files/files_api.h"
+#include "api/resources.h"
+
+#define UPLOAD_FIELD(member) offsetof(struct file_upload, member)
+enum { UPLOAD_BODY_FIELDS = 5 };
+static const struct field upload_fields[] = {
+    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = UPLOAD_FIELD(id)},
+    {.name = "name",
+        .kind = FIELD_STRING,
+        .offset = UPLOAD_FIELD(name),
+        .min = 1,
+        .max = FILE_NAME_MAX_BYTES,
+        .summary = "of the file that it becomes a version of"},
+    {.name = "size_bytes",
+        .kind = FIELD_INT,
+        .offset = UPLOAD_FIELD(size_bytes),
+        .min = 1,
+        .max = FILE_UPLOAD_MAX_BYTES,
+        .summary = "of the whole"},
+    {.name = "content_type",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = UPLOAD_FIELD(content_type),
+        .min = 1,
+        .max = FILE_TYPE_MAX_BYTES,
+        .summary = "guessed by the name unless told"},
+    {.name = "expected_version",
+        .kind = FIELD_INT,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = UPLOAD_FIELD(expected_version),
+        .has_offset = UPLOAD_FIELD(has_expected_version),
+        .summary = "what the file's version must be when it is completed; 0: no file is there"},
+    {.name = "sha256",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = UPLOAD_FIELD(sha256),
+        .min = 2 * SHA256_LEN,
+        .max = 2 * SHA256_LEN,
+        .summary = "of the whole, in hexadecimal: what came is compared with it"},
+    {.name = "thread_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_READ_ONLY,
+        .offset = UPLOAD_FIELD(thread_id)},
+    {.name = "offset_bytes",
+        .kind = FIELD_INT,
+        .flags = FIELD_READ_ONLY,
+        .offset = UPLOAD_FIELD(offset_bytes),
+        .summary = "how much has come: where to go on"},
+    {.name = "created_by",
+        .kind = FIELD_STRING,
+        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
+        .offset = UPLOAD_FIELD(created_by)},
+    {.name = "created_at",
+        .kind = FIELD_TIME,
+        .flags = FIELD_READ_ONLY,
+        .offset = UPLOAD_FIELD(created_at)},
+    {.name = "updated_at",
+        .kind = FIELD_TIME,
+        .flags = FIELD_READ_ONLY,
+        .offset = UPLOAD_FIELD(updated_at)},
+    {.name = "expires_at",
+        .kind = FIELD_TIME,
+        .flags = FIELD_READ_ONLY,
+        .offset = UPLOAD_FIELD(expires_at),
+        .summary = "when it goes, unless more comes before"},
+};
+const struct schema schema_upload = {
+    "Upload", upload_fields, COUNT_OF(upload_fields), sizeof(struct file_upload)};
+const struct schema schema_upload_create = {
+    "UploadCreate", &upload_fields[1], UPLOAD_BODY_FIELDS, sizeof(struct file_upload)};
+
+struct uploads_query {
+    struct page_query page;
+};
+static const struct field uploads_query_fields[] = {PAGE_FIELDS(struct uploads_query)};
+const struct schema query_uploads = {"UploadsQuery", uploads_query_fields,
+    COUNT_OF(uploads_query_fields), sizeof(struct uploads_query)};
+
+/* Lease time is no time of day. */
+static void tell_times(const struct context *c, struct file_upload *upload)
+{
+    upload->expires_at = c->now_us + (upload->expires_at - c->lease_now_us);
+}
+
+void uploads_answer(struct call *call, const struct context *c, const struct file_upload *upload)
+{
+    struct file_upload told = *upload;
+    tell_times(c, &told);
+    call_add_header(call, STR("Upload-Offset"),
+        arena_printf(call->arena, "%lld", (long long)told.offset_bytes));
+    call_add_header(
+        call, STR("Upload-Length"), arena_printf(call->arena, "%lld", (long long)told.size_bytes));
+    call_answer(call, &schema_upload, &told, 0);
+}
+
+enum error handle_upload_create(struct call *call, struct context *c)
+{
+    struct file_upload upload = *(const struct file_upload *)call->input;
+    if ((uint64_t)upload.size_bytes > call->api->upload_max_bytes)
+        return problem_fault(c->problem, STR("/size_bytes"),
+            "must be at most %llu: the server takes no larger file",
+            (unsigned long long)call->api->upload_max_bytes);
+    upload.thread_id = call->params[0];
+    upload.content_type = files_media_type(upload.content_type, upload.name, STR_NONE);
+    enum error e = file_upload_create(c, &upload);
+    if (e == OK)
+        uploads_answer(call, c, &upload);
+    return e;
+}
+
+static struct str cursor_of(struct arena *arena, const void *item)
+{
+    return cursor_from_uuid(arena, ((const struct file_upload *)item)->id);
+}
+
+enum error handle_upload_list(struct call *call, struct context *c)
+{
+    const struct uploads_query *q = call->query;
+    size_t limit = page_limit(&q->page), count;
+    struct file_upload *uploads = ARENA_ARRAY(call->arena, struct file_upload, limit);
+    struct uuid before = UUID_NIL;
+    bool has_before = false, more;
+    enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
+    if (e == OK)
+        e = file_upload_list(c, call->params[0], has_before, before, limit, uploads, &count, &more);
+    for (size_t i = 0; e == OK && i < count; i++)
+        tell_times(c, &uploads[i]);
+    if (e == OK)
+        call_answer_page(call, &schema_upload, uploads, count, more, cursor_of);
+    return e;
+}
+
+enum error handle_upload_get(struct call *call, struct context *c)
+{
+    struct file_upload upload;
+    enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
+    if (e == OK)
+        uploads_answer(call, c, &upload);
+    return e;
+}
+
+enum error handle_upload_delete(struct call *call, struct context *c)
+{
+    enum error e = file_upload_delete(c, call->params[0], call->params[1]);
+    if (e == OK)
+        call_answer_nothing(call);
+    return e;
+}
+
+/* --- Bytes ------------------------------------------------------------------------------------ */
+
+struct append_query {
+    bool has_offset;
+    int64_t offset;
+};
+static const struct field append_fields[] = {
+    {.name = "offset",
+        .kind = FIELD_INT,
+        .offset = offsetof(struct append_query, offset),
+        .has_offset = offsetof(struct append_query, has_offset),
+        .max = FILE_UPLOAD_MAX_BYTES,
+        .summary = "where the bytes belong, for who cannot send the header Upload-Offset"},
+};
+const struct schema query_upload_append = {
+    "UploadAppendQuery", append_fields, 1, sizeof(struct append_query)};
+
+static enum error read_offset(struct call *call, int64_t *out_offset)
+{
+    const struct append_query *q = call->query;
+    const struct str name = STR("Upload-Offset");
+    struct str given = http_header(call->request, name);
+    if (str_is_none(given) && !q->has_offset)
+        return problem_fault(&call->problem, name, "must say where the bytes belong");
+    *out_offset = q->offset;
+    if (str_is_none(given))
+        return OK;
+    if (http_header_count(call->request, name) > 1 || !str_to_i64(given, out_offset) ||
+        *out_offset < 0)
+        return problem_fault(&call->problem, name, "must be one whole number from 0");
+    if (q->has_offset && q->offset != *out_offset)
+        return problem_fault(&call->problem, name, "must be the same as ?offset=");
+    return OK;
+}
+
+enum error admit_upload_append(struct call *call, struct context *c)
+{
+    struct file_upload upload;
+    int64_t offset;
+    enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
+    if (e == OK)
+        e = file_upload_check_writer(c, &upload);
+    if (e == OK)
+        e = read_offset(call, &offset);
+    if (e == OK)
+        e = file_upload_check_offset(c, &upload, offset);
+    if (e == OK && upload.offset_bytes == upload.size_bytes)
+        e = problem_set(c->problem, ERR_CONFLICT, "all bytes have come: complete the upload");
+    if (e != OK)
+        return e;
+    call->upload.is_resumed = true;
+    call->upload.upload_id = upload.id;
+    call->upload.id = upload.content_id;
+    call->upload.offset = (uint64_t)upload.offset_bytes;
+    call->upload.max_bytes = (uint64_t)(upload.size_bytes - upload.offset_bytes);
+    call->upload.whole_bytes = (uint64_t)upload.size_bytes;
+    return OK;
+}
+
+enum error handle_upload_append(struct call *call, struct context *c)
+{
+    const struct intake *in = &call->upload;
+    const struct file_upload_piece piece = {.writer = in->writer,
+        .size_bytes = (int64_t)in->size_bytes,
+        .is_whole = in->has_whole,
+        .hash = in->whole,
+        .sealed_id = in->sealed_id};
+    struct file_upload upload;
+    enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
+    if (e == OK)
+        e = file_upload_check_offset(c, &upload, (int64_t)in->offset);
+    if (e == OK)
+        e = file_upload_advance(c, &upload, &piece);
+    if (e == OK)
+        uploads_answer(call, c, &upload);
+    return e;
+}
+
+enum error handle_upload_complete(struct call *call, struct context *c)
+{
+    struct file_upload upload;
+    struct file file;
+    bool created;
+    enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
+    if (e == OK)
+        e = file_upload_complete(c, &upload, &created, &file);
+    if (e == OK)
+        files_answer(call, &file, created);
+    return e;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One call of the API, from HTTP or in-process: the request, the job that carries it out, and the
+ * answer. call_route and call_decode match and decode (on the caller's thread), call_submit hands
+ * it to the store, `done` is called on a store thread once the answer is final and durable. Every
+ * string of a call lives in its arena, except the answer's body, which is in `out`.
+ *
+ * The store may run the job several times. Each run starts from what call_submit found: handlers
+ * change nothing of the request, and what they allocate goes with their run.
+ */
+#ifndef API_HTTP_CALL_H
+#define API_HTTP_CALL_H
+
+#include "api/http/download.h"
+#include "api/http/intake.h"
+#include "api/http/rate_limit.h"
+#include "api/http/route.h"
+#include "base/buf.h"
+#include "model/threads/threads.h"
+#include "net/http.h"
+
+enum {
+    CALL_MAX_HEADERS = 16,
+    CALL_ANSWER_MAX_BYTES = 64 * 1024 * 1024,
+    CALL_MAX_WAIT_S = 60,
+    CALL_REQUEST_ID_MAX_BYTES = 128,
+};
+
+struct api {
+    struct store *store;
+    /* Without any key the default tenant is open: only when listening on loopback. */
+    bool may_be_open;
+    uint64_t upload_max_bytes; /* of the body of an upload, unless its route says otherwise */
+    struct rate_limiter *rate_limiter;
+    struct api_metrics *metrics;
+    struct buf openapi; /* the document, made once */
+};
+
+struct call {
+    struct store_job job;
+    struct api *api;
+    struct arena *arena;
+
+    /* The request. */
+    const struct http_request *request;
+    const struct route *route;
+    /* The path's parameters by their place: each in the array of its kind. */
+    struct uuid params[ROUTE_MAX_PARAMS];
+    int64_t numbers[ROUTE_MAX_PARAMS];
+    struct str texts[ROUTE_MAX_PARAMS];
+    struct str request_id;
+    struct str secret; /* of Authorization or the WebSocket's protocol; STR_NONE */
+    struct str body;
+    struct json_doc doc; /* the parsed body */
+    void *input;         /* the body decoded by route->body */
+    void *query;         /* the parameters decoded by route->query */
+    struct str metadata_keys[THREAD_METADATA_FILTERS];
+    struct str metadata_values[THREAD_METADATA_FILTERS];
+    bool json_patch;    /* the patch is RFC 6902, else RFC 7396 */
+    bool is_json;       /* of a raw body: it is JSON, and parsed */
+    bool may_lag;       /* the client takes an answer from a replica */
+    bool refused_early; /* the request itself is bad: only authenticate, then say so */
+
+    /* Of a ROUTE_UPLOAD. */
+    bool is_admitting; /* the job is the admission, or it was the last job */
+    bool is_admitted;
+    struct intake upload;
+    void *prepared; /* what the route's `prepare` has left */
+
+    /* What each run of the job starts from. */
+    struct arena_mark mark;
+    struct problem *early; /* what is wrong with the request; when refused_early */
+    bool
+        must_be_fresh; /* a replica must not answer: what a principal may do has to be the newest */
+    bool is_counted;   /* by the rate limit: however often it runs, it is one request */
+    struct rate_verdict rate;
+
+    /* Who asked, once known. */
+    struct uuid tenant_id;
+    bool has_key;
+    struct uuid key_id;   /* also of a key that was refused */
+    struct str principal; /* for whom it is done; STR_NONE: for the whole tenant */
+    const char *denied;   /* worth an audit record: "key.refused"; NULL */
+    bool has_expiry;
+    int64_t expires_at;
+
+    /* The answer. */
+    struct problem problem;
+    int status;
+    struct http_header headers[CALL_MAX_HEADERS];
+    size_t n_headers;
+    struct str content_type;
+    struct buf out;
+    struct buf out_replay;    /* what a replay answers, where it must differ: no secrets */
+    bool nothing_yet;         /* a long poll found nothing and may wait for more */
+    struct download download; /* instead of `out` */
+    bool is_bytes;            /* not JSON: also when there are none */
+    void *admitted;           /* what the handler of a stream leaves for the stream */
+
+    /* Between the halves of the job. */
+    struct context *context;
+    struct idempotency *idempotency;
+    /* A handler that has only sent its statements leaves the answer to this. */
+    enum error (*later)(struct call *call, struct context *c);
+    void *later_data;
+
+    void (*done)(struct call *call);
+    void *data; /* the caller's */
+};
+
+void call_init(
+    struct call *call, struct api *api, struct arena *arena, const struct http_request *request);
+void call_deinit(struct call *call);
+
+/* Finds the route and checks what can be checked without a body. False: the answer is ready. */
+MUST_CHECK bool call_route(struct call *call);
+/* Decodes parameters and body; what is wrong with them is told after authentication. */
+void call_decode(struct call *call, struct str body);
+/* Runs the handler: at once for static routes, else as a job; then `done`. */
+void call_submit(struct call *call);
+/* Of a ROUTE_UPLOAD, after call_decode without a body: whether the bytes may come. `done` with
+ * is_admitted, or with the refusal as the answer. */
+void call_admit(struct call *call);
+/* Makes a finished call ready to be submitted again. */
+void call_rewind(struct call *call);
+
+/* The answer is this problem. */
+void call_refuse(struct call *call, enum error e);
+void call_add_header(struct call *call, struct str name, struct str value);
+
+/* --- For handlers --------------------------------------------------------------------------- */
+
+/* Answers one object; `version` 0 for objects without one. */
+void call_answer(
+    struct call *call, const struct schema *schema, const void *object, int64_t version);
+/* Answers {"data":[…],"has_more":…,"next_cursor":…}. */
+void call_answer_page(struct call *call, const struct schema *schema, const void *items,
+    size_t count, bool more, struct str (*cursor_of)(struct arena *arena, const void *item));
+/* Answers bytes of any type. */
+void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version);
+/* No content. */
+void call_answer_nothing(struct call *call);
+/* Changes `object` (of route->body) by the patch in the body; the result is decoded into out. */
+MUST_CHECK enum error call_apply_patch(struct call *call, const void *object, void *out);
+
+/* Cursors of lists by id: opaque on the wire. */
+struct str cursor_from_uuid(struct arena *arena, struct uuid id);
+MUST_CHECK enum error cursor_to_uuid(
+    struct call *call, struct str cursor, bool *out_has, struct uuid *out_id);
+
+/* Of lists by name: any text that is in the path or in the database. */
+struct str cursor_from_text(struct arena *arena, struct str text);
+/* STR_NONE stays what it is. */
+MUST_CHECK enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text);
+/* Of lists by number, from 1: without a cursor 0. */
+struct str cursor_from_number(struct arena *arena, int64_t number);
+MUST_CHECK enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number);
+enum error cursor_refused(struct call *call);
+
+/* The problem document of a call that never was one: a malformed request. */
+struct str problem_document(
+    struct arena *arena, const struct problem *problem, struct str request_id, int status);
+
+#endif

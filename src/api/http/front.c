@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/front.h"
+
+#include "api/http/answer.h"
+#include "api/http/metrics.h"
+#include "api/http/poll.h"
+#include "api/http/receive.h"
+#include "api/http/send.h"
+#include "api/http/stream.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Per loop. */
+struct lane {
+    struct front *front;
+    struct loop *loop;
+    struct watchers *watchers;
+    struct loop_task task; /* drain and detach */
+};
+
+struct front {
+    struct front_config config;
+    struct http_server *server;
+    struct lane *lanes;
+    size_t n_lanes;
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    size_t n_pending;
+    size_t n_transfers; /* uploads and downloads, which need the store to end */
+};
+
+/* One exchange and its call, in the exchange's arena. */
+struct visit {
+    struct call call;
+    struct poll poll;
+    struct arena rerun_arena; /* of the newest run again: waiting long takes no more memory */
+    struct loop_task task;
+    struct receipt receipt;
+    bool has_receipt;
+    struct dispatch *dispatch; /* NULL: none */
+    struct lane *lane;
+    struct http_exchange *x;
+    struct str origin; /* to be allowed in the answer; STR_NONE */
+    int64_t start_us;
+};
+
+static struct visit *visit_of(struct call *call)
+{
+    return CONTAINER_OF(call, struct visit, call);
+}
+
+/* --- Answering ------------------------------------------------------------------------------ */
+
+static void add_common(struct header_list *list, const struct visit *v)
+{
+    header_add_common(list, &v->call);
+    if (str_is_none(v->origin))
+        return;
+    header_add(list, STR("Access-Control-Allow-Origin"), v->origin);
+    header_add(list, STR("Vary"), STR("Origin"));
+    header_add(list, STR("Access-Control-Expose-Headers"),
+        STR("Cairn-Version, ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, "
+            "Idempotency-Replayed, Accept-Ranges, Content-Range, Content-Disposition, "
+            "Repr-Digest"));
+}
+
+/* What an agent keeps for itself is in no log, also not its keys. */
+static struct str path_to_log(const struct call *call)
+{
+    const unsigned private = SCOPE_STORAGE_READ | SCOPE_STORAGE_WRITE;
+    bool hidden = call->route != NULL && ((unsigned)call->route->scope & private) != 0;
+    return hidden ? str_of(call->route->path) : call->request->path;
+}
+
+static void log_visit(const struct visit *v)
+{
+    const struct call *call = &v->call;
+    /* A balancer asks again and again; that the database is away has been told, and so has that
+     * the disk is full. */
+    bool told = call->route != NULL && (call->route->flags & ROUTE_PROBE);
+    told = told || (call->problem.code == ERR_STORAGE_FULL && !store_is_shared(call->api->store));
+    enum log_level level = call->status >= 500 && !told ? LOG_ERROR : LOG_DEBUG;
+    if (!log_is_on(level))
+        return;
+    LOG(level, "request", LOG_STR("method", call->request->method),
+        LOG_STR("path", path_to_log(call)), LOG_I64("status", call->status),
+        LOG_STR("request_id", call->request_id), LOG_STR("detail", call->problem.detail),
+        LOG_I64("took_us", clock_steady_us() - v->start_us));
+}
+
+/* The last use of the visit: the exchange's arena may go with the release. */
+static void leave(struct visit *v)
+{
+    call_deinit(&v->call);
+    arena_deinit(&v->rerun_arena);
+    http_exchange_release(v->x);
+}
+
+static void on_poll_closed(struct poll *p)
+{
+    leave(CONTAINER_OF(p, struct visit, poll));
+}
+
+/* While a job works for the visit, its memory stays; finished() cleans up then. */
+static void on_exchange_end(struct http_exchange *x)
+{
+    struct visit *v = http_exchange_data(x);
+    if (v->has_receipt)
+        receipt_client_left(&v->receipt);
+    else if (!v->poll.running)
+        poll_finish(&v->poll);
+}
+
+static void answer(struct visit *v)
+{
+    struct call *call = &v->call;
+    struct header_list list = {.count = 0};
+    add_common(&list, v);
+    header_add_of_call(&list, call);
+    log_visit(v);
+    http_reply(v->x, &(struct http_answer){.status = call->status,
+                         .headers = list.items,
+                         .n_headers = list.count,
+                         .body = buf_str(&call->out)});
+}
+
+static void start_stream(struct visit *v)
+{
+    struct header_list list = {.count = 0};
+    add_common(&list, v);
+    bool sse = v->call.route->mode == ROUTE_SSE;
+    if (sse) {
+        header_add(&list, STR("Content-Type"), STR("text/event-stream; charset=utf-8"));
+        header_add(&list, STR("X-Accel-Buffering"), STR("no"));
+    }
+    log_visit(v);
+    if (sse && str_eq(v->call.request->method, STR("HEAD"))) {
+        http_reply(v->x,
+            &(struct http_answer){.status = 200, .headers = list.items, .n_headers = list.count});
+        return;
+    }
+    struct http_exchange *x = v->x;
+    /* The arena, and with it the visit, ends with the start of the stream. */
+    struct call call = v->call;
+    stream_start(v->lane->watchers, x, &call, list.items, list.count);
+    buf_deinit(&call.out);
+    buf_deinit(&call.out_replay);
+    http_exchange_release(x);
+}
+
+/* --- Bytes in and out ----------------------------------------------------------------------- */
+
+static void count_transfer(struct front *f, bool begins)
+{
+    pthread_mutex_lock(&f->mutex);
+    f->n_transfers = begins ? f->n_transfers + 1 : f->n_transfers - 1;
+    if (f->n_transfers == 0)
+        pthread_cond_signal(&f->cond);
+    pthread_mutex_unlock(&f->mutex);
+}
+
+static void finished(struct visit *v);
+
+static void on_receipt_ended(struct receipt *r)
+{
+    struct visit *v = CONTAINER_OF(r, struct visit, receipt);
+    v->has_receipt = false;
+    count_transfer(v->lane->front, false);
+    finished(v);
+}
+
+static void on_received(struct receipt *r, enum error e)
+{
+    struct visit *v = CONTAINER_OF(r, struct visit, receipt);
+    struct call *call = &v->call;
+    if (e == OK) {
+        call_submit(call);
+        return;
+    }
+    call->is_admitted = false;
+    intake_explain(call, e);
+    call_refuse(call, e == ERR_CANCELLED ? ERR_UNAVAILABLE : e);
+    metrics_count(call->api->metrics, call->route, call->status);
+    receipt_end(r, on_receipt_ended);
+}
+
+static void on_run(struct http_exchange *x, struct str run, bool last)
+{
+    struct visit *v = http_exchange_data(x);
+    receipt_take(&v->receipt, run, last);
+}
+
+static bool has_body(const struct http_request *r)
+{
+    return r->chunked || (r->has_length && r->content_length > 0);
+}
+
+static void start_upload(struct visit *v)
+{
+    struct call *call = &v->call;
+    uint64_t limit = intake_limit(call);
+    call->is_admitted = false;
+    if (call->request->has_length && call->request->content_length > limit) {
+        call_refuse(call, intake_refuse_large(call));
+        metrics_count(call->api->metrics, call->route, call->status);
+        answer(v);
+        return;
+    }
+    v->has_receipt = true;
+    v->poll.running = true;
+    count_transfer(v->lane->front, true);
+    receipt_start(&v->receipt, v->x, call, on_received);
+    if (has_body(call->request))
+        http_stream_body(v->x, limit, on_run);
+    else
+        receipt_take(&v->receipt, STR(""), true);
+}
+
+static void on_download_ended(void *data)
+{
+    count_transfer(data, false);
+}
+
+static void refuse_download(struct visit *v, enum error e)
+{
+    struct call *call = &v->call;
+    if (e == ERR_DAMAGED)
+        problem_set(&call->problem, e,
+            "the content is not what was stored: cairn check tells what is damaged, a backup has "
+            "it whole");
+    call_refuse(call, e);
+    answer(v);
+}
+
+static void on_download_ready(void *data, enum error e)
+{
+    struct visit *v = data;
+    struct front *f = v->lane->front;
+    struct dispatch *d = v->dispatch;
+    v->poll.running = false;
+    if (e != OK || !http_exchange_is_open(v->x)) {
+        dispatch_destroy(d);
+        count_transfer(f, false);
+        if (http_exchange_is_open(v->x))
+            refuse_download(v, e);
+        else
+            poll_finish(&v->poll);
+        return;
+    }
+    struct header_list list = {.count = 0};
+    int status = v->call.status;
+    add_common(&list, v);
+    header_add_of_call(&list, &v->call);
+    log_visit(v);
+    /* The arena, and with it the visit, ends with the start of the stream. */
+    call_deinit(&v->call);
+    arena_deinit(&v->rerun_arena);
+    dispatch_start(d, status, list.items, list.count, on_download_ended, f);
+}
+
+static void start_download(struct visit *v)
+{
+    struct call *call = &v->call;
+    if (str_eq(call->request->method, STR("HEAD"))) {
+        struct header_list list = {.count = 0};
+        add_common(&list, v);
+        header_add_of_call(&list, call);
+        log_visit(v);
+        http_reply(v->x, &(struct http_answer){.status = call->status,
+                             .headers = list.items,
+                             .n_headers = list.count,
+                             .body = {"", (size_t)call->download.size_bytes}});
+        return;
+    }
+    v->poll.running = true;
+    count_transfer(v->lane->front, true);
+    v->dispatch = dispatch_create(v->x, call, on_download_ready, v);
+}
+
+/* --- A call's way through ------------------------------------------------------------------- */
+
+static void prepare_poll(struct visit *v)
+{
+    struct poll *p = &v->poll;
+    p->interest = interest_of(&v->call);
+    p->watch.tenant_id = p->interest.tenant_id;
+    p->watch.topic = p->interest.topic;
+    p->watch.by_time = p->interest.by_time;
+}
+
+/* Who waits and leaves is let go: a run must not be claimed for nobody. */
+static void end_with_client(struct visit *v)
+{
+    v->poll.running = true; /* keeps the visit while it is found out */
+    http_exchange_end_on_eof(v->x);
+    v->poll.running = false;
+}
+
+static void finished(struct visit *v)
+{
+    struct call *call = &v->call;
+    if (v->has_receipt) { /* what was not adopted goes before the answer does */
+        receipt_end(&v->receipt, on_receipt_ended);
+        return;
+    }
+    v->poll.running = false;
+    bool nothing = call->nothing_yet && call->status < 300;
+    int64_t wait_s = nothing ? call_wait_s(call) : 0;
+    if (wait_s > 0)
+        end_with_client(v);
+    if (!http_exchange_is_open(v->x)) {
+        poll_finish(&v->poll);
+        return;
+    }
+    if (wait_s > 0) {
+        if (!v->poll.started)
+            prepare_poll(v);
+        if (poll_wait(&v->poll, http_exchange_loop(v->x), (uint64_t)wait_s * 1000))
+            return;
+    }
+    poll_settle(&v->poll);
+    if (call->is_admitted) {
+        start_upload(v);
+        return;
+    }
+    if (call->download.is_wanted) {
+        start_download(v);
+        return;
+    }
+    bool stream = call->route != NULL &&
+                  (call->route->mode == ROUTE_SSE || call->route->mode == ROUTE_WEBSOCKET) &&
+                  call->status == call->route->status;
+    if (stream)
+        start_stream(v);
+    else
+        answer(v);
+}
+
+static void on_task(struct loop_task *task)
+{
+    finished(CONTAINER_OF(task, struct visit, task));
+}
+
+static void on_done(struct call *call)
+{
+    struct visit *v = visit_of(call);
+    if (call->route->mode == ROUTE_STATIC)
+        finished(v);
+    else
+        loop_post(v->lane->loop, &v->task);
+}
+
+static void rerun(struct poll *p)
+{
+    struct visit *v = CONTAINER_OF(p, struct visit, poll);
+    arena_clear(&v->rerun_arena);
+    v->call.arena = &v->rerun_arena;
+    call_rewind(&v->call);
+    call_submit(&v->call);
+}
+
+static void on_body(struct http_exchange *x, struct str body)
+{
+    struct visit *v = http_exchange_data(x);
+    call_decode(&v->call, body);
+    v->poll.running = true;
+    if (v->call.route->flags & ROUTE_UPLOAD)
+        call_admit(&v->call);
+    else
+        call_submit(&v->call);
+}
+
+/* --- Host and Origin ------------------------------------------------------------------------ */
+
+/* The name without the port; an IPv6 address keeps its brackets. */
+static struct str host_name(struct str host)
+{
+    if (host.len > 0 && host.ptr[0] == '[')
+        return str_slice(host, 0, str_find(host, ']') + 1);
+    return str_slice(host, 0, str_find(host, ':'));
+}
+
+static bool is_listed(const struct str *list, size_t n, struct str value)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq_nocase(list[i], value))
+            return true;
+    return false;
+}
+
+static enum error check_host(const struct front *f, struct visit *v)
+{
+    struct str host = v->call.request->host;
+    if (f->config.n_hosts == 0 || is_listed(f->config.hosts, f->config.n_hosts, host_name(host)))
+        return OK;
+    return problem_set(&v->call.problem, ERR_HOST_REFUSED,
+        "the host \"%.*s\" is not one of this server's (--allow-host)", STR_ARG(host));
+}
+
+/* A browser names where a page came from. The server's own pages and the listed ones may call. */
+static enum error check_origin(const struct front *f, struct visit *v)
+{
+    struct str origin = http_header(v->call.request, STR("Origin"));
+    if (str_is_none(origin))
+        return OK;
+    struct str own = arena_printf(v->call.arena, "%s://%.*s",
+        http_exchange_is_tls(v->x) ? "https" : "http", STR_ARG(v->call.request->host));
+    if (!str_eq_nocase(origin, own) && !is_listed(f->config.origins, f->config.n_origins, origin))
+        return problem_set(&v->call.problem, ERR_HOST_REFUSED,
+            "pages from \"%.*s\" may not call this server (--allow-origin)", STR_ARG(origin));
+    v->origin = origin;
+    return OK;
+}
+
+static void answer_preflight(struct visit *v)
+{
+    struct header_list list = {.count = 0};
+    add_common(&list, v);
+    header_add(&list, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
+    header_add(&list, STR("Access-Control-Allow-Headers"),
+        STR("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
+            "Cairn-Fencing-Token, Cairn-Consistency, Cairn-Principal, X-Request-Id, traceparent, "
+            "Range, If-Range, Content-Digest, Repr-Digest"));
+    header_add(&list, STR("Access-Control-Max-Age"), STR("600"));
+    http_reply(
+        v->x, &(struct http_answer){.status = 204, .headers = list.items, .n_headers = list.count});
+}
+
+/* --- Arrival -------------------------------------------------------------------------------- */
+
+static struct lane *lane_of(struct front *f, const struct http_exchange *x)
+{
+    struct loop *loop = http_exchange_loop(x);
+    for (size_t i = 0; i < f->n_lanes; i++)
+        if (f->lanes[i].loop == loop)
+            return &f->lanes[i];
+    abort(); /* every exchange is of one of the listener's loops */
+}
+
+static void refuse(struct visit *v, enum error e)
+{
+    call_refuse(&v->call, e);
+    answer(v);
+}
+
+static void receive(struct visit *v)
+{
+    struct call *call = &v->call;
+    const char *rule;
+    if (call->route->mode == ROUTE_WEBSOCKET && !ws_is_handshake(v->x, &rule)) {
+        refuse(v, problem_set(&call->problem, ERR_UPGRADE, "%s", rule));
+        return;
+    }
+    size_t limit = call->route->body_limit > 0 ? call->route->body_limit : ROUTE_BODY_DEFAULT;
+    if (has_body(call->request) && !(call->route->flags & ROUTE_UPLOAD))
+        http_read_body(v->x, limit, on_body);
+    else
+        on_body(v->x, STR(""));
+}
+
+static struct visit *visit_create(struct front *f, struct http_exchange *x)
+{
+    struct arena *arena = http_exchange_arena(x);
+    struct visit *v = ARENA_NEW(arena, struct visit);
+    arena_init(&v->rerun_arena, arena->budget_bytes);
+    v->lane = lane_of(f, x);
+    v->x = x;
+    v->origin = STR_NONE;
+    v->start_us = clock_steady_us();
+    v->task.run = on_task;
+    v->poll.watchers = v->lane->watchers;
+    v->poll.rerun = rerun;
+    v->poll.closed = on_poll_closed;
+    call_init(&v->call, f->config.api, arena, http_exchange_request(x));
+    v->call.done = on_done;
+    http_exchange_hold(x);
+    http_exchange_set_data(x, v);
+    http_exchange_on_end(x, on_exchange_end);
+    return v;
+}
+
+static void on_request(struct http_exchange *x, void *data)
+{
+    struct front *f = data;
+    struct visit *v = visit_create(f, x);
+    enum error e = check_host(f, v);
+    if (e == OK)
+        e = check_origin(f, v);
+    if (e != OK)
+        refuse(v, e);
+    else if (str_eq(v->call.request->method, STR("OPTIONS")) && !str_is_none(v->origin))
+        answer_preflight(v);
+    else if (!call_route(&v->call))
+        answer(v);
+    else
+        receive(v);
+}
+
+static struct str word_refusal(struct arena *arena, const struct http_refusal *refusal, void *data)
+{
+    return refusal_document(arena, refusal);
+}
+
+/* --- Life ----------------------------------------------------------------------------------- */
+
+struct front *front_create(const struct front_config *config)
+{
+    struct front *f = MEM_NEW(struct front);
+    f->config = *config;
+    pthread_mutex_init(&f->mutex, NULL);
+    pthread_cond_init(&f->cond, NULL);
+    return f;
+}
+
+struct http_app front_app(struct front *f)
+{
+    return (struct http_app){.data = f,
+        .on_request = on_request,
+        .word_refusal = word_refusal,
+        .refusal_headers = refusal_headers,
+        .n_refusal_headers = REFUSAL_HEADER_COUNT};
+}
+
+void front_attach(struct front *f, struct http_server *server)
+{
+    f->server = server;
+    f->n_lanes = http_server_loop_count(server);
+    f->lanes = mem_zalloc(f->n_lanes * sizeof(struct lane));
+    for (size_t i = 0; i < f->n_lanes; i++) {
+        struct loop *loop = http_server_loop(server, i);
+        f->lanes[i] = (struct lane){.front = f,
+            .loop = loop,
+            .watchers = watchers_create(loop, store_hub(f->config.api->store))};
+    }
+}
+
+size_t front_subscribers(const struct front *f)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < f->n_lanes; i++)
+        count += watch_count(f->lanes[i].watchers);
+    return count;
+}
+
+static void lane_done(struct lane *lane)
+{
+    struct front *f = lane->front;
+    pthread_mutex_lock(&f->mutex);
+    f->n_pending--;
+    pthread_cond_signal(&f->cond);
+    pthread_mutex_unlock(&f->mutex);
+}
+
+/* Runs something on every loop and waits until all have done it. */
+static void on_every_lane(struct front *f, void (*run)(struct loop_task *task))
+{
+    f->n_pending = f->n_lanes;
+    for (size_t i = 0; i < f->n_lanes; i++) {
+        f->lanes[i].task.run = run;
+        loop_post(f->lanes[i].loop, &f->lanes[i].task);
+    }
+    pthread_mutex_lock(&f->mutex);
+    while (f->n_pending > 0)
+        pthread_cond_wait(&f->cond, &f->mutex);
+    pthread_mutex_unlock(&f->mutex);
+}
+
+static void drain_lane(struct loop_task *task)
+{
+    struct lane *lane = CONTAINER_OF(task, struct lane, task);
+    watchers_drain(lane->watchers);
+    lane_done(lane);
+}
+
+static void stop_lane(struct loop_task *task)
+{
+    struct lane *lane = CONTAINER_OF(task, struct lane, task);
+    watchers_stop(lane->watchers);
+    lane_done(lane);
+}
+
+void front_drain(struct front *f)
+{
+    on_every_lane(f, drain_lane);
+}
+
+void front_detach(struct front *f)
+{
+    on_every_lane(f, stop_lane);
+    pthread_mutex_lock(&f->mutex);
+    while (f->n_transfers > 0)
+        pthread_cond_wait(&f->cond, &f->mutex);
+    pthread_mutex_unlock(&f->mutex);
+}
+
+void front_destroy(struct front *f)
+{
+    for (size_t i = 0; i < f->n_lanes; i++)
+        watchers_destroy(f->lanes[i].watchers);
+    pthread_cond_destroy(&f->cond);
+    pthread_mutex_destroy(&f->mutex);
+    mem_free(f->lanes);
+    mem_free(f);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/params.h"
+
+#include "base/clock.h"
+
+static const struct field *find_field(const struct schema *schema, struct str name)
+{
+    for (size_t i = 0; schema != NULL && i < schema->n_fields; i++)
+        if (str_eq(str_of(schema->fields[i].name), name))
+            return &schema->fields[i];
+    return NULL;
+}
+
+static enum error decode_int(
+    const struct field *f, struct str value, int64_t *out, struct problem *problem)
+{
+    int64_t number;
+    int64_t max = f->max == 0 ? INT64_MAX : f->max;
+    if (!str_to_i64(value, &number) || number < f->min || number > max)
+        return problem_fault(problem, str_of(f->name), "must be a whole number from %lld to %lld",
+            (long long)f->min, (long long)max);
+    *out = number;
+    return OK;
+}
+
+static enum error decode_enum(
+    const struct field *f, struct str value, struct str *out, struct problem *problem)
+{
+    struct buf choices;
+    buf_init(&choices, 4096);
+    for (const char *const *c = f->choices; *c != NULL; c++) {
+        if (str_eq(str_of(*c), value)) {
+            buf_deinit(&choices);
+            *out = value;
+            return OK;
+        }
+        buf_append(&choices, c == f->choices ? STR("") : STR(", "));
+        buf_append(&choices, str_of(*c));
+    }
+    struct str list = buf_str(&choices);
+    problem_fault(problem, str_of(f->name), "must be one of %.*s", STR_ARG(list));
+    buf_deinit(&choices);
+    return ERR_INVALID;
+}
+
+static enum error decode_string(
+    const struct field *f, struct str value, struct str *out, struct problem *problem)
+{
+    int64_t max = f->max == 0 ? SCHEMA_DEFAULT_STRING_BYTES : f->max;
+    if ((int64_t)value.len < f->min || (int64_t)value.len > max)
+        return problem_fault(problem, str_of(f->name), "must have %lld to %lld bytes",
+            (long long)f->min, (long long)max);
+    *out = value;
+    return OK;
+}
+
+static enum error decode_value(
+    const struct field *f, struct str value, char *out, struct problem *problem)
+{
+    void *place = out + f->offset;
+    switch (f->kind) {
+    case FIELD_STRING:
+        return decode_string(f, value, place, problem);
+    case FIELD_ENUM:
+        return decode_enum(f, value, place, problem);
+    case FIELD_INT:
+        return decode_int(f, value, place, problem);
+    case FIELD_UUID:
+        return uuid_parse(value, place) ? OK
+                                        : problem_fault(problem, str_of(f->name), "must be a UUID");
+    case FIELD_TIME:
+        return clock_parse(value, place)
+                   ? OK
+                   : problem_fault(problem, str_of(f->name), "must be an RFC 3339 time");
+    case FIELD_BOOL:
+        *(bool *)place = str_eq(value, STR("true"));
+        return *(bool *)place || str_eq(value, STR("false"))
+                   ? OK
+                   : problem_fault(problem, str_of(f->name), "must be true or false");
+    default:
+        abort(); /* a kind that cannot be a query parameter: a wrong row of a table */
+    }
+}
+
+static bool has_presence_flag(enum field_kind kind)
+{
+    return kind == FIELD_INT || kind == FIELD_UUID || kind == FIELD_TIME || kind == FIELD_BOOL;
+}
+
+static enum error decode_field(const struct field *f, struct str value, char *out, uint64_t *seen,
+    size_t index, struct problem *problem)
+{
+    if (*seen & (UINT64_C(1) << index))
+        return problem_fault(problem, str_of(f->name), "must be given once");
+    *seen |= UINT64_C(1) << index;
+    enum error e = decode_value(f, value, out, problem);
+    if (e == OK && has_presence_flag(f->kind))
+        *(bool *)(out + f->has_offset) = true;
+    return e;
+}
+
+static enum error add_metadata_filter(
+    struct call *call, struct str key, struct str value, struct problem *problem)
+{
+    for (size_t i = 0; i < COUNT_OF(call->metadata_keys); i++) {
+        if (!str_is_none(call->metadata_keys[i]))
+            continue;
+        call->metadata_keys[i] = key;
+        call->metadata_values[i] = value;
+        return OK;
+    }
+    return problem_fault(problem, STR("metadata"), "at most %zu metadata filters can be given",
+        COUNT_OF(call->metadata_keys));
+}
+
+static enum error decode_pair(struct call *call, const struct schema *schema, struct str name,
+    struct str value, void *out, uint64_t *seen, struct problem *problem)
+{
+    const struct str metadata = STR("metadata.");
+    if ((call->route->flags & ROUTE_METADATA_FILTER) && str_starts_with(name, metadata))
+        return add_metadata_filter(call, str_slice(name, metadata.len, name.len), value, problem);
+    const struct field *f = find_field(schema, name);
+    if (f == NULL)
+        return problem_fault(problem, name, "is not a parameter of this route");
+    return decode_field(f, value, out, seen, (size_t)(f - schema->fields), problem);
+}
+
+/* Which half of the pair cannot be decoded, and why. */
+static enum error refuse_pair(
+    struct call *call, struct str name, struct str value, struct problem *problem)
+{
+    struct str decoded;
+    bool named = http_decode_percent(call->arena, name, true, &decoded);
+    const struct str nul = STR("%00");
+    for (struct str rest = named ? value : name; rest.len >= nul.len;
+         rest = str_slice(rest, 1, rest.len))
+        if (str_starts_with(rest, nul))
+            return problem_fault(
+                problem, named ? decoded : STR("query"), "must not contain U+0000");
+    return problem_fault(problem, STR("query"), "must be percent-encoded UTF-8");
+}
+
+enum error params_decode(struct call *call, const struct schema *schema, struct str query,
+    void *out, struct problem *problem)
+{
+    uint64_t seen = 0;
+    enum error e = OK;
+    struct str pair;
+    while (str_next_part(&query, '&', &pair)) {
+        size_t equals = str_find(pair, '=');
+        struct str name = str_slice(pair, 0, equals), decoded_name;
+        struct str value = str_slice(pair, equals + 1, pair.len), decoded_value;
+        if (pair.len == 0)
+            continue;
+        if (!http_decode_percent(call->arena, name, true, &decoded_name) ||
+            !http_decode_percent(call->arena, value, true, &decoded_value)) {
+            e = refuse_pair(call, name, value, problem);
+            continue;
+        }
+        enum error bad =
+            decode_pair(call, schema, decoded_name, decoded_value, out, &seen, problem);
+        e = bad != OK ? bad : e;
+    }
+    return e;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PATCH: RFC 7396 and RFC 6902 over the part of an object that clients may change. */
+#include "api/http/call.h"
+#include "base/json/json_patch.h"
+
+static enum error refuse(struct call *call, const struct json_patch_error *bad)
+{
+    problem_fault(&call->problem, bad->pointer, "%.*s", STR_ARG(bad->rule));
+    call->problem.code = bad->malformed ? ERR_INVALID : ERR_PATCH_FAILED;
+    return call->problem.code;
+}
+
+static struct str document_of(struct call *call, const void *object)
+{
+    struct json_text text;
+    json_text_init(&text, CALL_ANSWER_MAX_BYTES);
+    schema_encode(&text.w, call->route->body, object);
+    return json_text_take(&text, call->arena);
+}
+
+enum error call_apply_patch(struct call *call, const void *object, void *out)
+{
+    struct json_doc target, result;
+    struct json_error bad;
+    struct json_patch_error refused;
+    struct str text;
+    if (!json_parse(call->arena, document_of(call, object), &target, &bad))
+        return problem_set(&call->problem, ERR_TOO_LARGE, "the object is too large to patch");
+    bool applied = call->json_patch
+                       ? json_patch(call->arena, json_root(&target), json_root(&call->doc),
+                             SCHEMA_DEFAULT_JSON_BYTES, &text, &refused)
+                       : json_merge_patch(call->arena, json_root(&target), json_root(&call->doc),
+                             SCHEMA_DEFAULT_JSON_BYTES, &text, &refused);
+    if (!applied)
+        return refuse(call, &refused);
+    if (!json_parse(call->arena, text, &result, &bad))
+        return problem_set(&call->problem, ERR_TOO_LARGE, "the patched object is too large");
+    return schema_decode(call->arena, call->route->body, json_root(&result), out, &call->problem);
+}

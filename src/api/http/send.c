@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/send.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+struct dispatch {
+    struct http_exchange *x;
+    struct loop *loop;
+    struct store *store;
+    struct content_task task;
+    struct loop_task back;
+    bool is_busy; /* what follows is a content thread's */
+    struct download_reader reader;
+    struct http_shared *piece; /* that is read, and not being sent yet */
+    enum error result;
+    bool is_started;
+    bool is_over; /* the exchange */
+    void (*ready)(void *data, enum error e);
+    void *data;
+    void (*ended)(void *data);
+};
+
+/* --- On a content thread -------------------------------------------------------------------- */
+
+static void work(struct content_task *task)
+{
+    struct dispatch *d = CONTAINER_OF(task, struct dispatch, task);
+    char *place = mem_alloc(CONTENT_PIECE_BYTES);
+    size_t size = 0;
+    d->result = download_read(&d->reader, place, &size);
+    if (d->result == OK)
+        d->piece = http_shared_create((struct str){place, size});
+    mem_free(place);
+    loop_post(d->loop, &d->back);
+}
+
+/* --- On the loop ---------------------------------------------------------------------------- */
+
+static void read_more(struct dispatch *d)
+{
+    assert(!d->is_busy && d->piece == NULL);
+    d->is_busy = true;
+    d->task.is_long = d->reader.content == NULL && d->reader.what.fill != NULL;
+    content_submit(d->store, &d->task);
+}
+
+void dispatch_destroy(struct dispatch *d)
+{
+    assert(!d->is_busy);
+    download_reader_deinit(&d->reader);
+    http_shared_unref(d->piece);
+    mem_free(d);
+}
+
+static void end(struct dispatch *d)
+{
+    void (*ended)(void *data) = d->ended;
+    void *data = d->data;
+    http_exchange_release(d->x);
+    dispatch_destroy(d);
+    ended(data);
+}
+
+/* The piece that was read goes out as soon as the one before it is gone. */
+static void send_piece(struct dispatch *d)
+{
+    if (d->is_over || d->is_busy || d->piece == NULL || http_stream_queued(d->x) > 0)
+        return;
+    struct http_shared *piece = d->piece;
+    d->piece = NULL;
+    bool more = !download_is_over(&d->reader);
+    if (more)
+        read_more(d);
+    /* The exchange may end by this, and with it, if nothing is being read, this. */
+    bool sent = http_stream_send_shared(d->x, piece);
+    assert(sent);
+    http_shared_unref(piece);
+}
+
+static void on_writable(struct http_exchange *x)
+{
+    send_piece(http_exchange_data(x));
+}
+
+/* The answer is cut off: nobody may take it for whole. */
+static void fail(struct dispatch *d)
+{
+    LOG(LOG_ERROR, "a download was cut off", LOG_STR("code", error_info(d->result)->code));
+    http_exchange_abort(d->x);
+}
+
+static void on_back(struct loop_task *task)
+{
+    struct dispatch *d = CONTAINER_OF(task, struct dispatch, back);
+    d->is_busy = false;
+    if (!d->is_started)
+        d->ready(d->data, d->result);
+    else if (d->is_over)
+        end(d);
+    else if (d->result != OK)
+        fail(d);
+    else
+        send_piece(d);
+}
+
+static void on_exchange_end(struct http_exchange *x)
+{
+    struct dispatch *d = http_exchange_data(x);
+    d->is_over = true;
+    if (!d->is_busy)
+        end(d);
+}
+
+struct dispatch *dispatch_create(
+    struct http_exchange *x, struct call *call, void (*ready)(void *data, enum error e), void *data)
+{
+    struct dispatch *d = MEM_NEW(struct dispatch);
+    d->x = x;
+    d->loop = http_exchange_loop(x);
+    d->store = call->api->store;
+    d->task.run = work;
+    d->back.run = on_back;
+    d->ready = ready;
+    d->data = data;
+    download_reader_init(&d->reader, call);
+    read_more(d);
+    return d;
+}
+
+void dispatch_start(struct dispatch *d, int status, const struct http_header *headers,
+    size_t n_headers, void (*ended)(void *data), void *ended_data)
+{
+    static const struct http_stream_hooks hooks = {.on_writable = on_writable};
+    d->is_started = true;
+    d->ended = ended;
+    d->data = ended_data;
+    http_exchange_set_data(d->x, d);
+    http_exchange_on_end(d->x, on_exchange_end);
+    /* The head is flushed with the end of this turn, and then the first piece follows. */
+    http_stream_start_sized(d->x, status, headers, n_headers, d->reader.what.count, &hooks);
+}

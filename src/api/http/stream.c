@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A subscriber is live, or it reads history. Live, it gets each event from the hub as it is
+ * committed. When its queue is full, or the hub has dropped something, it reads on from its cursor
+ * in the store, a page at a time and no faster than it takes them, until it has caught up. So what
+ * it costs is bounded, a burst closes nobody, and one that takes nothing for a while is closed.
+ */
+#include "api/http/stream.h"
+
+#include "api/threads/event_page.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+
+enum {
+    REFILL_BYTES = 64 * 1024, /* history is sent while less than this is queued */
+    HEARTBEAT_MS = 10000,
+    SLOW_MS = 10000, /* that a subscriber with more to come may take nothing */
+};
+
+struct page;
+
+struct subscription {
+    struct watch watch;
+    struct watchers *watchers;
+    struct api *api;
+    struct http_exchange *x; /* NULL once it has ended */
+    struct subscriber reader;
+    bool websocket;
+    bool live;    /* everything up to the cursor is sent, and the next event comes by the hub */
+    bool reading; /* a page is on its way from the store */
+    bool missed;  /* something was published since that page was asked for */
+    bool moved;   /* the client gave another cursor since: that page is not wanted */
+    struct page *page; /* being sent */
+    uint64_t last_sent_ms;
+    uint64_t last_taken_ms; /* when the queue was last seen to shrink */
+    size_t queued_bytes;    /* at the last tick */
+    unsigned refs;          /* the exchange, and the page on its way */
+};
+
+/* A page of history: read by a store thread, sent by the loop. */
+struct page {
+    struct store_job job;
+    struct loop_task task;
+    struct subscription *sub;
+    struct loop *loop;
+    struct arena arena;
+    struct problem problem;
+    struct event_page log;
+    enum error result;
+    size_t n_sent;
+};
+
+static void advance(struct subscription *sub);
+
+static void page_free(struct page *page)
+{
+    arena_deinit(&page->arena);
+    mem_free(page);
+}
+
+static void unref(struct subscription *sub)
+{
+    if (--sub->refs > 0)
+        return;
+    if (sub->page != NULL)
+        page_free(sub->page);
+    mem_free(sub);
+}
+
+/* --- Ending --------------------------------------------------------------------------------- */
+
+static void write_goodbye(struct buf *out, const char *reason, struct str cursor)
+{
+    struct json_writer w;
+    json_writer_init(&w, out);
+    buf_append(out, STR("event: closed\ndata: "));
+    event_closed_write(&w, reason, cursor);
+    buf_append(out, STR("\n\n"));
+}
+
+/* Says why and where to go on, then ends. WebSocket codes: 1001 going away, 1008 policy, 1013
+ * later. */
+static void end(struct subscription *sub, const char *reason, uint16_t ws_code)
+{
+    if (sub->x == NULL)
+        return;
+    struct arena arena;
+    struct buf out;
+    arena_init(&arena, 4096);
+    buf_init(&out, 1024);
+    struct str cursor = subscriber_cursor_text(&sub->reader, &arena);
+    watch_remove(sub->watchers, &sub->watch);
+    if (sub->websocket) {
+        buf_printf(&out, "%s cursor=%.*s", reason, STR_ARG(cursor));
+        ws_close(sub->x, ws_code, buf_str(&out));
+    } else {
+        write_goodbye(&out, reason, cursor);
+        http_stream_end(sub->x, buf_str(&out));
+    }
+    buf_deinit(&out);
+    arena_deinit(&arena);
+}
+
+static void on_exchange_end(struct http_exchange *x)
+{
+    struct subscription *sub = http_exchange_data(x);
+    watch_remove(sub->watchers, &sub->watch);
+    sub->x = NULL;
+    unref(sub);
+}
+
+/* --- Sending -------------------------------------------------------------------------------- */
+
+static enum frame_kind frame_kind(const struct subscription *sub)
+{
+    if (sub->websocket)
+        return sub->reader.memoria ? FRAME_WS_MEMORIA : FRAME_WS;
+    return sub->reader.filter.has_thread_id ? FRAME_SSE_THREAD : FRAME_SSE_TENANT;
+}
+
+/* An event of the tenant-wide stream whose cursor still has to say which gap was told. */
+static bool send_with_gap(struct subscription *sub, const struct event *event)
+{
+    struct arena arena;
+    struct buf out;
+    arena_init(&arena, 4096);
+    buf_init(&out, FRAME_MAX_BYTES);
+    struct event_cursor cursor = {event->id, sub->reader.cursor.told_gap};
+    sse_write_event(&out, event_cursor_text(&arena, cursor), event);
+    bool sent = http_stream_send(sub->x, buf_str(&out));
+    buf_deinit(&out);
+    arena_deinit(&arena);
+    return sent;
+}
+
+static bool send_frames(struct subscription *sub, struct frames *frames)
+{
+    enum frame_kind kind = frame_kind(sub);
+    sub->last_sent_ms = loop_now_ms(http_exchange_loop(sub->x));
+    if (kind == FRAME_SSE_TENANT && sub->reader.cursor.told_gap > frames->event->id)
+        return send_with_gap(sub, frames->event);
+    struct http_shared *shared = frames_get(frames, kind);
+    return sub->websocket ? ws_send_shared(sub->x, shared)
+                          : http_stream_send_shared(sub->x, shared);
+}
+
+static bool send_gap(struct subscription *sub)
+{
+    struct arena arena;
+    struct buf out;
+    arena_init(&arena, 4096);
+    buf_init(&out, 1024);
+    struct json_writer w;
+    json_writer_init(&w, &out);
+    struct str cursor = subscriber_cursor_text(&sub->reader, &arena);
+    if (!sub->websocket)
+        buf_printf(&out, "id: %.*s\nevent: gap\ndata: ", STR_ARG(cursor));
+    event_gap_write(&w, &sub->reader, cursor);
+    if (!sub->websocket)
+        buf_append(&out, STR("\n\n"));
+    bool sent = sub->websocket ? ws_send_text(sub->x, buf_str(&out))
+                               : http_stream_send(sub->x, buf_str(&out));
+    buf_deinit(&out);
+    arena_deinit(&arena);
+    return sent;
+}
+
+/* --- History -------------------------------------------------------------------------------- */
+
+static enum error read_page(struct store_job *job, struct tx *tx)
+{
+    struct page *p = CONTAINER_OF(job, struct page, job);
+    struct context c;
+    arena_clear(&p->arena);
+    problem_init(&p->problem, &p->arena);
+    context_init(&c, &p->arena, &p->problem, tx);
+    return event_page_read(&p->log, &c);
+}
+
+static void page_arrived(struct loop_task *task);
+
+static void page_done(struct store_job *job, enum error result)
+{
+    struct page *p = CONTAINER_OF(job, struct page, job);
+    p->result = result;
+    loop_post(p->loop, &p->task);
+}
+
+static void read_more(struct subscription *sub)
+{
+    if (sub->reading || sub->page != NULL || sub->x == NULL)
+        return;
+    struct page *p = MEM_NEW(struct page);
+    arena_init(&p->arena, SIZE_MAX);
+    p->job = (struct store_job){.mode = STORE_READ, .run = read_page, .done = page_done};
+    p->task.run = page_arrived;
+    p->sub = sub;
+    p->loop = http_exchange_loop(sub->x);
+    subscriber_copy(&p->log.reader, &sub->reader);
+    sub->live = false;
+    sub->reading = true;
+    sub->missed = false;
+    sub->moved = false;
+    sub->refs++;
+    store_submit(sub->api->store, &p->job);
+}
+
+/* What retention took from under the cursor is told before anything after it. False when the word
+ * did not fit into the queue: the cursor stays before the gap. */
+static bool tell_gap(struct subscription *sub, const struct page *p)
+{
+    const struct event_cursor before = sub->reader.cursor;
+    if (!subscriber_meets_gap(&sub->reader, &p->log) || send_gap(sub))
+        return true;
+    sub->reader.cursor = before;
+    return false;
+}
+
+static void accept_page(struct subscription *sub, struct page *p)
+{
+    if (p->result != OK) {
+        bool later;
+        const char *reason = event_page_refusal(p->result, &later);
+        end(sub, reason, later ? 1013 : 1008);
+        page_free(p);
+        return;
+    }
+    sub->reader.cursor.position = p->log.position;
+    sub->reader.by_id = false;
+    if (!tell_gap(sub, p)) {
+        page_free(p); /* on_writable asks for it again */
+        return;
+    }
+    sub->page = p;
+    advance(sub);
+}
+
+static void page_arrived(struct loop_task *task)
+{
+    struct page *p = CONTAINER_OF(task, struct page, task);
+    struct subscription *sub = p->sub;
+    sub->reading = false;
+    if (sub->x == NULL || sub->watch.link == NULL) {
+        page_free(p);
+    } else if (sub->moved) {
+        page_free(p);
+        read_more(sub);
+    } else {
+        accept_page(sub, p);
+    }
+    unref(sub);
+}
+
+static bool send_next_of_page(struct subscription *sub)
+{
+    const struct event *event = &sub->page->log.events[sub->page->n_sent];
+    struct frames frames;
+    frames_init(&frames, event);
+    bool sent = !subscriber_hears(&sub->reader, event) || send_frames(sub, &frames);
+    frames_deinit(&frames);
+    if (sent) {
+        subscriber_advance(&sub->reader, event);
+        sub->page->n_sent++;
+    }
+    return sent;
+}
+
+/* Sends history as fast as it is taken; at its end the subscriber is live. */
+static void advance(struct subscription *sub)
+{
+    struct page *p = sub->page;
+    while (p != NULL && p->n_sent < p->log.n_events) {
+        if (http_stream_queued(sub->x) >= REFILL_BYTES || !send_next_of_page(sub))
+            return; /* on_writable goes on */
+    }
+    if (p == NULL)
+        return;
+    int64_t looked = event_page_looked(&p->log);
+    bool deleted = p->log.deleted;
+    bool more = sub->missed || event_page_has_more(&p->log);
+    /* What the filter left out at the end is passed too, or the next event would seem out of turn.
+     */
+    if (!p->log.more && sub->reader.cursor.position < looked)
+        sub->reader.cursor.position = looked;
+    sub->page = NULL;
+    page_free(p);
+    if (deleted)
+        end(sub, "deleted", 1008);
+    else if (more)
+        read_more(sub);
+    else
+        sub->live = !subscriber_always_reads(&sub->reader);
+}
+
+static void on_writable(struct http_exchange *x)
+{
+    struct subscription *sub = http_exchange_data(x);
+    if (sub->watch.link == NULL)
+        return;
+    sub->last_taken_ms = loop_now_ms(http_exchange_loop(x));
+    if (sub->page != NULL)
+        advance(sub);
+    else if (!sub->live)
+        read_more(sub);
+}
+
+/* What was read, or is being read, may be what it must not have any more. */
+static void read_anew(struct subscription *sub)
+{
+    if (sub->page != NULL)
+        page_free(sub->page);
+    sub->page = NULL;
+    sub->moved = sub->reading;
+    read_more(sub);
+}
+
+/* --- Live ----------------------------------------------------------------------------------- */
+
+static struct subscription *sub_of(struct watch *w)
+{
+    return CONTAINER_OF(w, struct subscription, watch);
+}
+
+static void on_event(struct watch *w, struct frames *frames)
+{
+    struct subscription *sub = sub_of(w);
+    const struct event *event = frames->event;
+    int64_t position = subscriber_position_of(&sub->reader, event);
+    if (subscriber_must_ask(&sub->reader, event)) {
+        read_anew(sub);
+        return;
+    }
+    if (!sub->live) {
+        sub->missed = true;
+        if (subscriber_always_reads(&sub->reader))
+            read_more(sub);
+        return;
+    }
+    if (position <= sub->reader.cursor.position)
+        return;
+    /* Within a thread the next event has the next number; anything else was missed. */
+    if (sub->reader.filter.has_thread_id && position != sub->reader.cursor.position + 1) {
+        read_more(sub);
+        return;
+    }
+    if (subscriber_hears(&sub->reader, event) && !send_frames(sub, frames)) {
+        sub->live = false; /* on_writable goes on from the cursor */
+        return;
+    }
+    subscriber_advance(&sub->reader, event);
+    if (event->is_last && sub->reader.filter.has_thread_id)
+        end(sub, "deleted", 1008);
+}
+
+static void on_lost(struct watch *w)
+{
+    struct subscription *sub = sub_of(w);
+    sub->missed = true;
+    if (sub->live || subscriber_always_reads(&sub->reader))
+        read_more(sub);
+}
+
+static void on_access_ended(struct watch *w, struct uuid id)
+{
+    struct subscription *sub = sub_of(w);
+    /* Those without a key have the nil id, and lose their right when the first key is made. */
+    if (uuid_eq(sub->reader.key_id, id) || uuid_eq(sub->watch.tenant_id, id))
+        end(sub, "access_ended", 1008);
+}
+
+/* Whether there is more for it, and it takes nothing of what is queued. */
+static bool is_stuck(struct subscription *sub, uint64_t now_ms)
+{
+    size_t queued = http_stream_queued(sub->x);
+    if (sub->live || queued == 0 || queued < sub->queued_bytes)
+        sub->last_taken_ms = now_ms;
+    sub->queued_bytes = queued;
+    return now_ms - sub->last_taken_ms >= SLOW_MS;
+}
+
+static void on_tick(struct watch *w, uint64_t now_ms)
+{
+    struct subscription *sub = sub_of(w);
+    if (sub->reader.has_expiry && clock_wall_us() >= sub->reader.expires_at) {
+        end(sub, "key_expired", 1008);
+        return;
+    }
+    if (is_stuck(sub, now_ms)) {
+        end(sub, "slow_consumer", 1013);
+        return;
+    }
+    if (sub->websocket || now_ms - sub->last_sent_ms < HEARTBEAT_MS)
+        return;
+    /* Without room for it the queue says enough. */
+    if (http_stream_send(sub->x, STR(": heartbeat\n\n")))
+        sub->last_sent_ms = now_ms;
+}
+
+static void on_drain(struct watch *w)
+{
+    end(sub_of(w), "shutting_down", 1001);
+}
+
+static const struct watch_ops ops = {.on_event = on_event,
+    .on_lost = on_lost,
+    .on_access_ended = on_access_ended,
+    .on_tick = on_tick,
+    .on_drain = on_drain};
+
+/* --- What a WebSocket client may say -------------------------------------------------------- */
+
+/* {"after": CURSOR}, or {"cursor": ID} to Memoria: go on from there. */
+static bool read_move(struct subscription *sub, struct arena *arena, struct str message)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    struct json value;
+    struct event_cursor cursor;
+    struct str name = sub->reader.memoria ? STR("cursor") : STR("after");
+    if (!json_parse(arena, message, &doc, &unused) || json_type(json_root(&doc)) != JSON_OBJECT ||
+        json_count(json_root(&doc)) != 1 || !json_get(json_root(&doc), name, &value))
+        return false;
+    struct str text = json_type(value) == JSON_STRING ? json_string(arena, value) : json_raw(value);
+    if (!event_cursor_parse(text, !sub->reader.filter.has_thread_id, &cursor))
+        return false;
+    sub->reader.cursor = cursor;
+    sub->reader.by_id = sub->reader.memoria;
+    sub->reader.last_id = cursor.position;
+    return true;
+}
+
+static void on_message(struct http_exchange *x, struct str message, bool text)
+{
+    struct subscription *sub = http_exchange_data(x);
+    if (sub->watch.link == NULL)
+        return;
+    struct arena arena;
+    arena_init(&arena, 64 * 1024);
+    bool understood = text && read_move(sub, &arena, message);
+    arena_deinit(&arena);
+    if (!understood) {
+        end(sub, "bad_message", 1008);
+        return;
+    }
+    read_anew(sub);
+}
+
+/* --- Start ---------------------------------------------------------------------------------- */
+
+static void on_drain_out(struct http_exchange *x)
+{
+    struct subscription *sub = http_exchange_data(x);
+    end(sub, "shutting_down", 1001);
+}
+
+static const struct http_stream_hooks stream_hooks = {
+    .on_writable = on_writable, .on_drain_out = on_drain_out};
+static const struct ws_hooks websocket_hooks = {
+    .stream = {.on_writable = on_writable, .on_drain_out = on_drain_out}, .on_message = on_message};
+
+static struct subscription *subscribe(
+    struct watchers *ws, struct http_exchange *x, const struct call *call)
+{
+    struct subscription *sub = MEM_NEW(struct subscription);
+    sub->watchers = ws;
+    sub->api = call->api;
+    sub->x = x;
+    subscriber_init(&sub->reader, call);
+    sub->websocket = call->route->mode == ROUTE_WEBSOCKET;
+    sub->last_sent_ms = sub->last_taken_ms = loop_now_ms(http_exchange_loop(x));
+    sub->refs = 1;
+    const struct event_filter *filter = &sub->reader.filter;
+    sub->watch = (struct watch){.tenant_id = call->tenant_id,
+        .topic = filter->has_thread_id ? filter->thread_id : call->tenant_id,
+        .ops = &ops};
+    return sub;
+}
+
+void stream_start(struct watchers *ws, struct http_exchange *x, const struct call *call,
+    const struct http_header *headers, size_t n_headers)
+{
+    struct subscription *sub = subscribe(ws, x, call);
+    bool offers = http_header_lists(call->request, STR("Sec-WebSocket-Protocol"), STR("cairn.v1"));
+    int status = call->status;
+    http_exchange_set_data(x, sub);
+    http_exchange_on_end(x, on_exchange_end);
+    sub->refs++; /* until the end of this function */
+    /* Registered before the first page is read: what is committed in between is seen either way. */
+    watch_add(ws, &sub->watch);
+    if (sub->websocket)
+        ws_accept(x, offers ? STR("cairn.v1") : STR_NONE, headers, n_headers, &websocket_hooks);
+    else
+        http_stream_start(x, status, headers, n_headers, &stream_hooks);
+    if (sub->x != NULL && !sub->websocket &&
+        !http_stream_send(sub->x, STR("retry: 1000\n: stream of events\n\n")))
+        end(sub, "slow_consumer", 1013);
+    if (watchers_are_draining(ws))
+        end(sub, "shutting_down", 1001);
+    if (sub->watch.link != NULL)
+        read_more(sub);
+    unref(sub);
+}

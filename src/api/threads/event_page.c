@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/threads/event_page.h"
+
+#include "api/execution/memoria.h"
+#include "model/tenancy/keys.h"
+
+/* --- The subscriber ------------------------------------------------------------------------- */
+
+void subscriber_copy(struct subscriber *to, const struct subscriber *from)
+{
+    *to = *from;
+    if (!str_is_none(to->filter.kind))
+        to->filter.kind.ptr = to->kind;
+    if (!str_is_none(to->principal))
+        to->principal.ptr = to->principal_text;
+}
+
+static void keep_principal(struct subscriber *s, struct str principal)
+{
+    s->principal = principal;
+    if (str_is_none(principal))
+        return;
+    memcpy(s->principal_text, principal.ptr, principal.len);
+    s->principal.ptr = s->principal_text;
+}
+
+void subscriber_init(struct subscriber *s, const struct call *call)
+{
+    const struct event_admission *a = call->admitted;
+    *s = (struct subscriber){.tenant_id = call->tenant_id,
+        .has_key = call->has_key,
+        .key_id = call->key_id,
+        .has_expiry = call->has_expiry,
+        .expires_at = call->expires_at,
+        .memoria = a->memoria,
+        .filter = a->filter,
+        .cursor = a->cursor,
+        .last_id = a->cursor_id};
+    s->filter.page_bytes = EVENT_PAGE_BYTES;
+    keep_principal(s, call->principal);
+    if (str_is_none(a->filter.kind))
+        return;
+    memcpy(s->kind, a->filter.kind.ptr, a->filter.kind.len);
+    s->filter.kind.ptr = s->kind;
+}
+
+struct str subscriber_cursor_text(const struct subscriber *s, struct arena *arena)
+{
+    struct event_cursor cursor = s->cursor;
+    if (s->memoria)
+        cursor = (struct event_cursor){.position = s->last_id};
+    return event_cursor_text(arena, cursor);
+}
+
+bool subscriber_hears(const struct subscriber *s, const struct event *event)
+{
+    return event_is_wanted(&s->filter, event) && (!s->memoria || memoria_event_is_shown(event));
+}
+
+bool subscriber_must_ask(const struct subscriber *s, const struct event *event)
+{
+    return event->ends_access && !str_is_none(s->principal);
+}
+
+bool subscriber_always_reads(const struct subscriber *s)
+{
+    return !str_is_none(s->principal) && !s->filter.has_thread_id;
+}
+
+int64_t subscriber_position_of(const struct subscriber *s, const struct event *event)
+{
+    return s->filter.has_thread_id ? event->seq : event->id;
+}
+
+void subscriber_advance(struct subscriber *s, const struct event *event)
+{
+    s->cursor.position = subscriber_position_of(s, event);
+    s->last_id = event->id;
+}
+
+bool subscriber_meets_gap(struct subscriber *s, const struct event_page *page)
+{
+    int64_t pruned = page->bounds.pruned;
+    if (s->cursor.position >= pruned || s->cursor.told_gap >= pruned)
+        return false;
+    if (s->filter.has_thread_id)
+        s->cursor.position = pruned;
+    s->cursor.told_gap = pruned;
+    return true;
+}
+
+/* --- The page ------------------------------------------------------------------------------- */
+
+/* A notice that the key was revoked may have been sent before the stream was there to hear it, or
+ * may have been lost with others. */
+static enum error check_key(const struct subscriber *s, struct context *c)
+{
+    struct api_key key = {0};
+    bool any = false;
+    enum error e = s->has_key ? OK : key_any(c, &any);
+    context_enter(c, s->tenant_id);
+    if (s->has_key)
+        e = key_get(c, s->key_id, &key);
+    return e == OK && (key.is_revoked || any) ? ERR_UNAUTHENTICATED : e;
+}
+
+/* Every page asks again whether the principal takes part: what is read in the same snapshot was
+ * committed while it did. Of a thread that is gone nobody tells who did; it only ends. */
+static enum error check_participation(const struct subscriber *s, struct context *c)
+{
+    c->principal = s->principal;
+    if (str_is_none(s->principal) || !s->filter.has_thread_id)
+        return OK;
+    enum error e = participant_check_access(c, s->filter.thread_id, false);
+    if (e != ERR_NOT_FOUND)
+        return e;
+    struct thread thread;
+    e = thread_get_head(c, s->filter.thread_id, &thread);
+    return e == OK ? ERR_UNAUTHENTICATED : e;
+}
+
+/* Where the page begins, and what is there to read. Of a deleted thread its last event is left. */
+static enum error find_page(struct event_page *p, struct context *c)
+{
+    const struct subscriber *s = &p->reader;
+    enum error e = event_bounds(c, &s->filter, &p->bounds);
+    p->position = s->by_id ? 0 : s->cursor.position;
+    p->deleted = e == ERR_NOT_FOUND && s->filter.has_thread_id;
+    if (p->deleted)
+        return OK;
+    if (e == OK && s->by_id)
+        e = event_seq_at_id(c, s->filter.thread_id, s->cursor.position, &p->position);
+    return e == OK && p->position > p->bounds.newest ? ERR_BAD_CURSOR : e;
+}
+
+enum error event_page_read(struct event_page *p, struct context *c)
+{
+    struct event_filter *filter = &p->reader.filter;
+    p->bounds = (struct event_bounds){0};
+    filter->through = 0;
+    p->events = ARENA_ARRAY(c->arena, struct event, EVENT_PAGE_EVENTS);
+    enum error e = check_key(&p->reader, c);
+    if (e == OK)
+        e = check_participation(&p->reader, c);
+    if (e == OK)
+        e = find_page(p, c);
+    if (e == OK)
+        e = event_scan_end(c, filter, p->position, p->bounds.last, &filter->through);
+    if (e == OK)
+        e = event_list(
+            c, filter, p->position, EVENT_PAGE_EVENTS, p->events, &p->n_events, &p->more);
+    return e;
+}
+
+int64_t event_page_looked(const struct event_page *p)
+{
+    return p->reader.filter.through;
+}
+
+bool event_page_has_more(const struct event_page *p)
+{
+    return p->more || event_page_looked(p) < p->bounds.last;
+}
+
+/* --- Words ---------------------------------------------------------------------------------- */
+
+const char *event_page_refusal(enum error e, bool *out_later)
+{
+    *out_later = false;
+    switch (e) {
+    case ERR_NOT_FOUND:
+        return "deleted";
+    case ERR_UNAUTHENTICATED:
+        return "access_ended";
+    case ERR_BAD_CURSOR:
+        return "cursor_ahead";
+    default:
+        *out_later = true;
+        return "unavailable";
+    }
+}
+
+void event_gap_write(struct json_writer *w, const struct subscriber *s, struct str cursor)
+{
+    json_write_object(w);
+    json_write_key(w, STR("kind"));
+    json_write_string(w, STR("gap"));
+    if (!s->memoria) {
+        json_write_key(w, STR("pruned_through"));
+        json_write_i64(w, s->cursor.told_gap);
+    }
+    json_write_key(w, STR("cursor"));
+    json_write_string(w, cursor);
+    json_write_end(w);
+}
+
+void event_closed_write(struct json_writer *w, const char *reason, struct str cursor)
+{
+    json_write_object(w);
+    json_write_key(w, STR("reason"));
+    json_write_string(w, str_of(reason));
+    json_write_key(w, STR("cursor"));
+    json_write_string(w, cursor);
+    json_write_end(w);
+}

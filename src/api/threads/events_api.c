@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/threads/events_api.h"
+
+#include "api/resources.h"
+#include "model/execution/runs.h"
+#include "model/tenancy/audit.h"
+
+#define EVENT_FIELD(member) offsetof(struct event, member)
+
+static const struct field event_fields[] = {
+    {.name = "id",
+        .kind = FIELD_INT,
+        .offset = EVENT_FIELD(id),
+        .summary = "the order and the cursor of the tenant-wide stream; rises, with gaps"},
+    {.name = "thread_id", .kind = FIELD_UUID, .offset = EVENT_FIELD(thread_id)},
+    {.name = "seq",
+        .kind = FIELD_INT,
+        .offset = EVENT_FIELD(seq),
+        .summary = "without gaps within the thread; the cursor of its stream"},
+    {.name = "run_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_NULLABLE,
+        .offset = EVENT_FIELD(run_id),
+        .has_offset = EVENT_FIELD(has_run_id)},
+    {.name = "kind", .kind = FIELD_STRING, .offset = EVENT_FIELD(kind)},
+    {.name = "text", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = EVENT_FIELD(text)},
+    {.name = "payload",
+        .kind = FIELD_JSON,
+        .flags = FIELD_NULLABLE,
+        .offset = EVENT_FIELD(payload)},
+    {.name = "created_at", .kind = FIELD_TIME, .offset = EVENT_FIELD(created_at)},
+};
+const struct schema schema_event = {
+    "Event", event_fields, COUNT_OF(event_fields), sizeof(struct event)};
+
+void event_write(struct json_writer *w, const struct event *event)
+{
+    schema_encode(w, &schema_event, event);
+}
+
+/* --- Append --------------------------------------------------------------------------------- */
+
+struct event_input {
+    bool has_run_id;
+    struct uuid run_id;
+    struct str kind;
+    struct str text;
+    struct str payload;
+    struct nested_list events; /* of the batch form only */
+};
+#define INPUT_FIELD(member) offsetof(struct event_input, member)
+
+enum { EVENT_INPUT_FIELDS = 4 };
+
+static const struct schema schema_event_input;
+static const struct field event_input_fields[] = {
+    {.name = "kind",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL,
+        .offset = INPUT_FIELD(kind),
+        .min = 1,
+        .max = EVENT_KIND_MAX_BYTES,
+        .summary = "progress, status, warning, error, final, or an application kind with a dot"},
+    {.name = "text",
+        .kind = FIELD_STRING,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = INPUT_FIELD(text),
+        .max = EVENT_TEXT_MAX_BYTES,
+        .summary = "for people"},
+    {.name = "payload",
+        .kind = FIELD_JSON,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = INPUT_FIELD(payload),
+        .max = EVENT_PAYLOAD_MAX_BYTES,
+        .summary = "for programs"},
+    {.name = "run_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
+        .offset = INPUT_FIELD(run_id),
+        .has_offset = INPUT_FIELD(has_run_id),
+        .summary = "the run of this thread that it tells of"},
+    {.name = "events",
+        .kind = FIELD_NESTED_LIST,
+        .flags = FIELD_OPTIONAL,
+        .offset = INPUT_FIELD(events),
+        .min = 1,
+        .max = EVENT_BATCH_MAX,
+        .nested = &schema_event_input,
+        .summary = "many events instead of one; all are appended or none"},
+};
+static const struct schema schema_event_input = {
+    "EventInput", event_input_fields, EVENT_INPUT_FIELDS, sizeof(struct event_input)};
+const struct schema schema_event_append = {
+    "EventAppend", event_input_fields, COUNT_OF(event_input_fields), sizeof(struct event_input)};
+
+struct appended {
+    int64_t count;
+    int64_t first_seq;
+    int64_t last_seq;
+};
+static const struct field appended_fields[] = {
+    {.name = "count", .kind = FIELD_INT, .offset = offsetof(struct appended, count)},
+    {.name = "first_seq", .kind = FIELD_INT, .offset = offsetof(struct appended, first_seq)},
+    {.name = "last_seq", .kind = FIELD_INT, .offset = offsetof(struct appended, last_seq)},
+};
+const struct schema schema_events_appended = {
+    "EventsAppended", appended_fields, COUNT_OF(appended_fields), sizeof(struct appended)};
+
+/* A run named by an event must be of the thread, and its lease must allow the write. */
+static enum error check_run(
+    struct call *call, struct context *c, struct uuid run_id, struct str pointer)
+{
+    struct run run;
+    enum error e = run_get_head(c, run_id, &run);
+    if (e == OK && uuid_eq(run.thread_id, call->params[0]))
+        return run_check_fence(c, &run);
+    if (e != OK && e != ERR_NOT_FOUND)
+        return e;
+    call->problem.detail = STR_NONE;
+    return problem_fault(&call->problem, pointer, "must be a run of this thread");
+}
+
+enum { NOT_OF_A_BATCH = -1 };
+
+static struct str pointer_to(struct call *call, int64_t index, const char *member)
+{
+    if (index == NOT_OF_A_BATCH)
+        return arena_printf(call->arena, "/%s", member);
+    return arena_printf(call->arena, "/events/%lld/%s", (long long)index, member);
+}
+
+static enum error check_input(struct call *call, struct context *c, const struct event_input *input,
+    int64_t index, const struct uuid **checked_run)
+{
+    if (str_is_none(input->kind))
+        return problem_fault(&call->problem, pointer_to(call, index, "kind"), "is required");
+    if (!event_kind_is_plain(input->kind)) {
+        enum error e = event_check_kind(c, input->kind, pointer_to(call, index, "kind"));
+        if (e != OK)
+            return e;
+    }
+    bool checked = *checked_run != NULL && uuid_eq(**checked_run, input->run_id);
+    if (!input->has_run_id || checked)
+        return OK;
+    *checked_run = &input->run_id;
+    return check_run(call, c, input->run_id, pointer_to(call, index, "run_id"));
+}
+
+static enum error check_inputs(struct call *call, struct context *c, const struct event_input *body)
+{
+    const struct uuid *checked = NULL;
+    if (body->events.count == 0)
+        return check_input(call, c, body, NOT_OF_A_BATCH, &checked);
+    if (!str_is_none(body->kind) || !str_is_none(body->text) || !str_is_none(body->payload) ||
+        body->has_run_id)
+        return problem_fault(
+            &call->problem, STR("/events"), "stands alone: give one event or a list of them");
+    const struct event_input *inputs = body->events.items;
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < body->events.count; i++)
+        e = check_input(call, c, &inputs[i], (int64_t)i, &checked);
+    return e;
+}
+
+static enum error answer_append(struct call *call, struct context *c)
+{
+    const struct event_input *body = call->input;
+    struct event_append *append = call->later_data;
+    enum error e = event_append_end(c, append);
+    if (e != OK)
+        return e;
+    const struct event *events = append->events;
+    struct appended appended = {(int64_t)append->n, events[0].seq, events[append->n - 1].seq};
+    if (body->events.count > 0)
+        call_answer(call, &schema_events_appended, &appended, 0);
+    else
+        call_answer(call, &schema_event, &events[0], 0);
+    return OK;
+}
+
+enum error handle_event_append(struct call *call, struct context *c)
+{
+    const struct event_input *body = call->input;
+    bool batch = body->events.count > 0;
+    const struct event_input *inputs = batch ? body->events.items : body;
+    size_t n = batch ? body->events.count : 1;
+    enum error e = check_inputs(call, c, body);
+    if (e != OK)
+        return e;
+    struct event *events = ARENA_ARRAY(call->arena, struct event, n);
+    for (size_t i = 0; i < n; i++)
+        events[i] = (struct event){.has_run_id = inputs[i].has_run_id,
+            .run_id = inputs[i].run_id,
+            .kind = inputs[i].kind,
+            .text = inputs[i].text,
+            .payload = inputs[i].payload};
+    struct event_append *append = ARENA_NEW(call->arena, struct event_append);
+    call->later = answer_append;
+    call->later_data = append;
+    return event_append_begin(c, call->params[0], events, n, append);
+}
+
+/* --- Cursors -------------------------------------------------------------------------------- */
+
+bool event_cursor_parse(struct str text, bool tenant, struct event_cursor *out_cursor)
+{
+    struct event_cursor cursor = {0};
+    size_t tilde = str_find(text, '~');
+    if (!str_to_i64(str_slice(text, 0, tilde), &cursor.position) || cursor.position < 0)
+        return false;
+    if (tilde < text.len &&
+        (!tenant || !str_to_i64(str_slice(text, tilde + 1, text.len), &cursor.told_gap) ||
+            cursor.told_gap <= cursor.position)) /* a gap behind it is never written */
+        return false;
+    *out_cursor = cursor;
+    return true;
+}
+
+struct str event_cursor_text(struct arena *arena, struct event_cursor cursor)
+{
+    if (cursor.told_gap > cursor.position)
+        return arena_printf(
+            arena, "%lld~%lld", (long long)cursor.position, (long long)cursor.told_gap);
+    return arena_printf(arena, "%lld", (long long)cursor.position);
+}
+
+static enum error bad_cursor(struct call *call, const char *rule)
+{
+    problem_fault(&call->problem, STR("after"), "%s", rule);
+    call->problem.code = ERR_BAD_CURSOR;
+    return ERR_BAD_CURSOR;
+}
+
+/* --- Read ----------------------------------------------------------------------------------- */
+
+#define QUERY_FIELD(member) offsetof(struct events_query, member)
+
+enum { STREAM_QUERY_FIELDS = 3 };
+
+static const struct field events_query_fields[] = {
+    {.name = "after",
+        .kind = FIELD_STRING,
+        .offset = QUERY_FIELD(after),
+        .max = 64,
+        .summary = "the cursor: events after it. Absent: from the oldest that is kept"},
+    {.name = "kind",
+        .kind = FIELD_STRING,
+        .offset = QUERY_FIELD(kind),
+        .min = 1,
+        .max = EVENT_KIND_MAX_BYTES},
+    {.name = "run_id",
+        .kind = FIELD_UUID,
+        .offset = QUERY_FIELD(run_id),
+        .has_offset = QUERY_FIELD(has_run_id)},
+    {.name = "limit",
+        .kind = FIELD_INT,
+        .offset = QUERY_FIELD(limit),
+        .has_offset = QUERY_FIELD(has_limit),
+        .min = 1,
+        .max = EVENT_PAGE_MAX,
+        .summary = "events a page, 100 unless told"},
+    {.name = "wait",
+        .kind = FIELD_INT,
+        .offset = QUERY_FIELD(wait),
+        .has_offset = QUERY_FIELD(has_wait),
+        .min = 0,
+        .max = CALL_MAX_WAIT_S,
+        .summary = "seconds to wait for an event when there is none"},
+};
+const struct schema query_events = {
+    "EventsQuery", events_query_fields, COUNT_OF(events_query_fields), sizeof(struct events_query)};
+const struct schema query_event_stream = {
+    "EventStreamQuery", events_query_fields, STREAM_QUERY_FIELDS, sizeof(struct events_query)};
+
+int64_t call_wait_s(const struct call *call)
+{
+    if (call->refused_early)
+        return 0;
+    if (call->route->query == &query_events) {
+        const struct events_query *q = call->query;
+        return q->has_wait ? q->wait : 0;
+    }
+    if (call->route->query == &query_claim)
+        return ((const struct claim_query *)call->query)->wait;
+    return 0;
+}
+
+static bool is_thread_route(const struct call *call)
+{
+    return !str_is_none(route_param_name(call->route, 0));
+}
+
+/* An SSE client that reconnects says where it was in a header. */
+static struct str cursor_of_request(const struct call *call, const struct events_query *q)
+{
+    struct str last = http_header(call->request, STR("Last-Event-ID"));
+    return call->route->mode == ROUTE_SSE && !str_is_none(last) && last.len > 0 ? last : q->after;
+}
+
+static enum error read_position(struct call *call, struct context *c, struct event_admission *out,
+    struct event_bounds *out_bounds, bool *out_given)
+{
+    const struct events_query *q = call->query;
+    struct str text = cursor_of_request(call, q);
+    bool tenant = !is_thread_route(call);
+    *out = (struct event_admission){.filter = {.has_thread_id = !tenant,
+                                        .thread_id = call->params[0],
+                                        .has_run_id = q->has_run_id,
+                                        .run_id = q->run_id,
+                                        .kind = q->kind}};
+    *out_given = !str_is_none(text);
+    enum error e = event_bounds(c, &out->filter, out_bounds);
+    if (e == OK && !str_is_none(q->kind) && !event_kind_is_known(q->kind))
+        e = event_check_kind(c, q->kind, STR("kind"));
+    if (e != OK)
+        return e;
+    if (!*out_given) {
+        out->cursor.position = tenant ? 0 : out_bounds->pruned;
+        out->cursor.told_gap = out_bounds->pruned;
+        return OK;
+    }
+    if (!event_cursor_parse(text, tenant, &out->cursor))
+        return bad_cursor(call, "must be a cursor of this stream");
+    if (out->cursor.position > out_bounds->newest || out->cursor.told_gap > out_bounds->newest)
+        return bad_cursor(call, "is ahead of the log");
+    return OK;
+}
+
+static bool is_gone(const struct event_admission *a, const struct event_bounds *bounds)
+{
+    return a->cursor.position < bounds->pruned && a->cursor.told_gap < bounds->pruned;
+}
+
+static enum error refuse_gone(
+    struct call *call, const struct event_admission *a, const struct event_bounds *bounds)
+{
+    struct event_cursor resume = a->cursor;
+    if (a->filter.has_thread_id)
+        resume.position = bounds->pruned;
+    else
+        resume.told_gap = bounds->pruned;
+    struct json_text text;
+    json_text_init(&text, 1024);
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("pruned_through"));
+    json_write_i64(&text.w, bounds->pruned);
+    json_write_key(&text.w, STR("resume_cursor"));
+    json_write_string(&text.w, event_cursor_text(call->arena, resume));
+    json_write_end(&text.w);
+    call->problem.extension = json_text_take(&text, call->arena);
+    return problem_set(&call->problem, ERR_PRUNED,
+        "events up to %lld were pruned; go on from resume_cursor to accept the gap",
+        (long long)bounds->pruned);
+}
+
+static void answer_page(
+    struct call *call, const struct event *events, size_t n, bool more, struct event_cursor next)
+{
+    struct json_writer w;
+    json_writer_init(&w, &call->out);
+    json_write_object(&w);
+    json_write_key(&w, STR("data"));
+    json_write_array(&w);
+    for (size_t i = 0; i < n; i++)
+        event_write(&w, &events[i]);
+    json_write_end(&w);
+    json_write_key(&w, STR("has_more"));
+    json_write_bool(&w, more);
+    json_write_key(&w, STR("next_cursor"));
+    json_write_string(&w, event_cursor_text(call->arena, next));
+    json_write_end(&w);
+}
+
+enum error handle_event_list(struct call *call, struct context *c)
+{
+    const struct events_query *q = call->query;
+    size_t limit = q->has_limit ? (size_t)q->limit : 100, n;
+    struct event *events = ARENA_ARRAY(call->arena, struct event, limit);
+    struct event_admission a;
+    struct event_bounds bounds;
+    bool given, more;
+    enum error e = read_position(call, c, &a, &bounds, &given);
+    if (e == OK && given && is_gone(&a, &bounds))
+        return refuse_gone(call, &a, &bounds);
+    int64_t looked = 0;
+    if (e == OK)
+        e = event_scan_end(c, &a.filter, a.cursor.position, bounds.last, &looked);
+    a.filter.through = looked;
+    if (e == OK)
+        e = event_list(c, &a.filter, a.cursor.position, limit, events, &n, &more);
+    if (e != OK)
+        return e;
+    struct event_cursor next = a.cursor;
+    if (more)
+        next.position = a.filter.has_thread_id ? events[n - 1].seq : events[n - 1].id;
+    else if (looked > next.position)
+        next.position = looked;
+    more = more || looked < bounds.last;
+    call->nothing_yet = n == 0 && !more;
+    answer_page(call, events, n, more, next);
+    return OK;
+}
+
+enum error handle_event_stream(struct call *call, struct context *c)
+{
+    struct event_admission *a = ARENA_NEW(call->arena, struct event_admission);
+    struct event_bounds bounds;
+    bool given;
+    enum error e = read_position(call, c, a, &bounds, &given);
+    call->admitted = a;
+    return e;
+}
+
+/* --- Prune ---------------------------------------------------------------------------------- */
+
+struct prune_body {
+    bool has_through_seq;
+    int64_t through_seq;
+    bool has_older_than;
+    int64_t older_than;
+    bool has_finished;
+    bool finished;
+};
+#define PRUNE_FIELD(member) offsetof(struct prune_body, member)
+static const struct field prune_fields[] = {
+    {.name = "through_seq",
+        .kind = FIELD_INT,
+        .flags = FIELD_OPTIONAL,
+        .offset = PRUNE_FIELD(through_seq),
+        .has_offset = PRUNE_FIELD(has_through_seq),
+        .min = 1,
+        .max = INT64_MAX,
+        .summary = "events up to this one"},
+    {.name = "older_than",
+        .kind = FIELD_TIME,
+        .flags = FIELD_OPTIONAL,
+        .offset = PRUNE_FIELD(older_than),
+        .has_offset = PRUNE_FIELD(has_older_than),
+        .summary = "events before this time"},
+    {.name = "finished",
+        .kind = FIELD_BOOL,
+        .flags = FIELD_OPTIONAL,
+        .offset = PRUNE_FIELD(finished),
+        .has_offset = PRUNE_FIELD(has_finished),
+        .summary = "events before the first one of a run that still goes on"},
+};
+const struct schema schema_event_prune = {
+    "EventPrune", prune_fields, COUNT_OF(prune_fields), sizeof(struct prune_body)};
+
+static const struct field pruned_fields[] = {
+    {.name = "pruned", .kind = FIELD_INT, .offset = 0, .summary = "how many events went"},
+};
+const struct schema schema_event_pruned = {"EventsPruned", pruned_fields, 1, sizeof(int64_t)};
+
+/* The detail of the audit record. */
+static struct str describe(struct arena *arena, int64_t pruned)
+{
+    struct json_text text;
+    json_text_init(&text, 1024);
+    schema_encode(&text.w, &schema_event_pruned, &pruned);
+    return json_text_take(&text, arena);
+}
+
+enum error handle_event_prune(struct call *call, struct context *c)
+{
+    const struct prune_body *body = call->input;
+    struct thread thread;
+    int64_t pruned = 0;
+    if (body->has_through_seq + body->has_older_than + (body->has_finished && body->finished) != 1)
+        return problem_fault(&call->problem, STR(""),
+            "give exactly one of through_seq, older_than and finished: true");
+    enum error e = thread_get_head(c, call->params[0], &thread);
+    if (e != OK)
+        return e;
+    if (body->has_through_seq && body->through_seq > thread.last_seq)
+        return problem_fault(&call->problem, STR("/through_seq"), "is ahead of the log");
+    if (body->has_through_seq)
+        e = event_prune(c, thread.id, body->through_seq, &pruned);
+    else if (body->has_older_than)
+        e = event_prune_older(c, thread.id, body->older_than, &pruned);
+    else
+        e = event_prune_finished(c, thread.id, INT64_MAX, &pruned);
+    /* Also with a full disk events are pruned: nothing done leaves nothing behind. */
+    if (e == OK && pruned > 0)
+        e = audit_record(c, "events.pruned", "thread", thread.id, describe(call->arena, pruned));
+    if (e == OK)
+        call_answer(call, &schema_event_pruned, &pruned, 0);
+    return e;
+}

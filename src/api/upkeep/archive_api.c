@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Archives: a thread, an agent or the tenant goes out as a file, and comes in again. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "api/resources.h"
+#include "base/alloc.h"
+#include "model/upkeep/archive.h"
+
+/* An export holds a reader of the store until its rows are written, and then a content thread until
+ * its content is. */
+enum { EXPORTS_AT_ONCE = 2 };
+static atomic_int n_exports;
+
+/* --- Export --------------------------------------------------------------------------------- */
+
+/* What an archive shows, the key must be allowed to read by its own route. */
+static enum error check_scopes(struct context *c, unsigned needed)
+{
+    unsigned missing = needed & ~c->scopes;
+    if (missing == 0)
+        return OK;
+    return problem_set(c->problem, ERR_FORBIDDEN, "such an archive needs the scope %s too",
+        scope_name((enum scope)(missing & -missing)));
+}
+
+/* One that counts among those that are being made until it is complete. */
+struct export
+{
+    struct archive_export *archive;
+    bool is_complete;
+};
+
+static void complete(struct export *x)
+{
+    if (!x->is_complete)
+        atomic_fetch_sub(&n_exports, 1);
+    x->is_complete = true;
+}
+
+static enum error fill_export(void *data, struct store *store, struct uuid tenant_id)
+{
+    struct export *x = data;
+    struct arena arena;
+    struct problem unused;
+    arena_init(&arena, SIZE_MAX);
+    problem_init(&unused, &arena);
+    enum error e = archive_export_fill(x->archive, store, tenant_id, &unused);
+    arena_deinit(&arena);
+    complete(x);
+    return e;
+}
+
+static void drop_export(void *data)
+{
+    struct export *x = data;
+    complete(x);
+    archive_export_destroy(x->archive);
+    mem_free(x);
+}
+
+static struct str file_name_of(struct call *call, const struct archive_subject *subject)
+{
+    char id[UUID_TEXT_LEN];
+    if (subject->what == ARCHIVE_TENANT)
+        return STR("cairn-tenant.tar");
+    uuid_format(subject->id, id);
+    return arena_printf(
+        call->arena, "cairn-%s-%.*s.tar", archive_whats[subject->what], UUID_TEXT_LEN, id);
+}
+
+static enum error write_rows(struct call *call, struct context *c,
+    const struct archive_subject *subject, int *out_fd, struct archive_export **out)
+{
+    *out_fd = content_spool(call->api->store);
+    if (*out_fd < 0)
+        return problem_set(c->problem, errno == ENOSPC ? ERR_STORAGE_FULL : ERR_UNAVAILABLE,
+            "the archive cannot be written: %s", strerror(errno));
+    *out = archive_export_create(*out_fd);
+    return archive_export_rows(c, subject, *out);
+}
+
+static enum error answer_export(
+    struct call *call, struct export *x, const struct archive_subject *subject, int fd)
+{
+    const struct sha256 digest = archive_export_digest(x->archive);
+    struct str hex = hex_encode(call->arena, (struct str){(char *)digest.bytes, SHA256_LEN / 2});
+    const struct download_facts facts = {.content_type = STR("application/x-tar"),
+        .file_name = file_name_of(call, subject),
+        .etag = arena_printf(call->arena, "\"%.*s\"", STR_ARG(hex))};
+    return call_answer_spool(call, fd, archive_export_size(x->archive), &facts);
+}
+
+static enum error write_export(
+    struct call *call, struct context *c, const struct archive_subject *subject)
+{
+    int fd;
+    struct export *x = MEM_NEW(struct export);
+    enum error e = write_rows(call, c, subject, &fd, &x->archive);
+    if (e != OK && fd >= 0)
+        close(fd);
+    if (e == OK)
+        e = answer_export(call, x, subject, fd);
+    if (e != OK || !call->download.is_wanted) { /* the client may have it already */
+        drop_export(x);
+        return e;
+    }
+    call->download.fill = fill_export;
+    call->download.drop_fill = drop_export;
+    call->download.fill_data = x;
+    call->download.tenant_id = c->tenant_id;
+    return OK;
+}
+
+static enum error make_export(
+    struct call *call, struct context *c, struct archive_subject subject, unsigned needed)
+{
+    enum error e = archive_find_subject(c, &subject);
+    if (e == OK)
+        e = check_scopes(c, needed);
+    if (e != OK)
+        return e;
+    download_drop(&call->download); /* of a run before this one */
+    if (atomic_fetch_add(&n_exports, 1) < EXPORTS_AT_ONCE)
+        return write_export(call, c, &subject);
+    atomic_fetch_sub(&n_exports, 1);
+    c->problem->retry_after_s = 1;
+    return problem_set(
+        c->problem, ERR_UNAVAILABLE, "%d exports are being made: try again later", EXPORTS_AT_ONCE);
+}
+
+enum error handle_thread_export(struct call *call, struct context *c)
+{
+    return make_export(call, c, (struct archive_subject){ARCHIVE_THREAD, call->params[0]},
+        SCOPE_RUNS_READ | SCOPE_EVENTS_READ | SCOPE_MESSAGES_READ | SCOPE_FILES_READ |
+            SCOPE_PARTICIPANTS_READ | SCOPE_STATES_READ | SCOPE_AGENTS_READ);
+}
+
+enum error handle_agent_export(struct call *call, struct context *c)
+{
+    return make_export(call, c, (struct archive_subject){ARCHIVE_AGENT, call->params[0]},
+        SCOPE_STATES_READ | SCOPE_STORAGE_READ);
+}
+
+enum error handle_tenant_export(struct call *call, struct context *c)
+{
+    return make_export(call, c, (struct archive_subject){.what = ARCHIVE_TENANT}, SCOPE_NONE);
+}
+
+/* --- Import --------------------------------------------------------------------------------- */
+
+struct import_query {
+    struct str ids;
+    bool has_dry_run;
+    bool dry_run;
+};
+static const struct field import_query_fields[] = {
+    {.name = "ids",
+        .kind = FIELD_ENUM,
+        .offset = offsetof(struct import_query, ids),
+        .choices = archive_id_modes,
+        .summary = "keep them, or remap to new ones; keep unless told"},
+    {.name = "dry_run",
+        .kind = FIELD_BOOL,
+        .offset = offsetof(struct import_query, dry_run),
+        .has_offset = offsetof(struct import_query, has_dry_run),
+        .summary = "verify it and look for conflicts, and change nothing"},
+};
+const struct schema query_import = {
+    "ImportQuery", import_query_fields, COUNT_OF(import_query_fields), sizeof(struct import_query)};
+
+struct import_answer {
+    struct str what;
+    struct str ids;
+    bool dry_run;
+    struct archive_counts counts;
+    struct nested_list objects;
+};
+
+#define COUNT_FIELD(member)                                                                   \
+    {                                                                                         \
+        .name = #member, .kind = FIELD_INT, .offset = offsetof(struct archive_counts, member) \
+    }
+static const struct field counts_fields[] = {
+    COUNT_FIELD(agents),
+    COUNT_FIELD(storage),
+    COUNT_FIELD(threads),
+    COUNT_FIELD(participants),
+    COUNT_FIELD(runs),
+    COUNT_FIELD(events),
+    COUNT_FIELD(messages),
+    COUNT_FIELD(files),
+    COUNT_FIELD(file_versions),
+    COUNT_FIELD(states),
+    COUNT_FIELD(blobs),
+    COUNT_FIELD(bytes),
+};
+static const struct schema schema_counts = {
+    "ImportCounts", counts_fields, COUNT_OF(counts_fields), sizeof(struct archive_counts)};
+
+static const struct field mapped_fields[] = {
+    {.name = "type", .kind = FIELD_STRING, .offset = offsetof(struct archive_mapped, type)},
+    {.name = "from",
+        .kind = FIELD_UUID,
+        .offset = offsetof(struct archive_mapped, from),
+        .summary = "its id in the archive"},
+    {.name = "to",
+        .kind = FIELD_UUID,
+        .offset = offsetof(struct archive_mapped, to),
+        .summary = "its id here"},
+    {.name = "was_there",
+        .kind = FIELD_BOOL,
+        .offset = offsetof(struct archive_mapped, was_there),
+        .summary = "an agent that the tenant had already, and that is meant"},
+    {.name = "key_dropped",
+        .kind = FIELD_BOOL,
+        .offset = offsetof(struct archive_mapped, key_dropped),
+        .summary = "a thread that came without its key, which another one has here"},
+};
+static const struct schema schema_mapped = {
+    "ImportedObject", mapped_fields, COUNT_OF(mapped_fields), sizeof(struct archive_mapped)};
+
+static const struct field import_fields[] = {
+    {.name = "what",
+        .kind = FIELD_ENUM,
+        .offset = offsetof(struct import_answer, what),
+        .choices = archive_whats},
+    {.name = "ids",
+        .kind = FIELD_ENUM,
+        .offset = offsetof(struct import_answer, ids),
+        .choices = archive_id_modes},
+    {.name = "dry_run", .kind = FIELD_BOOL, .offset = offsetof(struct import_answer, dry_run)},
+    {.name = "counts",
+        .kind = FIELD_NESTED,
+        .offset = offsetof(struct import_answer, counts),
+        .nested = &schema_counts},
+    {.name = "objects",
+        .kind = FIELD_NESTED_LIST,
+        .offset = offsetof(struct import_answer, objects),
+        .nested = &schema_mapped,
+        .summary = "the agents and threads of the archive"},
+};
+const struct schema schema_import = {
+    "Import", import_fields, COUNT_OF(import_fields), sizeof(struct import_answer)};
+
+/* What is known of the archive between the upload and the answer. */
+struct prepared {
+    struct archive *archive;
+    struct content_reader *content;
+    int fd; /* the rows, where a job may read them */
+};
+
+static enum error read_content(
+    void *data, uint64_t at, char *place, size_t size, struct problem *problem)
+{
+    while (size > 0) {
+        size_t got = 0;
+        size_t piece = size < CONTENT_PIECE_BYTES ? size : CONTENT_PIECE_BYTES;
+        enum error e = content_read(data, at, place, piece, &got);
+        if (e != OK || got == 0)
+            return problem_set(problem, e != OK ? e : ERR_DAMAGED, "the upload cannot be read");
+        place += got;
+        at += got;
+        size -= got;
+    }
+    return OK;
+}
+
+static enum error verify(struct call *call, struct prepared *p, uint64_t size_bytes)
+{
+    struct store *store = call->api->store;
+    enum error e = content_open(store, call->tenant_id, call->upload.id, size_bytes, &p->content);
+    if (e != OK)
+        return e;
+    const struct archive_source source = {read_content, p->content};
+    p->archive = archive_create(&source, size_bytes);
+    return archive_verify(p->archive, &call->problem);
+}
+
+static enum error spool(struct call *call, struct prepared *p)
+{
+    p->fd = content_spool(call->api->store);
+    if (p->fd < 0)
+        return problem_set(&call->problem, errno == ENOSPC ? ERR_STORAGE_FULL : ERR_UNAVAILABLE,
+            "the archive cannot be read: %s", strerror(errno));
+    return archive_spool_rows(p->archive, p->fd, &call->problem);
+}
+
+enum error prepare_import(struct call *call, uint64_t size_bytes)
+{
+    const struct import_query *query = call->query;
+    struct prepared *p = MEM_NEW(struct prepared);
+    p->fd = -1;
+    call->prepared = p;
+    enum error e = verify(call, p, size_bytes);
+    if (e == OK && !query->dry_run)
+        e = archive_stage(p->archive, call->api->store, call->tenant_id, &call->problem);
+    return e == OK ? spool(call, p) : e;
+}
+
+void release_import(struct call *call)
+{
+    struct prepared *p = call->prepared;
+    bool is_known = call->problem.code != ERR_OUTCOME_UNKNOWN;
+    if (p->archive != NULL && is_known)
+        archive_unstage(p->archive, call->api->store, call->tenant_id, call->status < 300);
+    archive_destroy(p->archive);
+    content_close(p->content);
+    if (p->fd >= 0)
+        close(p->fd);
+    mem_free(p);
+    call->prepared = NULL;
+}
+
+static struct nested_list list_objects(struct call *call, const struct archive *a)
+{
+    const struct archive_counts n = archive_counts(a);
+    struct nested_list list = {.count = (size_t)(n.agents + n.threads)};
+    struct archive_mapped *items = ARENA_ARRAY(call->arena, struct archive_mapped, list.count);
+    for (size_t i = 0; i < list.count; i++)
+        archive_mapped(a, i, &items[i]);
+    list.items = items;
+    return list;
+}
+
+enum error handle_import(struct call *call, struct context *c)
+{
+    const struct import_query *query = call->query;
+    const struct prepared *p = call->prepared;
+    bool remaps = str_eq(query->ids, STR("remap"));
+    enum error e =
+        archive_apply(c, p->archive, remaps ? ARCHIVE_IDS_REMAP : ARCHIVE_IDS_KEEP, query->dry_run);
+    if (e != OK)
+        return e;
+    const struct import_answer answer = {
+        .what = str_of(archive_whats[archive_subject(p->archive).what]),
+        .ids = remaps ? STR("remap") : STR("keep"),
+        .dry_run = query->dry_run,
+        .counts = archive_counts(p->archive),
+        .objects = list_objects(call, p->archive)};
+    if (query->dry_run)
+        call->status = 200;
+    call_answer(call, &schema_import, &answer, 0);
+    return OK;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The routes about Cairn itself. */
+#include "api/http/metrics.h"
+#include "api/resources.h"
+#include "model/tenancy/keys.h"
+
+struct health {
+    struct str status;
+    struct str version;
+};
+static const struct field health_fields[] = {
+    {.name = "status",
+        .kind = FIELD_STRING,
+        .offset = offsetof(struct health, status),
+        .summary = "ok; of readyz ready, or full while the disk has no space for most writes"},
+    {.name = "version", .kind = FIELD_STRING, .offset = offsetof(struct health, version)},
+};
+const struct schema schema_health = {"Health", health_fields, 2, sizeof(struct health)};
+
+enum error handle_health(struct call *call, struct context *c)
+{
+    struct health health = {STR("ok"), STR(CAIRN_VERSION)};
+    call_answer(call, &schema_health, &health, 0);
+    return OK;
+}
+
+/* Unlike healthz it asks the store: a transaction began, and the schema answers. Of a store that
+ * others share too, it is known from its pulse whether it answers (call_submit). With a full disk
+ * it is ready all the same: reads and streams go on, and no other node could write instead. */
+enum error handle_ready(struct call *call, struct context *c)
+{
+    bool any;
+    enum error e = c->tx != NULL ? key_any(c, &any) : OK;
+    bool is_full = store_stats(call->api->store).is_full;
+    struct health health = {is_full ? STR("full") : STR("ready"), STR(CAIRN_VERSION)};
+    if (e == OK)
+        call_answer(call, &schema_health, &health, 0);
+    return e;
+}
+
+enum error handle_metrics(struct call *call, struct context *c)
+{
+    call->content_type = STR("text/plain; version=0.0.4; charset=utf-8");
+    metrics_write(call->api->metrics, &call->out);
+    return OK;
+}
+
+enum error handle_openapi(struct call *call, struct context *c)
+{
+    buf_append(&call->out, buf_str(&call->api->openapi));
+    return OK;
+}
+
+struct whoami {
+    struct uuid tenant_id;
+    struct str actor;
+    bool has_key_id;
+    struct uuid key_id;
+    struct str principal;
+    struct str_list scopes;
+};
+static const struct field whoami_fields[] = {
+    {.name = "tenant_id", .kind = FIELD_UUID, .offset = offsetof(struct whoami, tenant_id)},
+    {.name = "actor",
+        .kind = FIELD_STRING,
+        .offset = offsetof(struct whoami, actor),
+        .summary = "key, or open while no key exists"},
+    {.name = "key_id",
+        .kind = FIELD_UUID,
+        .flags = FIELD_NULLABLE,
+        .offset = offsetof(struct whoami, key_id),
+        .has_offset = offsetof(struct whoami, has_key_id)},
+    {.name = "principal",
+        .kind = FIELD_STRING,
+        .flags = FIELD_NULLABLE,
+        .offset = offsetof(struct whoami, principal),
+        .summary = "for whom this request acts; null: for the whole tenant"},
+    {.name = "scopes",
+        .kind = FIELD_STRINGS,
+        .offset = offsetof(struct whoami, scopes),
+        .summary = "every scope that the key has in effect"},
+};
+const struct schema schema_whoami = {
+    "Whoami", whoami_fields, COUNT_OF(whoami_fields), sizeof(struct whoami)};
+
+enum error handle_whoami(struct call *call, struct context *c)
+{
+    struct whoami who = {.tenant_id = c->tenant_id,
+        .actor = call->has_key ? STR("key") : STR("open"),
+        .has_key_id = call->has_key,
+        .key_id = call->key_id,
+        .principal = c->principal};
+    who.scopes.items = ARENA_ARRAY(call->arena, struct str, SCOPE_COUNT);
+    for (unsigned bit = 0; bit < SCOPE_COUNT; bit++)
+        if (c->scopes & (1u << bit))
+            who.scopes.items[who.scopes.count++] = str_of(scope_names[bit]);
+    call_answer(call, &schema_whoami, &who, 0);
+    return OK;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What differs between two versions of an agent. */
+#include "base/json/json_diff.h"
+#include "model/agents/agent_versions.h"
+
+enum { DIFF_MAX_BYTES = 64 * 1024 * 1024 };
+
+static bool parse(struct context *c, struct str text, struct json *out_value)
+{
+    struct json_doc *doc = ARENA_NEW(c->arena, struct json_doc);
+    struct json_error unused;
+    if (!json_parse(c->arena, text, doc, &unused))
+        return false;
+    *out_value = json_root(doc);
+    return true;
+}
+
+/* A graph that is not there is null: in a definition every part has its member. */
+static bool compare_part(struct context *c, enum agent_part part, struct str from, struct str to,
+    struct json_writer *w, struct agent_diff_field *out)
+{
+    struct str null = STR("null"), pointer = arena_printf(c->arena, "/%s", agent_part_names[part]);
+    struct json a, b;
+    if (!parse(c, str_is_none(from) ? null : from, &a) ||
+        !parse(c, str_is_none(to) ? null : to, &b))
+        return false;
+    out->field = str_of(agent_part_names[part]);
+    out->change = str_is_none(from) ? STR("added")
+                  : str_is_none(to) ? STR("removed")
+                                    : STR("changed");
+    out->operations = (int64_t)json_diff(c->arena, pointer, a, b, w);
+    return true;
+}
+
+static bool compare(struct context *c, const struct agent_version *from,
+    const struct agent_version *to, struct agent_diff *out)
+{
+    struct agent_diff_field *fields = ARENA_ARRAY(c->arena, struct agent_diff_field, AGENT_PARTS);
+    struct json_text patch;
+    bool parsed = true;
+    json_text_init(&patch, DIFF_MAX_BYTES);
+    json_write_array(&patch.w);
+    out->fields = (struct nested_list){.items = fields};
+    for (enum agent_part i = 0; i < AGENT_PARTS && parsed; i++) {
+        struct agent_diff_field *field = &fields[out->fields.count];
+        parsed = compare_part(c, i, from->parts[i], to->parts[i], &patch.w, field);
+        if (parsed && field->operations > 0)
+            out->fields.count++;
+    }
+    json_write_end(&patch.w);
+    out->patch = json_text_take(&patch, c->arena);
+    return parsed;
+}
+
+enum error agent_version_diff(struct context *c, struct uuid agent_id, struct str from,
+    struct str to, struct agent_diff *out_diff)
+{
+    struct agent_version a, b;
+    struct agent_diff diff = {0};
+    enum error e = agent_version_get(c, agent_id, from, &a);
+    if (e == OK)
+        e = agent_version_get(c, agent_id, to, &b);
+    if (e != OK)
+        return e;
+    if (!compare(c, &a, &b, &diff))
+        return problem_set(c->problem, ERR_TOO_LARGE, "the versions need too much memory");
+    diff.from = a.version;
+    diff.to = b.version;
+    *out_diff = diff;
+    return OK;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/agents/agent_links.h"
+
+#include "base/json/json.h"
+#include "model/agents/agent_versions.h"
+#include "model/statements.h"
+
+static void read_row(struct query *q, struct agent_link *out)
+{
+    *out = (struct agent_link){.has_position = true};
+    out->parent_id = row_uuid(q);
+    out->child_id = row_uuid(q);
+    out->child_name = row_text(q);
+    out->child_kind = row_text(q);
+    out->role = row_text(q);
+    out->position = row_i64(q);
+    out->child_version = row_text(q);
+    out->metadata = row_text(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->revision = row_i64(q);
+}
+
+/* --- Reading -------------------------------------------------------------------------------- */
+
+static enum error find(struct context *c, struct uuid parent_id, struct uuid child_id,
+    struct agent_link *out_link, bool *out_found)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_LINK_GET);
+    query_uuid(&q, "id", parent_id);
+    query_uuid(&q, "child_id", child_id);
+    *out_found = query_next(&q);
+    if (*out_found)
+        read_row(&q, out_link);
+    return query_end(&q);
+}
+
+static enum error no_link(struct context *c, struct uuid child_id)
+{
+    char text[UUID_TEXT_LEN];
+    uuid_format(child_id, text);
+    return problem_set(
+        c->problem, ERR_NOT_FOUND, "the agent has no link to the agent %.*s", UUID_TEXT_LEN, text);
+}
+
+enum error agent_link_get(
+    struct context *c, struct uuid parent_id, struct uuid child_id, struct agent_link *out_link)
+{
+    struct agent parent;
+    bool found = false;
+    enum error e = agent_get(c, parent_id, &parent);
+    if (e == OK)
+        e = find(c, parent_id, child_id, out_link, &found);
+    return e == OK && !found ? no_link(c, child_id) : e;
+}
+
+enum error agent_link_list(struct context *c, struct uuid parent_id,
+    const struct agent_link_mark *after, size_t limit, struct agent_link *out_links,
+    size_t *out_count, bool *out_more)
+{
+    struct agent parent;
+    struct query q;
+    struct agent_link unused;
+    enum error e = agent_get(c, parent_id, &parent);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_AGENT_LINK_LIST);
+    query_uuid(&q, "id", parent_id);
+    query_i64(&q, "position", after->is_set ? after->position : -1);
+    query_uuid(&q, "child_id", after->child_id);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    size_t n = 0;
+    for (; query_next(&q); n++)
+        read_row(&q, n < limit ? &out_links[n] : &unused);
+    *out_more = n > limit;
+    *out_count = n > limit ? limit : n;
+    return query_end(&q);
+}
+
+/* --- What a link may not do ----------------------------------------------------------------- */
+
+/* Looks below the child for the parent, and for how deep it goes. Where an agent's links begin in
+ * the branches, what is known of the agent is kept: each is looked at once. */
+struct search {
+    struct context *c;
+    const struct agent_branches *branches;
+    struct uuid wanted;
+    int *heights; /* by the first link of an agent; 0: not yet looked at */
+    struct str path[AGENT_LINK_DEPTH_MAX + 2];
+    int path_len; /* 0: the wanted one was not found */
+};
+
+/* How long the longest way below the agent is; -1: the wanted one is there, and the path is left.
+ */
+static int height_of(struct search *s, struct uuid id, struct str name, int depth)
+{
+    size_t first, end;
+    int height = 0;
+    s->path[depth] = name;
+    if (uuid_eq(id, s->wanted)) {
+        s->path_len = depth + 1;
+        return -1;
+    }
+    agent_branches_of(s->branches, id, &first, &end);
+    if (first == end || depth > AGENT_LINK_DEPTH_MAX)
+        return 0;
+    if (s->heights[first] != 0)
+        return s->heights[first];
+    for (size_t i = first; i < end; i++) {
+        const struct agent_tree *child = &s->branches->items[i].child;
+        int below = height_of(s, child->id, child->name, depth + 1);
+        if (below < 0)
+            return -1;
+        if (below + 1 > height)
+            height = below + 1;
+    }
+    s->heights[first] = height;
+    return height;
+}
+
+static enum error tell_cycle(struct search *s, struct str parent)
+{
+    struct str way = arena_printf(s->c->arena, "\"%.*s\"", STR_ARG(parent));
+    for (int i = 0; i < s->path_len; i++)
+        way = arena_printf(s->c->arena, "%.*s > \"%.*s\"", STR_ARG(way), STR_ARG(s->path[i]));
+    return problem_fault(s->c->problem, STR("child_id"), "would close a cycle: %.*s", STR_ARG(way));
+}
+
+static enum error depth_above(struct context *c, struct uuid id, int64_t *out_depth)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_LINKS_ABOVE);
+    query_uuid(&q, "id", id);
+    query_i64(&q, "depth", AGENT_LINK_DEPTH_MAX + 1);
+    return context_number(&q, out_depth);
+}
+
+static enum error check_shape(
+    struct context *c, const struct agent *parent, const struct agent *child)
+{
+    struct agent_branches branches;
+    int64_t above = 0;
+    enum error e = agent_branches_below(c, child->id, &branches);
+    if (e == OK)
+        e = depth_above(c, parent->id, &above);
+    if (e != OK)
+        return e;
+    if (branches.more)
+        return problem_fault(c->problem, STR("child_id"),
+            "has more than %d links below it: it cannot be a child", AGENT_LINKS_BELOW_MAX);
+    struct search s = {.c = c,
+        .branches = &branches,
+        .wanted = parent->id,
+        .heights = ARENA_ARRAY(c->arena, int, branches.count + 1)};
+    int below = height_of(&s, child->id, child->name, 0);
+    if (below < 0)
+        return tell_cycle(&s, parent->name);
+    if (above + 1 + below > AGENT_LINK_DEPTH_MAX)
+        return problem_fault(c->problem, STR("child_id"),
+            "would make a way of %lld links: %d is the most", (long long)above + 1 + below,
+            AGENT_LINK_DEPTH_MAX);
+    return OK;
+}
+
+static enum error number_of(
+    struct context *c, const struct sql_statement *statement, struct uuid id, int64_t *out_number)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    return context_number(&q, out_number);
+}
+
+static enum error check_child_version(struct context *c, const struct agent_link *link)
+{
+    struct query q;
+    int64_t count = 0;
+    if (str_is_none(link->child_version))
+        return OK;
+    context_query(c, &q, &SQL_AGENT_VERSION_EXISTS);
+    query_uuid(&q, "child_id", link->child_id);
+    query_text(&q, "child_version", link->child_version);
+    enum error e = context_number(&q, &count);
+    if (e == OK && count == 0)
+        e = problem_fault(c->problem, STR("/child_version"),
+            "names no version of the child: \"%.*s\"", STR_ARG(link->child_version));
+    return e;
+}
+
+static enum error check_room(struct context *c, struct uuid parent_id)
+{
+    int64_t count = 0;
+    enum error e = number_of(c, &SQL_AGENT_LINK_COUNT, parent_id, &count);
+    if (e == OK && count >= AGENT_CHILDREN_MAX)
+        e = problem_set(
+            c->problem, ERR_CONFLICT, "an agent has at most %d children", AGENT_CHILDREN_MAX);
+    return e;
+}
+
+/* --- Changes -------------------------------------------------------------------------------- */
+
+static enum error write_row(
+    struct context *c, const struct sql_statement *statement, const struct agent_link *link)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", link->parent_id);
+    query_uuid(&q, "child_id", link->child_id);
+    query_text(&q, "role", link->role);
+    query_i64(&q, "position", link->position);
+    query_text(&q, "child_version", link->child_version);
+    query_text(&q, "metadata", link->metadata);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+static enum error check_ends(struct context *c, const struct agent_link *link,
+    struct agent *out_parent, struct agent *out_child)
+{
+    enum error e = agent_get(c, link->parent_id, out_parent);
+    if (e == OK)
+        e = agent_get(c, link->child_id, out_child);
+    if (e == OK && str_eq(out_parent->kind, STR("agent")))
+        e = problem_set(c->problem, ERR_CONFLICT,
+            "\"%.*s\" is of the kind agent: only a team or a workflow has children",
+            STR_ARG(out_parent->name));
+    return e;
+}
+
+/* What was left out is as it was, or the default. */
+static enum error fill_in(
+    struct context *c, bool is_new, const struct agent_link *before, struct agent_link *link)
+{
+    if (str_is_none(link->role))
+        link->role = is_new ? STR("member") : before->role;
+    if (str_is_none(link->metadata))
+        link->metadata = is_new ? STR("{}") : before->metadata;
+    if (link->has_position)
+        return OK;
+    link->position = before->position;
+    return is_new ? number_of(c, &SQL_AGENT_LINK_NEXT_POSITION, link->parent_id, &link->position)
+                  : OK;
+}
+
+enum error agent_link_put(struct context *c, struct agent_link *link, bool *out_is_new)
+{
+    struct agent parent, child;
+    struct agent_link before = {0};
+    bool found = false;
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = check_ends(c, link, &parent, &child);
+    if (e == OK)
+        e = find(c, link->parent_id, link->child_id, &before, &found);
+    if (e == OK)
+        e = context_check_match(c, before.revision);
+    if (e == OK)
+        e = check_child_version(c, link);
+    if (e == OK && !found)
+        e = check_shape(c, &parent, &child);
+    if (e == OK && !found)
+        e = check_room(c, link->parent_id);
+    if (e == OK)
+        e = fill_in(c, !found, &before, link);
+    if (e == OK)
+        e = write_row(c, found ? &SQL_AGENT_LINK_UPDATE : &SQL_AGENT_LINK_INSERT, link);
+    if (e == OK)
+        *out_is_new = !found;
+    return e == OK ? agent_link_get(c, link->parent_id, link->child_id, link) : e;
+}
+
+enum error agent_link_delete(struct context *c, struct uuid parent_id, struct uuid child_id)
+{
+    struct agent_link link;
+    struct query q;
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = agent_link_get(c, parent_id, child_id, &link);
+    if (e == OK)
+        e = context_check_match(c, link.revision);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_AGENT_LINK_DELETE);
+    query_uuid(&q, "id", parent_id);
+    query_uuid(&q, "child_id", child_id);
+    return query_run(&q);
+}

@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, id uuid, child_id uuid, role text, position int, child_version text
+-- types: metadata json, now int, limit int, depth int
+
+-- define link_columns: l.parent_id, l.child_id, a.name, a.kind, l.role, l.position,
+--   | l.child_version, l.metadata, l.created_at, l.updated_at, l.version
+-- define link_tables: FROM agent_links AS l
+--   | JOIN agents AS a ON a.tenant_id = l.tenant_id AND a.id = l.child_id
+-- define of_parent: l.tenant_id = :tenant_id AND l.parent_id = :id
+
+-- name: agent_link_get
+SELECT {{link_columns}} {{link_tables}} WHERE {{of_parent}} AND l.child_id = :child_id;
+
+-- name: agent_link_list
+SELECT {{link_columns}} {{link_tables}}
+WHERE {{of_parent}} AND (l.position, l.child_id) > (:position, :child_id)
+ORDER BY l.position, l.child_id LIMIT :limit;
+
+-- name: agent_link_insert
+INSERT INTO agent_links (tenant_id, parent_id, child_id, role, position, child_version, metadata,
+    created_at, updated_at)
+VALUES (:tenant_id, :id, :child_id, :role, :position, :child_version, :metadata, :now, :now);
+
+-- name: agent_link_update
+UPDATE agent_links SET role = :role, position = :position, child_version = :child_version,
+    metadata = :metadata, updated_at = :now, version = version + 1
+WHERE tenant_id = :tenant_id AND parent_id = :id AND child_id = :child_id;
+
+-- name: agent_link_delete
+DELETE FROM agent_links
+WHERE tenant_id = :tenant_id AND parent_id = :id AND child_id = :child_id;
+
+-- name: agent_link_count
+SELECT count(*) FROM agent_links WHERE tenant_id = :tenant_id AND parent_id = :id;
+
+-- name: agent_link_next_position
+SELECT coalesce(max(position) + 1, 0) FROM agent_links
+WHERE tenant_id = :tenant_id AND parent_id = :id;
+
+-- Every link below an agent, with what a tree shows of the child.
+-- name: agent_branches
+WITH RECURSIVE walk (id) AS (
+    SELECT a.id FROM agents AS a WHERE a.tenant_id = :tenant_id AND a.id = :id
+    UNION
+    SELECT l.child_id FROM walk
+    JOIN agent_links AS l ON l.tenant_id = :tenant_id AND l.parent_id = walk.id
+)
+SELECT l.parent_id, a.id, a.name, a.kind, coalesce(l.child_version, a.active_version), l.role,
+    l.position
+FROM walk CROSS JOIN agent_links AS l
+JOIN agents AS a ON a.tenant_id = l.tenant_id AND a.id = l.child_id
+WHERE l.tenant_id = :tenant_id AND l.parent_id = walk.id
+ORDER BY l.parent_id, l.position, l.child_id LIMIT :limit;
+
+-- The longest way that leads to an agent.
+-- name: agent_links_above
+WITH RECURSIVE walk (parent_id, depth) AS (
+    SELECT parent_id, 1 FROM agent_links WHERE tenant_id = :tenant_id AND child_id = :id
+    UNION
+    SELECT l.parent_id, walk.depth + 1 FROM walk
+    JOIN agent_links AS l ON l.tenant_id = :tenant_id AND l.child_id = walk.parent_id
+    WHERE walk.depth < :depth
+)
+SELECT coalesce(max(depth), 0) FROM walk;
+
+-- name: agent_version_exists
+SELECT count(*) FROM agent_versions
+WHERE tenant_id = :tenant_id AND agent_id = :child_id AND version = :child_version;

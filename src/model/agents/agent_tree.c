@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The links below an agent, at once; and as the tree that they are. */
+#include "model/agents/agent_links.h"
+#include "model/statements.h"
+
+#define TREE(member) offsetof(struct agent_tree, member)
+static const struct field tree_fields[] = {
+    {.name = "id", .kind = FIELD_UUID, .offset = TREE(id)},
+    {.name = "name", .kind = FIELD_STRING, .offset = TREE(name)},
+    {.name = "kind", .kind = FIELD_ENUM, .offset = TREE(kind), .choices = agent_kinds},
+    {.name = "version",
+        .kind = FIELD_STRING,
+        .flags = FIELD_NULLABLE,
+        .offset = TREE(version),
+        .summary = "that the link names, or else the active one"},
+    {.name = "role", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = TREE(role)},
+    {.name = "position",
+        .kind = FIELD_INT,
+        .flags = FIELD_NULLABLE,
+        .offset = TREE(position),
+        .has_offset = TREE(has_position)},
+    {.name = "children",
+        .kind = FIELD_ARRAY,
+        .items = "object",
+        .offset = TREE(children),
+        .summary = "their trees, with the same members except truncated"},
+    {.name = "truncated",
+        .kind = FIELD_BOOL,
+        .offset = TREE(truncated),
+        .summary = "whether there is more than this shows"},
+};
+const struct schema schema_agent_tree = {
+    "AgentTree", tree_fields, COUNT_OF(tree_fields), sizeof(struct agent_tree)};
+static const struct schema schema_node = {
+    "AgentTreeNode", tree_fields, COUNT_OF(tree_fields) - 1, sizeof(struct agent_tree)};
+
+enum { TREE_MAX_BYTES = 16 * 1024 * 1024 };
+
+/* --- The links ------------------------------------------------------------------------------ */
+
+static void read_branch(struct query *q, struct agent_branch *out)
+{
+    *out = (struct agent_branch){.parent_id = row_uuid(q)};
+    out->child.id = row_uuid(q);
+    out->child.name = row_text(q);
+    out->child.kind = row_text(q);
+    out->child.version = row_text(q);
+    out->child.role = row_text(q);
+    out->child.has_position = true;
+    out->child.position = row_i64(q);
+}
+
+enum error agent_branches_below(
+    struct context *c, struct uuid agent_id, struct agent_branches *out_branches)
+{
+    struct query q;
+    struct agent_branches branches = {0};
+    size_t room = 0;
+    context_query(c, &q, &SQL_AGENT_BRANCHES);
+    query_uuid(&q, "id", agent_id);
+    query_i64(&q, "limit", AGENT_LINKS_BELOW_MAX + 1);
+    while (query_next(&q)) {
+        if (branches.count == room) {
+            room = room == 0 ? 64 : 2 * room;
+            struct agent_branch *more = ARENA_ARRAY(c->arena, struct agent_branch, room);
+            if (branches.count > 0)
+                memcpy(more, branches.items, branches.count * sizeof *more);
+            branches.items = more;
+        }
+        read_branch(&q, &branches.items[branches.count++]);
+    }
+    if (branches.count > AGENT_LINKS_BELOW_MAX) {
+        branches.count = AGENT_LINKS_BELOW_MAX;
+        branches.more = true;
+    }
+    *out_branches = branches;
+    return query_end(&q);
+}
+
+void agent_branches_of(const struct agent_branches *branches, struct uuid parent_id,
+    size_t *out_first, size_t *out_end)
+{
+    size_t low = 0, high = branches->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (uuid_cmp(branches->items[middle].parent_id, parent_id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *out_first = low;
+    while (low < branches->count && uuid_eq(branches->items[low].parent_id, parent_id))
+        low++;
+    *out_end = low;
+}
+
+/* --- The tree ------------------------------------------------------------------------------- */
+
+struct growth {
+    struct context *c;
+    const struct agent_branches *branches;
+    size_t n_nodes;
+    bool truncated;
+};
+
+/* Fills in the children. */
+static void grow(struct growth *g, struct agent_tree *node, int depth)
+{
+    struct json_text text;
+    size_t first, end;
+    json_text_init(&text, TREE_MAX_BYTES);
+    json_write_array(&text.w);
+    agent_branches_of(g->branches, node->id, &first, &end);
+    for (size_t i = first; i < end; i++) {
+        if (g->n_nodes == AGENT_TREE_MAX_NODES || depth == AGENT_LINK_DEPTH_MAX) {
+            g->truncated = true;
+            break;
+        }
+        g->n_nodes++;
+        struct agent_tree child = g->branches->items[i].child;
+        grow(g, &child, depth + 1);
+        schema_encode(&text.w, &schema_node, &child);
+    }
+    json_write_end(&text.w);
+    node->children = json_text_take(&text, g->c->arena);
+}
+
+enum error agent_tree(struct context *c, struct uuid agent_id, struct agent_tree *out_tree)
+{
+    struct agent agent;
+    struct agent_branches branches;
+    enum error e = agent_get(c, agent_id, &agent);
+    if (e == OK)
+        e = agent_branches_below(c, agent_id, &branches);
+    if (e != OK)
+        return e;
+    struct agent_tree root = {
+        .id = agent_id, .name = agent.name, .kind = agent.kind, .version = agent.version};
+    struct growth growth = {.c = c, .branches = &branches, .n_nodes = 1};
+    grow(&growth, &root, 0);
+    root.truncated = growth.truncated || branches.more;
+    *out_tree = root;
+    return OK;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/agents/agent_versions.h"
+
+#include "base/semver.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+
+const char *const agent_version_bumps[] = {"major", "minor", "patch", NULL};
+
+static void read_head(struct query *q, struct agent_version *out)
+{
+    *out = (struct agent_version){0};
+    out->agent_id = row_uuid(q);
+    out->number = row_i64(q);
+    out->version = row_text(q);
+    out->is_active = row_bool(q);
+    out->description = row_text(q);
+    out->created_by = row_text(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->has_used_at = row_i64_if(q, &out->used_at);
+    out->revision = row_i64(q);
+}
+
+static void read_whole(struct query *q, struct agent_version *out)
+{
+    read_head(q, out);
+    for (int i = 0; i < AGENT_PARTS; i++)
+        out->parts[i] = row_text(q);
+}
+
+/* The detail of an audit record. */
+static struct str describe(struct arena *arena, struct str from, struct str to)
+{
+    struct json_text text;
+    json_text_init(&text, 4096);
+    json_write_object(&text.w);
+    json_write_text_member(&text.w, "from", from);
+    json_write_text_member(&text.w, "to", to);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+/* --- Reading -------------------------------------------------------------------------------- */
+
+static enum error find(struct context *c, const struct sql_statement *statement,
+    struct uuid agent_id, struct str version, struct agent_version *out, bool *out_found)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", agent_id);
+    if (statement_takes(statement, "version"))
+        query_text(&q, "version", version);
+    *out_found = query_next(&q);
+    if (*out_found)
+        read_whole(&q, out);
+    return query_end(&q);
+}
+
+enum error agent_version_get(
+    struct context *c, struct uuid agent_id, struct str name, struct agent_version *out_version)
+{
+    bool found = false;
+    const struct sql_statement *statement = str_eq(name, STR("active")) ? &SQL_AGENT_VERSION_ACTIVE
+                                            : str_eq(name, STR("latest"))
+                                                ? &SQL_AGENT_VERSION_LATEST
+                                                : &SQL_AGENT_VERSION_GET;
+    enum error e = agent_require(c, agent_id);
+    if (e == OK)
+        e = find(c, statement, agent_id, name, out_version, &found);
+    if (e == OK && !found)
+        e = problem_set(
+            c->problem, ERR_NOT_FOUND, "the agent has no version \"%.*s\"", STR_ARG(name));
+    return e;
+}
+
+enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t before, size_t limit,
+    struct agent_version *out_versions, size_t *out_count, bool *out_more)
+{
+    struct query q;
+    struct agent_version unused;
+    enum error e = agent_require(c, agent_id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_AGENT_VERSION_LIST);
+    query_uuid(&q, "id", agent_id);
+    query_i64(&q, "before", before > 0 ? before : INT64_MAX);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    size_t n = 0;
+    while (query_next(&q)) {
+        read_head(&q, n < limit ? &out_versions[n] : &unused);
+        n++;
+    }
+    e = query_end(&q);
+    if (e == OK) {
+        *out_more = n > limit;
+        *out_count = n > limit ? limit : n;
+    }
+    return e;
+}
+
+/* --- Which one is active -------------------------------------------------------------------- */
+
+static enum error last_activation(struct context *c, struct uuid agent_id, int64_t *out_number)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_ACTIVATION_LAST);
+    query_uuid(&q, "id", agent_id);
+    return context_number(&q, out_number);
+}
+
+static enum error set_active(struct context *c, const struct sql_statement *statement,
+    struct uuid agent_id, struct str version)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", agent_id);
+    query_text(&q, "version", version);
+    if (statement_takes(statement, "now"))
+        query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+static enum error add_activation(
+    struct context *c, struct uuid agent_id, int64_t number, struct str version)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_ACTIVATION_INSERT);
+    query_uuid(&q, "id", agent_id);
+    query_i64(&q, "number", number);
+    query_text(&q, "version", version);
+    query_text(&q, "created_by", c->principal);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    if (e != OK || number <= AGENT_ACTIVATIONS_KEPT)
+        return e;
+    context_query(c, &q, &SQL_AGENT_ACTIVATION_TRIM);
+    query_uuid(&q, "id", agent_id);
+    query_i64(&q, "number", number);
+    query_i64(&q, "kept", AGENT_ACTIVATIONS_KEPT);
+    return query_run(&q);
+}
+
+/* Behind agent_lock. */
+static enum error activate(
+    struct context *c, const struct agent *agent, struct str version, const char *action)
+{
+    int64_t last = 0;
+    enum error e = last_activation(c, agent->id, &last);
+    if (e == OK)
+        e = audit_record(
+            c, action, "agent", agent->id, describe(c->arena, agent->version, version));
+    if (e == OK)
+        e = add_activation(c, agent->id, last + 1, version);
+    return e == OK ? set_active(c, &SQL_AGENT_SET_ACTIVE_VERSION, agent->id, version) : e;
+}
+
+enum error agent_version_activate(
+    struct context *c, struct uuid agent_id, struct str name, struct agent *out_agent)
+{
+    struct agent_version version;
+    struct agent agent;
+    enum error e = agent_lock(c, agent_id);
+    if (e == OK)
+        e = agent_get(c, agent_id, &agent);
+    if (e == OK)
+        e = context_check_match(c, agent.revision);
+    if (e == OK)
+        e = agent_version_get(c, agent_id, name, &version);
+    if (e == OK && !version.is_active)
+        e = activate(c, &agent, version.version, "agent.activated");
+    return e == OK ? agent_get(c, agent_id, out_agent) : e;
+}
+
+static enum error version_before(
+    struct context *c, const struct agent *agent, int64_t last, struct str *out_version)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_ACTIVATION_BEFORE);
+    query_uuid(&q, "id", agent->id);
+    query_i64(&q, "number", last);
+    bool found = query_next(&q);
+    if (found)
+        *out_version = row_text(&q);
+    enum error e = query_end(&q);
+    if (e == OK && !found)
+        e = problem_set(c->problem, ERR_CONFLICT,
+            "no version was active before %.*s: there is nothing to go back to",
+            STR_ARG(str_is_none(agent->version) ? STR("this") : agent->version));
+    return e;
+}
+
+enum error agent_version_rollback(struct context *c, struct uuid agent_id, struct agent *out_agent)
+{
+    struct agent agent;
+    struct str version = STR_NONE;
+    struct query q;
+    int64_t last = 0;
+    enum error e = agent_lock(c, agent_id);
+    if (e == OK)
+        e = agent_get(c, agent_id, &agent);
+    if (e == OK)
+        e = context_check_match(c, agent.revision);
+    if (e == OK)
+        e = last_activation(c, agent_id, &last);
+    if (e == OK)
+        e = version_before(c, &agent, last, &version);
+    if (e == OK)
+        e = audit_record(
+            c, "agent.rolled_back", "agent", agent_id, describe(c->arena, agent.version, version));
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_AGENT_ACTIVATION_UNDO);
+    query_uuid(&q, "id", agent_id);
+    query_i64(&q, "number", last);
+    e = query_run(&q);
+    if (e == OK)
+        e = set_active(c, &SQL_AGENT_SET_ACTIVE_VERSION, agent_id, version);
+    return e == OK ? agent_get(c, agent_id, out_agent) : e;
+}
+
+/* --- Making and changing -------------------------------------------------------------------- */
+
+static void bind_version(struct context *c, struct query *q, const struct agent_version *version)
+{
+    query_uuid(q, "id", version->agent_id);
+    query_text(q, "version", version->version);
+    for (int i = 0; i < AGENT_PARTS; i++)
+        query_text(q, agent_part_names[i], version->parts[i]);
+    query_text(q, "description", version->description);
+    query_i64(q, "now", c->now_us);
+}
+
+static enum error insert(struct context *c, const struct agent_version *version)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_VERSION_INSERT);
+    bind_version(c, &q, version);
+    query_i64(&q, "number", version->number);
+    query_text(&q, "created_by", c->principal);
+    return query_run(&q);
+}
+
+static enum error check_kind(
+    struct context *c, struct str kind, const struct str parts[AGENT_PARTS])
+{
+    if (str_eq(kind, STR("workflow")) && str_is_none(parts[PART_WORKFLOW_GRAPH]))
+        return problem_fault(
+            c->problem, STR("/workflow_graph"), "must be given: a workflow is its graph");
+    return OK;
+}
+
+enum error agent_version_prepare(struct context *c, struct str kind,
+    const struct agent_definition *definition, struct str out_parts[AGENT_PARTS])
+{
+    enum error e = agent_definition_complete(c, definition, ALL_AGENT_PARTS, out_parts);
+    return e == OK ? check_kind(c, kind, out_parts) : e;
+}
+
+enum error agent_version_begin(
+    struct context *c, struct uuid agent_id, const struct str parts[AGENT_PARTS])
+{
+    struct agent_version first = {.agent_id = agent_id, .number = 1, .version = STR("1.0.0")};
+    memcpy(first.parts, parts, sizeof first.parts);
+    enum error e = insert(c, &first);
+    if (e == OK)
+        e = add_activation(c, agent_id, 1, first.version);
+    return e == OK ? set_active(c, &SQL_AGENT_BEGIN_VERSION, agent_id, first.version) : e;
+}
+
+static enum error next_by_bump(
+    struct context *c, struct str bump, const struct semver *newest, struct str *out_version)
+{
+    struct semver next;
+    enum semver_bump step = str_eq(bump, STR("major"))   ? SEMVER_MAJOR
+                            : str_eq(bump, STR("minor")) ? SEMVER_MINOR
+                                                         : SEMVER_PATCH;
+    if (!semver_bump(newest, step, &next))
+        return problem_fault(c->problem, STR("/bump"), "cannot be: the number is at its end");
+    *out_version = semver_format(c->arena, &next);
+    return OK;
+}
+
+/* What the new version is called; `newest` is none when there is no version yet. */
+static enum error choose_version(struct context *c, const struct agent_version_draft *draft,
+    struct str newest, struct str *out_version)
+{
+    struct semver before = {0}, given;
+    if (str_is_none(draft->version) == str_is_none(draft->bump))
+        return problem_fault(c->problem, STR("/version"),
+            "must be given, or else bump: one of the two, and not both");
+    if (!str_is_none(newest) && !semver_parse(newest, &before))
+        return problem_set(
+            c->problem, ERR_DAMAGED, "the version \"%.*s\" is none", STR_ARG(newest));
+    if (!str_is_none(draft->bump))
+        return next_by_bump(c, draft->bump, &before, out_version);
+    if (!semver_parse(draft->version, &given))
+        return problem_fault(c->problem, STR("/version"), SEMVER_RULE);
+    if (!str_is_none(newest) && semver_compare(&given, &before) <= 0)
+        return problem_fault(c->problem, STR("/version"),
+            "must be greater than the newest version, which is %.*s", STR_ARG(newest));
+    *out_version = draft->version;
+    return OK;
+}
+
+/* Definition and name of the version that follows `newest`. */
+static enum error draft_next(struct context *c, const struct agent *agent,
+    const struct agent_version_draft *draft, bool has_newest, const struct agent_version *newest,
+    struct agent_version *out_next)
+{
+    struct agent_version next = {.agent_id = agent->id, .description = draft->description};
+    if (has_newest && newest->number >= AGENT_VERSIONS_MAX)
+        return problem_set(
+            c->problem, ERR_CONFLICT, "an agent has at most %d versions", AGENT_VERSIONS_MAX);
+    if (has_newest)
+        memcpy(next.parts, newest->parts, sizeof next.parts);
+    next.number = has_newest ? newest->number + 1 : 1;
+    enum error chosen =
+        choose_version(c, draft, has_newest ? newest->version : STR_NONE, &next.version);
+    enum error e = agent_definition_complete(
+        c, &draft->definition, has_newest ? draft->parts : ALL_AGENT_PARTS, next.parts);
+    if (e == OK)
+        e = check_kind(c, agent->kind, next.parts);
+    if (e == OK)
+        e = chosen;
+    if (e == OK)
+        *out_next = next;
+    return e;
+}
+
+enum error agent_version_create(struct context *c, struct uuid agent_id,
+    const struct agent_version_draft *draft, struct agent_version *out_version)
+{
+    struct agent agent;
+    struct agent_version newest, next = {0};
+    bool has_newest = false;
+    enum error e = agent_lock(c, agent_id);
+    if (e == OK)
+        e = agent_get(c, agent_id, &agent);
+    if (e == OK)
+        e = find(c, &SQL_AGENT_VERSION_LATEST, agent_id, STR_NONE, &newest, &has_newest);
+    if (e == OK)
+        e = draft_next(c, &agent, draft, has_newest, &newest, &next);
+    if (e == OK)
+        e = insert(c, &next);
+    if (e == OK && draft->activate)
+        e = activate(c, &agent, next.version, "agent.activated");
+    return e == OK ? agent_version_get(c, agent_id, next.version, out_version) : e;
+}
+
+static enum error is_used(struct context *c, struct str version)
+{
+    return problem_set(c->problem, ERR_CONFLICT,
+        "runs use the version %.*s: it cannot change any more, make another", STR_ARG(version));
+}
+
+enum error agent_version_update(struct context *c, const struct agent_version *before,
+    const struct agent_definition *definition, struct str description,
+    struct agent_version *out_version)
+{
+    struct agent agent;
+    struct agent_version after = {
+        .agent_id = before->agent_id, .version = before->version, .description = description};
+    struct query q;
+    int64_t changed = 0;
+    enum error e = context_check_match(c, before->revision);
+    if (e == OK && before->has_used_at)
+        e = is_used(c, before->version);
+    if (e == OK)
+        e = agent_get(c, before->agent_id, &agent);
+    if (e == OK)
+        e = agent_version_prepare(c, agent.kind, definition, after.parts);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_AGENT_VERSION_UPDATE);
+    bind_version(c, &q, &after);
+    e = query_run_counted(&q, &changed);
+    if (e == OK && changed == 0)
+        e = is_used(c, before->version);
+    return e == OK ? agent_version_get(c, before->agent_id, before->version, out_version) : e;
+}
+
+/* --- For runs ------------------------------------------------------------------------------- */
+
+static enum error mark_used(struct context *c, struct uuid agent_id, struct str version)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_VERSION_USE);
+    query_uuid(&q, "id", agent_id);
+    query_text(&q, "version", version);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+enum error agent_use_version(
+    struct context *c, struct uuid agent_id, struct str version, struct str *out_version)
+{
+    struct query q;
+    struct str active = STR_NONE, found = STR_NONE;
+    bool is_active = false, was_used = false;
+    int64_t unused;
+    enum error e = agent_require(c, agent_id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_AGENT_VERSION_USED);
+    query_uuid(&q, "id", agent_id);
+    query_text(&q, "version", version);
+    if (query_next(&q)) {
+        is_active = row_bool(&q);
+        active = row_text(&q);
+        found = row_text(&q);
+        was_used = row_i64_if(&q, &unused);
+    }
+    e = query_end(&q);
+    if (e != OK)
+        return e;
+    if (!is_active)
+        return problem_set(
+            c->problem, ERR_CONFLICT, "the agent is not active: no run begins of it");
+    if (!str_is_none(version) && str_is_none(found))
+        return problem_fault(c->problem, STR("/agent_version"),
+            "names no version of the agent: \"%.*s\"", STR_ARG(version));
+    if (!str_is_none(found) && !was_used)
+        e = mark_used(c, agent_id, found);
+    if (e == OK)
+        *out_version = str_is_none(found) ? active : found;
+    return e;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/agents/agents.h"
+
+#include "base/json/json.h"
+#include "base/json/json_write.h"
+#include "model/agents/agent_versions.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+
+const char *const agent_kinds[] = {"agent", "team", "workflow", NULL};
+
+static void read_row(struct query *q, struct agent *out)
+{
+    *out = (struct agent){0};
+    out->id = row_uuid(q);
+    out->name = row_text(q);
+    out->kind = row_text(q);
+    out->description = row_text(q);
+    out->metadata = row_text(q);
+    out->is_active = row_bool(q);
+    out->version = row_text(q);
+    bool has_run = row_bool(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->revision = row_i64(q);
+    out->status = !out->is_active ? STR("inactive") : has_run ? STR("active") : STR("created");
+}
+
+static enum error name_taken(struct context *c, struct str name)
+{
+    return problem_set(
+        c->problem, ERR_CONFLICT, "an agent with the name \"%.*s\" exists", STR_ARG(name));
+}
+
+/* The detail of an audit record. */
+static struct str describe(struct arena *arena, struct str name)
+{
+    struct json_text text;
+    json_text_init(&text, 64 * 1024);
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("name"));
+    json_write_string(&text.w, name);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+static enum error check_metadata(struct context *c, struct str metadata)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    if (!json_parse(c->arena, metadata, &doc, &unused))
+        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+    if (json_count(json_root(&doc)) > AGENT_METADATA_MEMBERS)
+        return problem_fault(
+            c->problem, STR("/metadata"), "must have at most %d members", AGENT_METADATA_MEMBERS);
+    return OK;
+}
+
+/* --- Who may ------------------------------------------------------------------------------------
+ */
+
+struct str agent_principal(struct arena *arena, struct uuid id)
+{
+    char text[UUID_TEXT_LEN];
+    uuid_format(id, text);
+    return arena_printf(arena, "agent:%.*s", UUID_TEXT_LEN, text);
+}
+
+enum error agent_allow_tenant(struct context *c)
+{
+    if (str_is_none(c->principal))
+        return OK;
+    return problem_set(c->problem, ERR_FORBIDDEN,
+        "this is decided by the tenant, and the request acts for %.*s", STR_ARG(c->principal));
+}
+
+/* --- Locks --------------------------------------------------------------------------------------
+ */
+
+static enum error lock(struct context *c, const struct sql_statement *statement, struct uuid id)
+{
+    if (!tx_is_shared(c->tx))
+        return OK;
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+enum error agent_lock(struct context *c, struct uuid id)
+{
+    return lock(c, &SQL_AGENT_LOCK, id);
+}
+
+enum error agent_exists(struct context *c, struct uuid id, bool *out_exists)
+{
+    int64_t count;
+    enum error e = lock(c, &SQL_AGENT_HOLD, id);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_COUNT);
+    query_uuid(&q, "id", id);
+    e = context_number(&q, &count);
+    if (e == OK)
+        *out_exists = count > 0;
+    return e;
+}
+
+enum error agent_require(struct context *c, struct uuid id)
+{
+    bool exists = false;
+    enum error e = agent_exists(c, id, &exists);
+    return e == OK && !exists ? context_not_found(c, "agent", id) : e;
+}
+
+/* --- Create, read, list -------------------------------------------------------------------------
+ */
+
+/* The parameters that insert and update share. */
+static enum error write_row(
+    struct context *c, const struct sql_statement *statement, const struct agent *agent)
+{
+    struct query q;
+    int64_t changed = 0;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", agent->id);
+    query_text(&q, "name", agent->name);
+    query_text(&q, "description", agent->description);
+    query_text(&q, "metadata", agent->metadata);
+    query_bool(&q, "is_active", agent->is_active);
+    if (statement_takes(statement, "kind"))
+        query_text(&q, "kind", agent->kind);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run_counted(&q, &changed);
+    return e == OK && changed == 0 ? name_taken(c, agent->name) : e;
+}
+
+/* Names are given under the tenant's lock, one at a time. */
+enum error agent_create_defined(
+    struct context *c, struct agent *agent, const struct agent_definition *definition)
+{
+    struct str parts[AGENT_PARTS];
+    if (str_is_none(agent->metadata))
+        agent->metadata = STR("{}");
+    if (str_is_none(agent->kind))
+        agent->kind = STR("agent");
+    agent->id = uuid_v7();
+    enum error e = check_metadata(c, agent->metadata);
+    if (e == OK)
+        e = agent_version_prepare(c, agent->kind, definition, parts);
+    if (e == OK)
+        e = context_lock_tenant(c);
+    if (e == OK)
+        e = write_row(c, &SQL_AGENT_INSERT, agent);
+    if (e == OK)
+        e = agent_version_begin(c, agent->id, parts);
+    if (e == OK)
+        e = audit_record(c, "agent.created", "agent", agent->id, describe(c->arena, agent->name));
+    return e == OK ? agent_get(c, agent->id, agent) : e;
+}
+
+enum error agent_create(struct context *c, struct agent *agent)
+{
+    const struct agent_definition nothing = {0};
+    agent->is_active = true;
+    return agent_create_defined(c, agent, &nothing);
+}
+
+enum error agent_get(struct context *c, struct uuid id, struct agent *out_agent)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_GET);
+    query_uuid(&q, "id", id);
+    bool found = query_next(&q);
+    if (found)
+        read_row(&q, out_agent);
+    enum error e = query_end(&q);
+    return e == OK && !found ? context_not_found(c, "agent", id) : e;
+}
+
+enum error agent_list(struct context *c, const struct agent_filter *filter, size_t limit,
+    struct agent *out_agents, size_t *out_count, bool *out_more)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_LIST);
+    query_uuid_if(&q, "before", filter->has_before, filter->before);
+    query_text(&q, "name", filter->name);
+    query_text(&q, "kind", filter->kind);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        struct agent *agent = &out_agents[count++];
+        read_row(&q, agent);
+        bytes += agent->metadata.len + agent->description.len;
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* --- Change -------------------------------------------------------------------------------------
+ */
+
+enum error agent_update(struct context *c, const struct agent *before, struct agent *after)
+{
+    bool renamed = !str_eq(before->name, after->name);
+    after->id = before->id;
+    if (str_is_none(after->metadata))
+        after->metadata = STR("{}");
+    enum error e = context_check_match(c, before->revision);
+    if (e == OK)
+        e = check_metadata(c, after->metadata);
+    if (e == OK && renamed)
+        e = context_lock_tenant(c);
+    if (e == OK)
+        e = write_row(c, &SQL_AGENT_UPDATE, after);
+    if (e == OK && renamed)
+        e = audit_record(c, "agent.renamed", "agent", before->id, describe(c->arena, after->name));
+    if (e == OK && before->is_active != after->is_active)
+        e = audit_record(c, after->is_active ? "agent.enabled" : "agent.disabled", "agent",
+            before->id, describe(c->arena, after->name));
+    return e == OK ? agent_get(c, before->id, after) : e;
+}
+
+/* Who takes part in a thread cannot go from under its participants. */
+static enum error check_absent_from_threads(struct context *c, struct uuid id)
+{
+    struct query q;
+    struct uuid thread_id;
+    char text[UUID_TEXT_LEN];
+    context_query(c, &q, &SQL_AGENT_THREAD);
+    query_text(&q, "principal", agent_principal(c->arena, id));
+    bool found = query_next(&q);
+    if (found)
+        thread_id = row_uuid(&q);
+    enum error e = query_end(&q);
+    if (e != OK || !found)
+        return e;
+    uuid_format(thread_id, text);
+    return problem_set(c->problem, ERR_CONFLICT,
+        "the agent takes part in the thread %.*s: it has to leave its threads first", UUID_TEXT_LEN,
+        text);
+}
+
+static enum error delete_rows(
+    struct context *c, const struct sql_statement *statement, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+enum error agent_delete(struct context *c, struct uuid id)
+{
+    struct agent agent;
+    enum error e = agent_lock(c, id);
+    if (e == OK)
+        e = agent_get(c, id, &agent);
+    if (e == OK)
+        e = context_check_match(c, agent.revision);
+    if (e == OK)
+        e = check_absent_from_threads(c, id);
+    if (e == OK)
+        e = audit_record(c, "agent.deleted", "agent", id, describe(c->arena, agent.name));
+    if (e == OK)
+        e = delete_rows(c, &SQL_AGENT_DELETE_STATES, id);
+    return e == OK ? delete_rows(c, &SQL_AGENT_DELETE, id) : e;
+}

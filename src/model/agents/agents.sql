@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, id uuid, before uuid, name text, description text, metadata json
+-- types: principal text, now int, limit int, max_bytes int, kind text, is_active bool
+
+-- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
+-- define agent_columns: id, name, kind, description, metadata, is_active, active_version,
+--   | (EXISTS (SELECT 1 FROM agent_versions AS v WHERE v.tenant_id = agents.tenant_id
+--   | AND v.agent_id = agents.id AND v.used_at IS NOT NULL)
+--   | OR EXISTS (SELECT 1 FROM runs AS r WHERE r.tenant_id = agents.tenant_id
+--   | AND r.agent_id = agents.id)) AS has_run, created_at, updated_at, version
+
+-- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
+-- define page: {{postgres: SELECT * FROM (SELECT *, sum(octet_length(metadata::text) +
+--   | coalesce(octet_length(description), 0)) OVER (ORDER BY id DESC
+--   | ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes FROM (}}
+-- define page_end: {{postgres: ) AS listed) AS page WHERE coalesce(bytes, 0) <= :max_bytes
+--   | ORDER BY id DESC}}
+
+-- name: agent_insert
+INSERT INTO agents (tenant_id, id, name, kind, description, metadata, is_active, created_at,
+    updated_at)
+VALUES (:tenant_id, :id, :name, :kind, :description, :metadata, :is_active, :now, :now)
+ON CONFLICT DO NOTHING;
+
+-- Its row is the lock of what belongs to the agent alone.
+-- name: agent_lock
+{{postgres:
+SELECT 1 FROM agents WHERE tenant_id = :tenant_id AND id = :id FOR NO KEY UPDATE;
+}}
+
+-- It stays as long as whoever asked needs it.
+-- name: agent_hold
+{{postgres:
+SELECT 1 FROM agents WHERE tenant_id = :tenant_id AND id = :id FOR KEY SHARE;
+}}
+
+-- name: agent_count
+SELECT count(*) FROM agents WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: agent_get
+SELECT {{agent_columns}} FROM agents WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: agent_list
+{{page}} SELECT {{agent_columns}} FROM agents
+WHERE tenant_id = :tenant_id AND id < {{before}} {{sqlite: AND :max_bytes > 0}}
+    AND coalesce(name = :name, :name IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
+ORDER BY id DESC LIMIT :limit {{page_end}};
+
+-- name: agent_update
+UPDATE agents SET name = :name, description = :description, metadata = :metadata,
+    is_active = :is_active, updated_at = :now, version = version + 1
+WHERE tenant_id = :tenant_id AND id = :id AND NOT EXISTS (SELECT 1 FROM agents AS other
+    WHERE other.tenant_id = :tenant_id AND other.name = :name AND other.id <> :id);
+
+-- A thread in which it takes part, if there is one.
+-- name: agent_thread
+SELECT thread_id FROM participants
+WHERE tenant_id = :tenant_id AND principal = :principal AND active LIMIT 1;
+
+-- name: agent_delete
+DELETE FROM agents WHERE tenant_id = :tenant_id AND id = :id;
+
+-- Documents have no foreign key to the agent: those of a thread alone have none.
+-- name: agent_delete_states
+DELETE FROM state_documents WHERE tenant_id = :tenant_id AND agent_id = :id;

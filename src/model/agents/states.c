@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/agents/states.h"
+
+#include "model/agents/agents.h"
+#include "model/agents/state_told.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+#include "model/threads/threads.h"
+
+static void read_row(struct query *q, struct state *out)
+{
+    int64_t unused;
+    *out = (struct state){0};
+    out->id = row_uuid(q);
+    out->name = row_text(q);
+    out->agent_id = row_uuid(q);
+    out->has_agent_id = !uuid_is_nil(out->agent_id);
+    out->thread_id = row_uuid(q);
+    out->has_thread_id = !uuid_is_nil(out->thread_id);
+    out->description = row_text(q);
+    out->data = row_text(q);
+    out->json_schema = row_text(q);
+    out->ui_schema = row_text(q);
+    out->updated_by = row_text(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->last_version = row_i64(q);
+    out->version = row_i64_if(q, &unused) ? 0 : out->last_version;
+}
+
+static void bind_place(struct query *q, const struct state_place *place)
+{
+    query_uuid(q, "agent_id", place->agent_id);
+    query_uuid(q, "thread_id", place->thread_id);
+    query_text(q, "kind", place->is_config ? STR("config") : STR("state"));
+}
+
+static enum error absent(struct context *c, const struct state_place *place)
+{
+    if (place->is_config)
+        return problem_set(c->problem, ERR_NOT_FOUND, "the agent has no configuration yet");
+    return problem_set(
+        c->problem, ERR_NOT_FOUND, "there is no state document \"%.*s\"", STR_ARG(place->name));
+}
+
+/* --- Where ---------------------------------------------------------------------------------- */
+
+/* Whose it is, locked: a thread with all that is in it, or what belongs to the agent alone. Threads
+ * come before agents, also those in which a change of the agent's own will be told. */
+static enum error enter(struct context *c, const struct state_place *place)
+{
+    struct thread unused;
+    enum error e = OK;
+    if (!uuid_is_nil(place->thread_id)) {
+        e = thread_get_head(c, place->thread_id, &unused);
+        return e == OK && !uuid_is_nil(place->agent_id) ? agent_require(c, place->agent_id) : e;
+    }
+    if (!place->is_config)
+        e = state_lock_told(c, place);
+    if (e == OK)
+        e = agent_lock(c, place->agent_id);
+    return e == OK ? agent_require(c, place->agent_id) : e;
+}
+
+static enum error check_name(struct context *c, struct str name)
+{
+    if (name.len >= 1 && name.len <= STATE_NAME_MAX_BYTES)
+        return OK;
+    return problem_fault(c->problem, STR("name"), "must have 1 to %d bytes", STATE_NAME_MAX_BYTES);
+}
+
+static enum error find(struct context *c, const struct state_place *place, struct state *out_state)
+{
+    struct query q;
+    context_query(c, &q, &SQL_STATE_GET);
+    bind_place(&q, place);
+    query_text(&q, "name", place->name);
+    *out_state = (struct state){0};
+    if (query_next(&q))
+        read_row(&q, out_state);
+    return query_end(&q);
+}
+
+enum error state_find(struct context *c, const struct state_place *place, struct state *out_state)
+{
+    enum error e = enter(c, place);
+    if (e == OK)
+        e = check_name(c, place->name);
+    return e == OK ? find(c, place, out_state) : e;
+}
+
+enum error state_get(struct context *c, const struct state_place *place, struct state *out_state)
+{
+    struct state state;
+    enum error e = state_find(c, place, &state);
+    if (e == OK && state.version == 0)
+        return absent(c, place);
+    if (e == OK)
+        *out_state = state;
+    return e;
+}
+
+static size_t size_of(const struct state *s)
+{
+    return s->data.len + s->json_schema.len + s->ui_schema.len + s->description.len;
+}
+
+enum error state_list(struct context *c, const struct state_place *place,
+    const struct state_filter *filter, size_t limit, struct state *out_states, size_t *out_count,
+    bool *out_more)
+{
+    enum error e = enter(c, place);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, filter->with_documents ? &SQL_STATE_LIST_WHOLE : &SQL_STATE_LIST);
+    bind_place(&q, place);
+    query_text(&q, "after", filter->after);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        read_row(&q, &out_states[count]);
+        bytes += size_of(&out_states[count++]);
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* --- Write ---------------------------------------------------------------------------------- */
+
+enum error state_check_match(struct context *c, const struct state *before)
+{
+    if (c->match_any)
+        return OK;
+    if (c->match_none && before->version > 0)
+        return problem_set(c->problem, ERR_STALE,
+            "If-None-Match: * is for a document that is not there, and this one has the version "
+            "%lld",
+            (long long)before->version);
+    if (c->match_none)
+        return OK;
+    if (!c->has_match && before->version == 0)
+        return problem_set(c->problem, ERR_PRECONDITION_NEEDED,
+            "say what you have seen: If-None-Match: * for a document that is not there yet, or "
+            "If-Match: * to write over any version unseen");
+    if (!c->has_match)
+        return problem_set(c->problem, ERR_PRECONDITION_NEEDED,
+            "say which version you have seen: If-Match: \"%lld\"; or If-Match: * for any version, "
+            "unseen",
+            (long long)before->version);
+    if (before->version == 0)
+        return problem_set(
+            c->problem, ERR_STALE, "the document is not there; If-None-Match: * makes it");
+    return context_check_match(c, before->version);
+}
+
+static enum error write_row(
+    struct context *c, const struct state_place *place, const struct state *before, struct uuid *id)
+{
+    struct query q;
+    bool is_new = before->last_version == 0;
+    *id = is_new ? uuid_v7() : before->id;
+    context_query(c, &q, is_new ? &SQL_STATE_INSERT : &SQL_STATE_ADVANCE);
+    query_uuid(&q, "id", *id);
+    if (is_new) {
+        bind_place(&q, place);
+        query_text(&q, "name", place->name);
+    }
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+static enum error add_version(
+    struct context *c, struct uuid id, int64_t version, const struct state *after)
+{
+    struct query q;
+    context_query(c, &q, &SQL_STATE_ADD_VERSION);
+    query_uuid(&q, "id", id);
+    query_i64(&q, "version", version);
+    query_text(&q, "description", after->description);
+    query_text(&q, "data", after->data);
+    query_text(&q, "json_schema", after->json_schema);
+    query_text(&q, "ui_schema", after->ui_schema);
+    query_text(&q, "created_by", c->principal);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+/* Configuration is administrative: the audit log tells of it, and no thread. */
+static enum error tell(struct context *c, const struct state_place *place, const char *kind,
+    const struct state *before, const struct state *after)
+{
+    if (!place->is_config)
+        return state_tell(c, place, kind, before, after);
+    struct str detail = arena_printf(c->arena, "{\"version\":%lld}", (long long)after->version);
+    return audit_record(c, "agent.configured", "agent", place->agent_id, detail);
+}
+
+enum error state_write(struct context *c, const struct state_place *place,
+    const struct state *before, struct state *after)
+{
+    struct uuid id;
+    enum error e = state_check_data(c, after);
+    if (e == OK)
+        e = write_row(c, place, before, &id);
+    if (e == OK)
+        e = add_version(c, id, before->last_version + 1, after);
+    if (e == OK)
+        e = find(c, place, after);
+    if (e == OK)
+        e = tell(c, place,
+            before->version == 0 ? "assistant.state.created" : "assistant.state.updated", before,
+            after);
+    return e;
+}
+
+static enum error run_on(struct context *c, const struct sql_statement *statement, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+enum error state_delete(
+    struct context *c, const struct state_place *place, const struct state *before)
+{
+    struct query q;
+    enum error e = run_on(c, &SQL_STATE_DROP_VERSIONS, before->id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_STATE_BURY);
+    query_uuid(&q, "id", before->id);
+    query_i64(&q, "now", c->now_us);
+    e = query_run(&q);
+    return e == OK ? state_tell(c, place, "assistant.state.deleted", before, NULL) : e;
+}
+
+enum error state_focus(struct context *c, const struct state_place *place)
+{
+    struct state state;
+    enum error e = state_get(c, place, &state);
+    return e == OK ? state_tell(c, place, "assistant.state.focus", &state, NULL) : e;
+}
+
+enum error state_delete_of_thread(struct context *c, struct uuid thread_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_STATE_DELETE_OF_THREAD);
+    query_uuid(&q, "thread_id", thread_id);
+    return query_run(&q);
+}
+
+/* --- Versions ------------------------------------------------------------------------------- */
+
+static void read_version(struct query *q, struct state_version *out)
+{
+    *out = (struct state_version){0};
+    out->version = row_i64(q);
+    out->description = row_text(q);
+    out->data = row_text(q);
+    out->json_schema = row_text(q);
+    out->ui_schema = row_text(q);
+    out->created_by = row_text(q);
+    out->created_at = row_i64(q);
+}
+
+enum error state_version_get(struct context *c, const struct state_place *place, int64_t version,
+    struct state_version *out_version)
+{
+    struct state state;
+    enum error e = state_get(c, place, &state);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, &SQL_STATE_VERSION_GET);
+    query_uuid(&q, "id", state.id);
+    query_i64(&q, "version", version);
+    bool found = query_next(&q);
+    if (found)
+        read_version(&q, out_version);
+    e = query_end(&q);
+    if (e == OK && !found)
+        return problem_set(c->problem, ERR_NOT_FOUND,
+            "there is no version %lld; the newest is %lld", (long long)version,
+            (long long)state.version);
+    return e;
+}
+
+enum error state_version_list(struct context *c, const struct state_place *place, int64_t before,
+    bool with_documents, size_t limit, struct state_version *out_versions, size_t *out_count,
+    bool *out_more)
+{
+    struct state state;
+    enum error e = state_get(c, place, &state);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, with_documents ? &SQL_STATE_VERSION_LIST_WHOLE : &SQL_STATE_VERSION_LIST);
+    query_uuid(&q, "id", state.id);
+    query_i64(&q, "before", before > 0 ? before : INT64_MAX);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        struct state_version *v = &out_versions[count++];
+        read_version(&q, v);
+        bytes += v->data.len + v->json_schema.len + v->ui_schema.len + v->description.len;
+    }
+    *out_count = count;
+    return query_end(&q);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/agents/storage.h"
+
+#include "base/utf8.h"
+#include "model/agents/agents.h"
+#include "model/statements.h"
+
+static void read_row(struct query *q, struct storage_item *out)
+{
+    *out = (struct storage_item){0};
+    out->key = row_text(q);
+    out->content_type = row_text(q);
+    out->value = row_text(q);
+    out->bytes = row_bytes(q);
+    out->size_bytes = row_i64(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+/* Whose it is, locked before it is changed. */
+static enum error enter(struct context *c, struct uuid agent_id)
+{
+    enum error e = agent_lock(c, agent_id);
+    return e == OK ? agent_require(c, agent_id) : e;
+}
+
+static enum error check_key(struct context *c, struct str key)
+{
+    if (key.len >= 1 && key.len <= STORAGE_KEY_MAX_BYTES)
+        return OK;
+    return problem_fault(c->problem, STR("key"), "must have 1 to %d bytes", STORAGE_KEY_MAX_BYTES);
+}
+
+/* It is sent back as it came, in a header: printable, and a type with a subtype. */
+enum error storage_check_type(struct context *c, struct str type, struct str pointer)
+{
+    size_t slash = str_find(type, '/');
+    bool good = slash > 0 && slash + 1 < type.len && type.len <= STORAGE_TYPE_MAX_BYTES;
+    for (size_t i = 0; good && i < type.len; i++)
+        good = type.ptr[i] >= ' ' && type.ptr[i] <= '~';
+    return good ? OK
+                : problem_fault(c->problem, pointer,
+                      "must be type/subtype of at most %d printable ASCII characters",
+                      STORAGE_TYPE_MAX_BYTES);
+}
+
+/* Of one that is not there the version is 0. */
+static enum error find(struct context *c, const struct sql_statement *statement,
+    struct uuid agent_id, struct str key, struct storage_item *out_item)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "agent_id", agent_id);
+    query_text(&q, "key", key);
+    *out_item = (struct storage_item){0};
+    if (query_next(&q))
+        read_row(&q, out_item);
+    return query_end(&q);
+}
+
+static enum error absent(struct context *c)
+{
+    return problem_set(c->problem, ERR_NOT_FOUND, "the agent has nothing stored under this key");
+}
+
+enum error storage_get(
+    struct context *c, struct uuid agent_id, struct str key, struct storage_item *out_item)
+{
+    struct storage_item item;
+    enum error e = enter(c, agent_id);
+    if (e == OK)
+        e = find(c, &SQL_STORAGE_GET, agent_id, key, &item);
+    if (e == OK && item.version == 0)
+        return absent(c);
+    if (e == OK)
+        *out_item = item;
+    return e;
+}
+
+/* --- Change --------------------------------------------------------------------------------- */
+
+static enum error check_match(struct context *c, int64_t version)
+{
+    if (c->match_none && version > 0)
+        return problem_set(c->problem, ERR_STALE,
+            "If-None-Match: * is for a key that is not there, and this one has the version %lld",
+            (long long)version);
+    if (c->has_match && version == 0)
+        return problem_set(
+            c->problem, ERR_STALE, "nothing is stored under this key; If-None-Match: * makes it");
+    return context_check_match(c, version);
+}
+
+static enum error write_row(struct context *c, const struct sql_statement *statement,
+    struct uuid agent_id, const struct storage_item *item)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "agent_id", agent_id);
+    query_text(&q, "key", item->key);
+    query_text(&q, "content_type", item->content_type);
+    query_text(&q, "value", item->value);
+    if (str_is_none(item->value))
+        query_bytes(&q, "bytes", item->bytes);
+    query_i64(&q, "size_bytes", item->size_bytes);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+enum error storage_put(
+    struct context *c, struct uuid agent_id, struct storage_item *item, bool *out_is_new)
+{
+    struct storage_item before;
+    enum error e = enter(c, agent_id);
+    if (e == OK)
+        e = check_key(c, item->key);
+    if (e == OK)
+        e = find(c, &SQL_STORAGE_GET_HEAD, agent_id, item->key, &before);
+    if (e == OK)
+        e = check_match(c, before.version);
+    if (e != OK)
+        return e;
+    bool is_new = before.version == 0;
+    item->size_bytes = (int64_t)(str_is_none(item->value) ? item->bytes.len : item->value.len);
+    e = write_row(c, is_new ? &SQL_STORAGE_INSERT : &SQL_STORAGE_UPDATE, agent_id, item);
+    if (e == OK)
+        e = find(c, &SQL_STORAGE_GET_HEAD, agent_id, item->key, item);
+    if (e == OK)
+        *out_is_new = is_new;
+    return e;
+}
+
+enum error storage_delete(struct context *c, struct uuid agent_id, struct str key)
+{
+    struct storage_item before;
+    enum error e = enter(c, agent_id);
+    if (e == OK)
+        e = find(c, &SQL_STORAGE_GET_HEAD, agent_id, key, &before);
+    if (e == OK && before.version == 0)
+        return absent(c);
+    if (e == OK)
+        e = context_check_match(c, before.version);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, &SQL_STORAGE_DELETE);
+    query_uuid(&q, "agent_id", agent_id);
+    query_text(&q, "key", key);
+    return query_run(&q);
+}
+
+/* --- List ----------------------------------------------------------------------------------- */
+
+enum { LAST_CODE_POINT = 0x10ffff };
+
+static uint32_t decode(const unsigned char *p, size_t len)
+{
+    static const unsigned char lead_mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code_point = p[0] & lead_mask[len];
+    for (size_t i = 1; i < len; i++)
+        code_point = code_point << 6 | (p[i] & 0x3f);
+    return code_point;
+}
+
+/* The first text behind all that begin with the prefix: its last character is the next one. A
+ * character without a next one goes, and the one before it counts. No key reaches what stands for
+ * "behind all keys". */
+static struct str behind(struct arena *arena, struct str prefix)
+{
+    size_t end = prefix.len;
+    char *text = arena_alloc(arena, STORAGE_KEY_MAX_BYTES + 2 * UTF8_MAX_LEN);
+    while (end > 0) {
+        size_t start = end - 1;
+        while (((unsigned char)prefix.ptr[start] & 0xc0) == 0x80)
+            start--;
+        uint32_t last = decode((const unsigned char *)prefix.ptr + start, end - start);
+        if (last < LAST_CODE_POINT) {
+            memcpy(text, prefix.ptr, start);
+            return (struct str){
+                text, start + utf8_encode(last == 0xd7ff ? 0xe000 : last + 1, text + start)};
+        }
+        end = start;
+    }
+    size_t len = 0;
+    while (len <= STORAGE_KEY_MAX_BYTES)
+        len += utf8_encode(LAST_CODE_POINT, text + len);
+    return (struct str){text, len};
+}
+
+static void bind_filter(struct context *c, struct query *q, const struct storage_filter *filter)
+{
+    struct str prefix = str_is_none(filter->prefix) ? STR("") : filter->prefix;
+    bool goes_on = !str_is_none(filter->after) && str_cmp(filter->after, prefix) > 0;
+    query_text(q, "from", goes_on ? filter->after : prefix);
+    query_text(q, "above", behind(c->arena, prefix));
+    query_text(q, "after", filter->after);
+}
+
+enum error storage_list(struct context *c, struct uuid agent_id,
+    const struct storage_filter *filter, size_t limit, struct storage_item *out_items,
+    size_t *out_count, bool *out_more)
+{
+    enum error e = enter(c, agent_id);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, filter->with_values ? &SQL_STORAGE_LIST_WHOLE : &SQL_STORAGE_LIST);
+    query_uuid(&q, "agent_id", agent_id);
+    bind_filter(c, &q, filter);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    if (filter->with_values)
+        query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        struct storage_item *item = &out_items[count++];
+        read_row(&q, item);
+        bytes += filter->with_values ? (size_t)item->size_bytes : 0;
+    }
+    *out_count = count;
+    return query_end(&q);
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is put: a checkpoint, and the writes of tasks towards the next. */
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
+#include "model/checkpoints/checkpoint_rows.h"
+#include "model/statements.h"
+#include "model/threads/events.h"
+
+/* --- Shape ---------------------------------------------------------------------------------- */
+
+static enum error parse(struct context *c, struct str text, struct json_doc *out_doc)
+{
+    struct json_error unused;
+    if (json_parse(c->arena, text, out_doc, &unused))
+        return OK;
+    return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+}
+
+/* Versions are numbers or texts, which only the engine can compare. */
+static enum error check_versions(
+    struct context *c, struct json versions, struct str at, const char *what)
+{
+    struct json_iter it = json_iter(versions);
+    struct json key, value;
+    if (json_type(versions) != JSON_OBJECT)
+        return problem_fault(c->problem, at, "must be an object");
+    while (json_next(&it, &key, &value))
+        if (json_type(value) != JSON_NUMBER && json_type(value) != JSON_STRING)
+            return problem_fault(c->problem,
+                json_pointer_join(c->arena, at, json_string(c->arena, key)),
+                "must be %s: a number or a string, not %s", what, json_type_name(json_type(value)));
+    return OK;
+}
+
+static enum error check_seen(struct context *c, struct json seen)
+{
+    struct json_iter it = json_iter(seen);
+    struct json key, value;
+    enum error e = OK;
+    while (e == OK && json_next(&it, &key, &value)) {
+        struct str at =
+            json_pointer_join(c->arena, STR("/versions_seen"), json_string(c->arena, key));
+        e = check_versions(c, value, at, "the version that the node has seen");
+    }
+    return e;
+}
+
+static enum error check_send(struct context *c, struct json send, size_t i)
+{
+    struct str at = arena_printf(c->arena, "/pending_sends/%zu", i);
+    struct json channel, value;
+    if (json_type(send) != JSON_OBJECT)
+        return problem_fault(c->problem, at, "must be an object with channel and value");
+    if (!json_get(send, STR("channel"), &channel) || json_type(channel) != JSON_STRING)
+        return problem_fault(c->problem, json_pointer_join(c->arena, at, STR("channel")),
+            "must be the name of a channel");
+    if (!json_get(send, STR("value"), &value))
+        return problem_fault(
+            c->problem, json_pointer_join(c->arena, at, STR("value")), "must be given");
+    return OK;
+}
+
+static enum error check_sends(struct context *c, struct json sends)
+{
+    struct json_iter it = json_iter(sends);
+    struct json send;
+    enum error e = OK;
+    for (size_t i = 0; e == OK && json_next(&it, NULL, &send); i++)
+        e = check_send(c, send, i);
+    return e;
+}
+
+enum error checkpoint_check_shape(struct context *c, struct checkpoint *k)
+{
+    struct json_doc versions, seen, sends;
+    if (str_is_none(k->channel_versions))
+        k->channel_versions = STR("{}");
+    if (str_is_none(k->versions_seen))
+        k->versions_seen = STR("{}");
+    if (str_is_none(k->pending_sends))
+        k->pending_sends = STR("[]");
+    if (str_is_none(k->metadata))
+        k->metadata = STR("{}");
+    enum error e = parse(c, k->channel_versions, &versions);
+    if (e == OK)
+        e = check_versions(
+            c, json_root(&versions), STR("/channel_versions"), "the version of a channel");
+    if (e == OK)
+        e = parse(c, k->versions_seen, &seen);
+    if (e == OK)
+        e = check_seen(c, json_root(&seen));
+    if (e == OK)
+        e = parse(c, k->pending_sends, &sends);
+    return e == OK ? check_sends(c, json_root(&sends)) : e;
+}
+
+/* --- Rows ----------------------------------------------------------------------------------- */
+
+void checkpoint_bind(struct query *q, const struct checkpoint *k)
+{
+    query_uuid(q, "thread_id", k->thread_id);
+    query_text(q, "namespace", k->ns);
+    query_uuid(q, "id", k->id);
+    query_uuid_if(q, "parent_id", k->has_parent_id, k->parent_id);
+    query_uuid_if(q, "run_id", k->has_run_id, k->run_id);
+    query_uuid(q, "snapshot_id", k->snapshot_id);
+    query_text(q, "channel_versions", k->channel_versions);
+    query_text(q, "versions_seen", k->versions_seen);
+    query_text(q, "pending_sends", k->pending_sends);
+    query_text(q, "metadata", k->metadata);
+    query_text(q, "node", k->node);
+}
+
+enum error checkpoint_insert(struct context *c, struct checkpoint *k)
+{
+    struct query q;
+    int64_t last;
+    context_query(c, &q, &SQL_CHECKPOINT_LAST_NUMBER);
+    query_uuid(&q, "thread_id", k->thread_id);
+    enum error e = context_number(&q, &last);
+    if (e != OK)
+        return e;
+    k->sequence_num = last + 1;
+    context_query(c, &q, &SQL_CHECKPOINT_INSERT);
+    checkpoint_bind(&q, k);
+    query_i64(&q, "sequence_num", k->sequence_num);
+    query_i64(&q, "now", k->created_at);
+    return query_run(&q);
+}
+
+enum error checkpoint_tell(struct context *c, const char *kind, const struct checkpoint *k)
+{
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    struct json_writer *w = &payload.w;
+    json_write_object(w);
+    json_write_name(w, "checkpoint_id");
+    json_write_uuid(w, k->id);
+    json_write_text_member(w, "namespace", k->ns);
+    json_write_name(w, "parent_id");
+    if (k->has_parent_id)
+        json_write_uuid(w, k->parent_id);
+    else
+        json_write_null(w);
+    json_write_name(w, "sequence_num");
+    json_write_i64(w, k->sequence_num);
+    json_write_end(w);
+    struct event event = {.kind = str_of(kind),
+        .has_run_id = k->has_run_id,
+        .run_id = k->run_id,
+        .payload = json_text_take(&payload, c->arena)};
+    return event_emit(c, k->thread_id, &event);
+}
+
+/* --- Checks --------------------------------------------------------------------------------- */
+
+static enum error check_run(
+    struct context *c, const struct checkpoint_put *put, const struct checkpoint *k)
+{
+    struct run run;
+    if (!k->has_run_id || put->is_unfenced)
+        return OK;
+    enum error e = run_get_head(c, k->run_id, &run);
+    if (e == OK && uuid_eq(run.thread_id, k->thread_id))
+        return run_check_fence(c, &run);
+    if (e != OK && e != ERR_NOT_FOUND)
+        return e;
+    c->problem->detail = STR_NONE;
+    return problem_fault(c->problem, STR("/run_id"), "must be a run of this thread");
+}
+
+static struct str id_text(struct context *c, struct uuid id)
+{
+    char text[UUID_TEXT_LEN];
+    uuid_format(id, text);
+    return arena_str(c->arena, (struct str){text, sizeof text});
+}
+
+/* `latest` is NULL where there is none. */
+static enum error check_latest(
+    struct context *c, const struct checkpoint_put *put, const struct checkpoint *latest)
+{
+    if (!put->expects_latest)
+        return OK;
+    if (put->has_expected ? latest != NULL && uuid_eq(latest->id, put->expected) : latest == NULL)
+        return OK;
+    struct str id = latest != NULL ? id_text(c, latest->id) : STR_NONE;
+    c->problem->extension = latest != NULL
+                                ? arena_printf(c->arena, "{\"latest\":\"%.*s\"}", STR_ARG(id))
+                                : STR("{\"latest\":null}");
+    if (latest == NULL)
+        return problem_set(c->problem, ERR_CONFLICT,
+            "the namespace has no checkpoint: expected_latest must be null");
+    return problem_set(c->problem, ERR_CONFLICT,
+        "the latest checkpoint is %.*s, not the expected one: another writer was here before",
+        STR_ARG(id));
+}
+
+/* What a checkpoint is put upon: the values of its parent. */
+struct base {
+    struct uuid snapshot_id; /* the nil id: there is no parent */
+    struct str versions;     /* of its channels, where the put asks for them */
+};
+
+static struct base base_of(const struct checkpoint *parent)
+{
+    return (struct base){parent->snapshot_id, parent->channel_versions};
+}
+
+/* Who says which one the latest is means that one. Where nothing is said: the run's own latest,
+ * since others may write beside it (one that was replayed from it does), or else that of the
+ * namespace. */
+static enum error take_usual_parent(struct context *c, const struct checkpoint_put *put,
+    struct checkpoint *k, const struct checkpoint *latest, struct base *out_base)
+{
+    struct checkpoint own;
+    bool found = false;
+    enum error e =
+        k->has_run_id && latest != NULL && !put->expects_latest
+            ? checkpoint_find_latest_of_run(c, k->run_id, k->ns, put->by_versions, &found, &own)
+            : OK;
+    const struct checkpoint *parent = found ? &own : latest;
+    if (e != OK || parent == NULL)
+        return e;
+    k->has_parent_id = true;
+    k->parent_id = parent->id;
+    *out_base = base_of(parent);
+    return OK;
+}
+
+/* One that was put before: whatever goes from parent to parent comes to an end. A checkpoint that
+ * is there already has its number. */
+static bool is_before(const struct checkpoint *parent, const struct checkpoint *k)
+{
+    return k->sequence_num == 0 || parent->sequence_num < k->sequence_num;
+}
+
+/* The checkpoint that this one is put upon. */
+static enum error find_parent(struct context *c, const struct checkpoint_put *put,
+    struct checkpoint *k, const struct checkpoint *latest, struct base *out_base)
+{
+    struct checkpoint parent;
+    bool found = false;
+    *out_base = (struct base){.snapshot_id = UUID_NIL};
+    if (!put->knows_parent)
+        return take_usual_parent(c, put, k, latest, out_base);
+    if (!k->has_parent_id)
+        return OK;
+    enum error e =
+        checkpoint_find(c, k->thread_id, k->ns, k->parent_id, put->by_versions, &found, &parent);
+    if (e == OK && (!found || uuid_eq(k->parent_id, k->id)))
+        return problem_fault(c->problem, STR("/parent_id"),
+            "must be another checkpoint of this thread and namespace");
+    if (e == OK && !is_before(&parent, k))
+        return problem_fault(c->problem, STR("/parent_id"),
+            "must be a checkpoint that was put before the one that is replaced");
+    if (e == OK)
+        *out_base = base_of(&parent);
+    return e;
+}
+
+/* --- Put ------------------------------------------------------------------------------------ */
+
+/* The channels that the parent has in the version that this one names, and those that are added
+ * to. */
+static enum error find_kept(struct context *c, const struct checkpoint *k, struct str base_versions,
+    struct snapshot_change *change)
+{
+    struct json_doc own, parents, added;
+    struct json key, version, other;
+    struct str append = str_is_none(change->append) ? STR("{}") : change->append;
+    enum error e = parse(c, k->channel_versions, &own);
+    if (e == OK)
+        e = parse(c, base_versions, &parents);
+    if (e == OK)
+        e = parse(c, append, &added);
+    if (e != OK)
+        return e;
+    size_t most = json_count(json_root(&own)) + json_count(json_root(&added)), n = 0;
+    struct str *keep = ARENA_ARRAY(c->arena, struct str, most + 1);
+    struct json_iter it = json_iter(json_root(&own));
+    while (json_next(&it, &key, &version)) {
+        struct str channel = json_string(c->arena, key);
+        if (json_get(json_root(&parents), channel, &other) && json_equal(version, other))
+            keep[n++] = channel;
+    }
+    it = json_iter(json_root(&added));
+    while (json_next(&it, &key, &other))
+        keep[n++] = json_string(c->arena, key);
+    change->keeps_some = true;
+    change->keep = keep;
+    change->n_keep = n;
+    return OK;
+}
+
+static enum error put_changes(struct context *c, const struct checkpoint_put *put,
+    const struct checkpoint *k, const struct base *base, struct snapshot *out_snapshot)
+{
+    struct snapshot_change change = put->change;
+    bool has_base = !uuid_is_nil(base->snapshot_id);
+    /* Who takes it for granted that there is something to change is told that there is not. */
+    if (!has_base && !put->by_versions && !put->knows_parent)
+        return problem_fault(c->problem, STR("/changes"),
+            "need a parent: the first checkpoint has channel_values, or says \"parent_id\": null");
+    enum error e = has_base && put->by_versions ? find_kept(c, k, base->versions, &change) : OK;
+    return e == OK ? snapshot_change(
+                         c, k->thread_id, base->snapshot_id, &change, STR("/changes"), out_snapshot)
+                   : e;
+}
+
+static enum error put_values(struct context *c, const struct checkpoint_put *put,
+    const struct checkpoint *k, const struct base *base, struct snapshot *out_snapshot)
+{
+    if (str_is_none(put->values))
+        return put_changes(c, put, k, base, out_snapshot);
+    enum error e = snapshot_put(c, k->thread_id, base->snapshot_id, put->values, out_snapshot);
+    if (e != ERR_DAMAGED)
+        return e;
+    /* What is whole needs nothing of a parent that cannot be read any more. */
+    problem_init(c->problem, c->arena);
+    return snapshot_put(c, k->thread_id, UUID_NIL, put->values, out_snapshot);
+}
+
+static bool json_same(struct context *c, struct str a, struct str b)
+{
+    struct json_doc left, right;
+    struct json_error unused;
+    if (str_eq(a, b))
+        return true;
+    return json_parse(c->arena, a, &left, &unused) && json_parse(c->arena, b, &right, &unused) &&
+           json_equal(json_root(&left), json_root(&right));
+}
+
+/* What a client that does not say leaves as it is. */
+static void take_over(
+    const struct checkpoint_put *put, const struct checkpoint *old, struct checkpoint *k)
+{
+    if (!put->knows_parent) {
+        k->has_parent_id = old->has_parent_id;
+        k->parent_id = old->parent_id;
+    }
+    k->sequence_num = old->sequence_num;
+    k->created_at = old->created_at;
+}
+
+static bool is_same(struct context *c, const struct checkpoint *a, const struct checkpoint *b)
+{
+    return a->has_parent_id == b->has_parent_id &&
+           (!a->has_parent_id || uuid_eq(a->parent_id, b->parent_id)) &&
+           a->has_run_id == b->has_run_id && (!a->has_run_id || uuid_eq(a->run_id, b->run_id)) &&
+           !str_differs(a->node, b->node) && json_same(c, a->metadata, b->metadata) &&
+           json_same(c, a->channel_versions, b->channel_versions) &&
+           json_same(c, a->versions_seen, b->versions_seen) &&
+           json_same(c, a->pending_sends, b->pending_sends) &&
+           json_same(c, a->channel_values, b->channel_values);
+}
+
+static enum error replace(struct context *c, const struct checkpoint *old, struct checkpoint *k)
+{
+    struct query q;
+    context_query(c, &q, &SQL_CHECKPOINT_REPLACE);
+    checkpoint_bind(&q, k);
+    enum error e = query_run(&q);
+    if (e == OK)
+        e = snapshot_drop(c, old->snapshot_id);
+    return e == OK ? checkpoint_tell(c, "checkpoint.updated", k) : e;
+}
+
+/* What the changes lead to, without putting them where the whole is at hand. */
+static enum error values_of(struct context *c, const struct checkpoint_put *put,
+    struct checkpoint *k, const struct base *base, struct snapshot *out_snapshot)
+{
+    k->channel_values = put->values;
+    if (!str_is_none(put->values))
+        return OK;
+    enum error e = put_values(c, put, k, base, out_snapshot);
+    return e == OK ? snapshot_get(c, out_snapshot->id, &k->channel_values) : e;
+}
+
+/* The id is taken: by the same checkpoint, or by one that this one replaces. */
+static enum error put_again(struct context *c, const struct checkpoint_put *put,
+    struct checkpoint *old, struct checkpoint *k)
+{
+    struct snapshot snapshot = {0};
+    struct base base;
+    take_over(put, old, k);
+    struct checkpoint_put known = *put;
+    known.knows_parent = true;
+    enum error e = find_parent(c, &known, k, NULL, &base);
+    if (e == OK)
+        e = values_of(c, put, k, &base, &snapshot);
+    if (e == OK)
+        e = snapshot_get(c, old->snapshot_id, &old->channel_values);
+    if (e == ERR_DAMAGED && put->may_replace) {
+        problem_init(c->problem, c->arena);
+        old->channel_values = STR_NONE;
+        e = OK;
+    }
+    if (e != OK)
+        return e;
+    if (is_same(c, old, k)) {
+        *k = *old;
+        return uuid_is_nil(snapshot.id) ? OK : snapshot_drop(c, snapshot.id);
+    }
+    if (!put->may_replace)
+        return problem_set(c->problem, ERR_CONFLICT,
+            "the namespace has another checkpoint %.*s; \"replace\": true writes over it",
+            STR_ARG(id_text(c, k->id)));
+    if (uuid_is_nil(snapshot.id))
+        e = put_values(c, put, k, &base, &snapshot);
+    if (e != OK)
+        return e;
+    k->snapshot_id = snapshot.id;
+    k->size_bytes = snapshot.size_bytes;
+    return replace(c, old, k);
+}
+
+static enum error put_new(struct context *c, const struct checkpoint_put *put,
+    const struct checkpoint *latest, struct checkpoint *k)
+{
+    struct snapshot snapshot;
+    struct base base;
+    enum error e = check_latest(c, put, latest);
+    if (e == OK)
+        e = find_parent(c, put, k, latest, &base);
+    if (e == OK)
+        e = put_values(c, put, k, &base, &snapshot);
+    if (e != OK)
+        return e;
+    k->snapshot_id = snapshot.id;
+    k->size_bytes = snapshot.size_bytes;
+    k->created_at = c->now_us;
+    e = checkpoint_insert(c, k);
+    return e == OK ? checkpoint_tell(c, "checkpoint.created", k) : e;
+}
+
+enum error checkpoint_put(struct context *c, const struct checkpoint_put *put,
+    struct checkpoint *checkpoint, bool *out_is_new)
+{
+    struct checkpoint old, latest;
+    struct thread thread;
+    bool exists = false, has_latest = false;
+    enum error e = thread_get_head(c, checkpoint->thread_id, &thread);
+    if (e == OK)
+        e = checkpoint_check_shape(c, checkpoint);
+    checkpoint->thread_key = e == OK ? thread.key : STR_NONE;
+    checkpoint->sequence_num = 0;
+    if (e == OK)
+        e = check_run(c, put, checkpoint);
+    if (e == OK && put->has_id && uuid_is_nil(checkpoint->id))
+        e = problem_fault(c->problem, STR("/id"), "must not be the nil UUID");
+    if (!put->has_id)
+        checkpoint->id = uuid_v7();
+    else if (e == OK)
+        e = checkpoint_find(
+            c, checkpoint->thread_id, checkpoint->ns, checkpoint->id, true, &exists, &old);
+    if (e != OK)
+        return e;
+    *out_is_new = !exists;
+    if (exists)
+        return put_again(c, put, &old, checkpoint);
+    e = checkpoint_find_latest(
+        c, checkpoint->thread_id, checkpoint->ns, put->by_versions, &has_latest, &latest);
+    return e == OK ? put_new(c, put, has_latest ? &latest : NULL, checkpoint) : e;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/checkpoints/item_bytes.h"
+
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "model/integrity.h"
+#include "model/statements.h"
+
+/* --- Prepared dictionaries ------------------------------------------------------------------ */
+
+/* To prepare one takes longer than to store an item. They are found by their hash, so that what one
+ * transaction saw and then undid does no harm to another. */
+enum { KEPT = 16 };
+
+struct kept {
+    struct sha256 sha256;
+    struct dictionary *dictionary; /* NULL: the place is free */
+    unsigned users;
+    uint64_t used_at;
+};
+
+static struct {
+    pthread_mutex_t mutex;
+    uint64_t clock;
+    struct kept places[KEPT];
+} cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* With the mutex held. */
+static struct kept *find_kept(struct str sha256)
+{
+    for (size_t i = 0; i < KEPT; i++)
+        if (cache.places[i].dictionary != NULL &&
+            memcmp(cache.places[i].sha256.bytes, sha256.ptr, SHA256_LEN) == 0)
+            return &cache.places[i];
+    return NULL;
+}
+
+static const struct dictionary *use(struct kept *kept)
+{
+    kept->users++;
+    kept->used_at = ++cache.clock;
+    return kept->dictionary;
+}
+
+static const struct dictionary *cache_get(struct str sha256)
+{
+    pthread_mutex_lock(&cache.mutex);
+    struct kept *kept = find_kept(sha256);
+    const struct dictionary *found = kept != NULL ? use(kept) : NULL;
+    pthread_mutex_unlock(&cache.mutex);
+    return found;
+}
+
+/* The place that was not used for longest and that nobody uses; NULL: all are in use. */
+static struct kept *find_place(void)
+{
+    struct kept *place = NULL;
+    for (size_t i = 0; i < KEPT; i++) {
+        struct kept *kept = &cache.places[i];
+        if (kept->users == 0 && (place == NULL || kept->used_at < place->used_at))
+            place = kept;
+    }
+    return place;
+}
+
+/* Takes it over. Where there is no place, it belongs to its one user. */
+static const struct dictionary *cache_put(struct str sha256, struct dictionary *made)
+{
+    const struct dictionary *result = made;
+    pthread_mutex_lock(&cache.mutex);
+    struct kept *kept = find_kept(sha256);
+    if (kept == NULL) {
+        kept = find_place();
+        if (kept != NULL) {
+            dictionary_destroy(kept->dictionary);
+            *kept = (struct kept){.dictionary = made};
+            memcpy(kept->sha256.bytes, sha256.ptr, SHA256_LEN);
+            made = NULL;
+        }
+    }
+    if (kept != NULL) {
+        result = use(kept);
+        dictionary_destroy(made);
+    }
+    pthread_mutex_unlock(&cache.mutex);
+    return result;
+}
+
+static void let_go(const struct dictionary *prepared)
+{
+    struct kept *kept = NULL;
+    pthread_mutex_lock(&cache.mutex);
+    for (size_t i = 0; i < KEPT && kept == NULL; i++)
+        if (cache.places[i].dictionary == prepared)
+            kept = &cache.places[i];
+    if (kept != NULL)
+        kept->users--;
+    pthread_mutex_unlock(&cache.mutex);
+    if (kept == NULL)
+        dictionary_destroy((struct dictionary *)(uintptr_t)prepared);
+}
+
+void item_dictionary_release(struct item_dictionary *dictionary)
+{
+    if (dictionary->prepared != NULL)
+        let_go(dictionary->prepared);
+    compressor_destroy(dictionary->compressor);
+    *dictionary = (struct item_dictionary){0};
+}
+
+static enum error load(struct context *c, struct arena *arena, int64_t number, struct str sha256,
+    const struct dictionary **out_prepared)
+{
+    struct query q;
+    struct str bytes = STR("");
+    query_begin(&q, c->tx, &SQL_ITEM_DICTIONARY_GET, arena);
+    query_uuid(&q, "tenant_id", c->tenant_id);
+    query_i64(&q, "number", number);
+    while (query_next(&q))
+        bytes = row_bytes(&q);
+    enum error e = query_end(&q);
+    if (e != OK)
+        return e;
+    struct sha256 found = sha256_of(bytes);
+    if (!integrity_holds(c, sha256, &found))
+        return integrity_lost(c, "dictionary %lld of items", (long long)number);
+    *out_prepared = cache_put(sha256, dictionary_create(bytes, COMPRESS_FAST));
+    return OK;
+}
+
+enum error item_dictionary_get(struct context *c, struct arena *arena, int64_t number,
+    struct str sha256, struct item_dictionary *out_dictionary)
+{
+    enum error e = OK;
+    *out_dictionary = (struct item_dictionary){0};
+    const struct dictionary *prepared = sha256.len == SHA256_LEN ? cache_get(sha256) : NULL;
+    if (prepared == NULL)
+        e = load(c, arena, number, sha256, &prepared);
+    if (e == OK)
+        *out_dictionary = (struct item_dictionary){.number = number, .prepared = prepared};
+    return e;
+}
+
+enum error item_dictionary_newest(
+    struct context *c, struct arena *arena, struct item_dictionary *out_dictionary)
+{
+    struct query q;
+    int64_t number = 0;
+    struct str sha256 = STR_NONE;
+    query_begin(&q, c->tx, &SQL_ITEM_DICTIONARY_NEWEST, arena);
+    query_uuid(&q, "tenant_id", c->tenant_id);
+    while (query_next(&q)) {
+        number = row_i64(&q);
+        sha256 = row_bytes(&q);
+    }
+    enum error e = query_end(&q);
+    *out_dictionary = (struct item_dictionary){0};
+    if (e == OK && number > 0)
+        e = item_dictionary_get(c, arena, number, sha256, out_dictionary);
+    return e;
+}
+
+/* --- Items ---------------------------------------------------------------------------------- */
+
+static struct compressor *compressor_of(struct item_dictionary *dictionary)
+{
+    if (dictionary->compressor == NULL)
+        dictionary->compressor = compressor_create();
+    return dictionary->compressor;
+}
+
+struct str item_pack(struct arena *arena, struct str text, struct item_dictionary *dictionary,
+    int level, int64_t *out_column)
+{
+    struct str packed;
+    bool has = dictionary->prepared != NULL;
+    if (compress_bytes(
+            compressor_of(dictionary), arena, text, dictionary->prepared, level, &packed)) {
+        *out_column = has ? dictionary->number : ITEM_PLAIN_YET;
+        return packed;
+    }
+    *out_column = has ? ITEM_AS_IT_IS : ITEM_AS_IT_IS_YET;
+    return text;
+}
+
+bool item_unpack(struct arena *arena, struct str bytes, int64_t column, size_t size,
+    struct item_dictionary *dictionary, struct str *out_text)
+{
+    if (column == ITEM_AS_IT_IS || column == ITEM_AS_IT_IS_YET) {
+        *out_text = bytes;
+        return bytes.len == size;
+    }
+    bool is_plain = column == ITEM_PLAIN || column == ITEM_PLAIN_YET;
+    if (!is_plain && (column <= 0 || column != dictionary->number))
+        return false;
+    return decompress_bytes(compressor_of(dictionary), arena, bytes, size,
+        is_plain ? NULL : dictionary->prepared, out_text);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/checkpoints/snapshot_collect.h"
+
+#include "model/checkpoints/items.h"
+#include "model/checkpoints/snapshot_store.h"
+#include "model/statements.h"
+
+enum {
+    ITEMS_A_JOB = 512,
+    SNAPSHOTS_A_JOB = 64,
+    MANIFEST_BYTES_A_JOB = 512 * 1024,        /* some 15,000 items */
+    REBASE_BYTES_A_PASS = SNAPSHOT_MAX_BYTES, /* of documents */
+};
+
+/* --- Items ---------------------------------------------------------------------------------- */
+
+enum error item_first_doubtful(struct context *c, struct uuid *out_tenant_id)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_ITEM_DOUBTS_FIRST, c->arena);
+    *out_tenant_id = UUID_NIL;
+    while (query_next(&q))
+        *out_tenant_id = row_uuid(&q);
+    return query_end(&q);
+}
+
+/* The hashes that a query answers, one after the other. */
+static enum error read_hashes(struct context *c, struct query *q, struct str *out_hashes)
+{
+    char *hashes = arena_alloc(c->arena, (size_t)ITEMS_A_JOB * SHA256_LEN);
+    size_t n = 0;
+    while (n < ITEMS_A_JOB && query_next(q)) {
+        struct str hash = row_bytes(q);
+        if (hash.len == SHA256_LEN)
+            memcpy(hashes + SHA256_LEN * n++, hash.ptr, SHA256_LEN);
+    }
+    *out_hashes = (struct str){hashes, n * SHA256_LEN};
+    return query_end(q);
+}
+
+static void bind_hashes(struct query *q, struct str hashes)
+{
+    query_bytes(q, "hashes", hashes);
+    query_i64(q, "count", (int64_t)(hashes.len / SHA256_LEN));
+}
+
+static enum error run_on_hashes(
+    struct context *c, const struct sql_statement *statement, struct str hashes)
+{
+    struct query q;
+    if (hashes.len == 0)
+        return OK;
+    context_query(c, &q, statement);
+    bind_hashes(&q, hashes);
+    return query_run(&q);
+}
+
+/* Locked first, looked at after: a reference that is being made meanwhile is waited for by nobody,
+ * its item is left for the next time. */
+static enum error lock_items(struct context *c, struct str hashes, struct str *out_locked)
+{
+    struct query q;
+    *out_locked = hashes;
+    if (!tx_is_shared(c->tx) || hashes.len == 0)
+        return OK;
+    context_query(c, &q, &SQL_ITEM_LOCK);
+    bind_hashes(&q, hashes);
+    return read_hashes(c, &q, out_locked);
+}
+
+enum error item_settle(struct context *c, bool *out_more)
+{
+    struct str doubtful, locked = STR("");
+    struct query q;
+    context_query(c, &q, &SQL_ITEM_DOUBTS_SLICE);
+    query_i64(&q, "limit", ITEMS_A_JOB);
+    enum error e = read_hashes(c, &q, &doubtful);
+    if (e == OK)
+        e = lock_items(c, doubtful, &locked);
+    if (e == OK)
+        e = run_on_hashes(c, &SQL_ITEM_DELETE_UNUSED, locked);
+    if (e == OK)
+        e = run_on_hashes(c, &SQL_ITEM_DOUBTS_DROP, locked);
+    if (e == OK && locked.len < doubtful.len)
+        e = run_on_hashes(c, &SQL_ITEM_DOUBTS_DROP_ABSENT, doubtful);
+    *out_more = e == OK && locked.len == ITEMS_A_JOB * (size_t)SHA256_LEN;
+    return e;
+}
+
+/* --- Snapshots of threads that are gone ------------------------------------------------------ */
+
+enum error snapshot_first_garbage(
+    struct context *c, struct uuid *out_tenant_id, struct uuid *out_thread_id)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_SNAPSHOT_GARBAGE_FIRST, c->arena);
+    *out_tenant_id = *out_thread_id = UUID_NIL;
+    while (query_next(&q)) {
+        *out_tenant_id = row_uuid(&q);
+        *out_thread_id = row_uuid(&q);
+    }
+    return query_end(&q);
+}
+
+static enum error run_on_thread(struct context *c, const struct sql_statement *statement,
+    struct uuid thread_id, struct uuid last)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "thread_id", thread_id);
+    if (statement_takes(statement, "last"))
+        query_uuid(&q, "last", last);
+    if (statement_takes(statement, "now"))
+        query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+enum error snapshot_collect_garbage(struct context *c, struct uuid thread_id, bool *out_more)
+{
+    struct query q;
+    struct uuid last = UUID_NIL;
+    context_query(c, &q, &SQL_SNAPSHOT_GARBAGE_SLICE);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "limit", SNAPSHOTS_A_JOB);
+    query_i64(&q, "max_bytes", MANIFEST_BYTES_A_JOB);
+    bool any = query_next(&q);
+    if (any)
+        last = row_uuid(&q);
+    enum error e = query_end(&q);
+    *out_more = any;
+    if (e == OK && !any)
+        return run_on_thread(c, &SQL_SNAPSHOT_GARBAGE_DROP, thread_id, last);
+    if (e == OK)
+        e = run_on_thread(c, &SQL_ITEM_DOUBT_THREAD, thread_id, last);
+    return e == OK ? run_on_thread(c, &SQL_SNAPSHOT_GARBAGE_DELETE, thread_id, last) : e;
+}
+
+/* --- Snapshots whose base was dropped --------------------------------------------------------- */
+
+enum error snapshot_list_rebase(
+    struct context *c, size_t limit, struct snapshot_due *out_due, size_t *out_count)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_SNAPSHOT_REBASE_DUE, c->arena);
+    query_i64(&q, "now", c->now_us);
+    query_i64(&q, "limit", (int64_t)limit);
+    query_i64(&q, "max_bytes", REBASE_BYTES_A_PASS);
+    *out_count = 0;
+    while (query_next(&q)) {
+        struct snapshot_due *due = &out_due[(*out_count)++];
+        due->tenant_id = row_uuid(&q);
+        due->id = row_uuid(&q);
+    }
+    return query_end(&q);
+}
+
+static enum error leave(struct context *c, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SNAPSHOT_LEAVE);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+static enum error make_whole(struct context *c, struct arena *arena, struct snapshot_loaded *s)
+{
+    struct manifest_named named = {.arena = arena};
+    struct buf whole CLEANUP(buf_deinit);
+    struct query q;
+    buf_init(&whole, MANIFEST_MAX_BYTES);
+    manifest_write(&s->manifest, &whole, &named);
+    enum error e = item_refer(c, s->head.id, &named);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_SNAPSHOT_MAKE_WHOLE);
+    query_uuid(&q, "id", s->head.id);
+    query_bytes(&q, "manifest", buf_str(&whole));
+    e = query_run(&q);
+    return e == OK && s->has_base ? snapshot_remove_unneeded(c, s->base_id) : e;
+}
+
+enum error snapshot_rebase(struct context *c, struct uuid id)
+{
+    CLEANUP(arena_deinit) struct arena scratch;
+    struct snapshot head;
+    struct snapshot_loaded s;
+    arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
+    enum error e = snapshot_get_head(c, id, &head);
+    if (e == OK)
+        e = context_lock_thread(c, head.thread_id);
+    if (e == OK)
+        e = snapshot_load(c, &scratch, id, &s);
+    if (e == OK && !s.is_dropped)
+        e = make_whole(c, &scratch, &s);
+    /* It went meanwhile, with its thread perhaps; or it is damaged, and stays as it is with all
+     * that it builds on, so that what can be saved of it can be. */
+    return e == ERR_NOT_FOUND || e == ERR_DAMAGED ? leave(c, id) : e;
+}

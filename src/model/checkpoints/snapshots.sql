@@ -1,0 +1,90 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, id uuid, thread_id uuid, base_id uuid, depth int, manifest bytes
+-- types: sha256 bytes, size_bytes int, now int
+
+-- define chain_columns: s.thread_id, s.base_id, s.depth, s.manifest, s.sha256, s.size_bytes,
+--   | s.created_at, s.dropped_at
+
+-- The snapshot and all that it builds on; the whole one comes first.
+-- name: snapshot_chain
+SELECT {{chain_columns}} FROM (WITH RECURSIVE chain AS (
+    SELECT {{chain_columns}}, 0 AS back FROM snapshots AS s
+    WHERE s.tenant_id = :tenant_id AND s.id = :id
+    UNION ALL
+    SELECT {{chain_columns}}, chain.back + 1 FROM chain
+    JOIN snapshots AS s ON s.tenant_id = :tenant_id AND s.id = chain.base_id
+    WHERE chain.back < 64) SELECT * FROM chain) AS s ORDER BY s.back DESC;
+
+-- name: snapshot_head
+SELECT thread_id, sha256, size_bytes, created_at FROM snapshots
+WHERE tenant_id = :tenant_id AND id = :id AND dropped_at IS NULL;
+
+-- name: snapshot_insert
+INSERT INTO snapshots (tenant_id, id, thread_id, base_id, depth, manifest, sha256, size_bytes,
+    created_at)
+VALUES (:tenant_id, :id, :thread_id, :base_id, :depth, :manifest, :sha256, :size_bytes, :now);
+
+-- name: snapshot_drop
+UPDATE snapshots SET dropped_at = :now, rebase_at = NULL
+WHERE tenant_id = :tenant_id AND id = :id AND dropped_at IS NULL;
+
+-- Those that build on one that was dropped.
+-- name: snapshot_plan_rebase
+-- types: due int
+UPDATE snapshots SET rebase_at = :due
+WHERE tenant_id = :tenant_id AND base_id = :id AND dropped_at IS NULL AND rebase_at IS NULL;
+
+-- The last one may pass :max_bytes.
+-- define before_it: ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+-- name: snapshot_rebase_due
+-- types: limit int, max_bytes int
+SELECT tenant_id, id FROM (SELECT tenant_id, id, rebase_at,
+    sum(size_bytes) OVER (ORDER BY rebase_at, id {{before_it}}) AS bytes FROM (
+        SELECT tenant_id, id, rebase_at, size_bytes FROM snapshots WHERE rebase_at <= :now
+        ORDER BY rebase_at, id LIMIT :limit) AS few) AS slice
+WHERE coalesce(bytes, 0) < :max_bytes ORDER BY rebase_at, id;
+
+-- name: snapshot_make_whole
+UPDATE snapshots SET base_id = NULL, depth = 0, manifest = :manifest, rebase_at = NULL
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: snapshot_leave
+UPDATE snapshots SET rebase_at = NULL WHERE tenant_id = :tenant_id AND id = :id;
+
+-- The base of one that was dropped and that nothing builds on.
+-- name: snapshot_unneeded
+SELECT base_id FROM snapshots AS s
+WHERE s.tenant_id = :tenant_id AND s.id = :id AND s.dropped_at IS NOT NULL
+AND NOT EXISTS (SELECT 1 FROM snapshots AS o WHERE o.tenant_id = :tenant_id AND o.base_id = :id);
+
+-- name: snapshot_delete
+DELETE FROM snapshots WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: snapshot_discard_thread
+INSERT INTO snapshot_garbage (tenant_id, thread_id, added_at)
+SELECT {{sqlite: :tenant_id, :thread_id, :now}}
+{{postgres: CAST(:tenant_id AS uuid), CAST(:thread_id AS uuid), CAST(:now AS bigint)}}
+WHERE EXISTS (SELECT 1 FROM snapshots WHERE tenant_id = :tenant_id AND thread_id = :thread_id)
+ON CONFLICT DO NOTHING;
+
+-- name: snapshot_delete_tenant
+DELETE FROM snapshots WHERE tenant_id = :tenant_id;
+
+-- name: snapshot_garbage_first
+SELECT tenant_id, thread_id FROM snapshot_garbage ORDER BY tenant_id, thread_id LIMIT 1;
+
+-- The last of so many; a manifest is as long as the items that go with it are many.
+-- name: snapshot_garbage_slice
+-- types: limit int, max_bytes int
+SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id {{before_it}}) AS bytes FROM (
+        SELECT id, length(manifest) AS bytes FROM snapshots
+        WHERE tenant_id = :tenant_id AND thread_id = :thread_id ORDER BY id LIMIT :limit) AS few
+    ) AS slice
+WHERE coalesce(bytes, 0) < :max_bytes ORDER BY id DESC LIMIT 1;
+
+-- name: snapshot_garbage_delete
+-- types: last uuid
+DELETE FROM snapshots WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id <= :last;
+
+-- name: snapshot_garbage_drop
+DELETE FROM snapshot_garbage WHERE tenant_id = :tenant_id AND thread_id = :thread_id;

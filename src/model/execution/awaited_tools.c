@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/awaited_tools.h"
+
+#include "base/json/json_write.h"
+#include "model/execution/resumptions.h"
+#include "model/execution/run_phases.h"
+#include "model/execution/run_store.h"
+#include "model/statements.h"
+#include "model/threads/events.h"
+
+const char *const tool_sides[] = {"frontend", "backend", NULL};
+
+static void read_row(struct query *q, struct awaited_tool *out)
+{
+    int64_t at = 0;
+    *out = (struct awaited_tool){0};
+    out->tool_use_id = row_text(q);
+    out->pause = row_i64(q);
+    out->position = row_i64(q);
+    out->side = row_text(q);
+    out->name = row_text(q);
+    out->input = row_text(q);
+    out->content = row_text(q);
+    out->is_error = row_bool(q);
+    out->created_at = row_i64(q);
+    out->has_result_at = row_i64_if(q, &at);
+    out->result_at = at;
+    out->result_by = row_text(q);
+}
+
+static enum error find(
+    struct context *c, struct uuid run_id, struct str id, bool *out_found, struct awaited_tool *out)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AWAITED_TOOL_GET);
+    query_uuid(&q, "run_id", run_id);
+    query_text(&q, "tool_use_id", id);
+    *out_found = query_next(&q);
+    if (*out_found)
+        read_row(&q, out);
+    return query_end(&q);
+}
+
+static enum error number_of_pause(struct context *c, const struct sql_statement *statement,
+    struct uuid run_id, int64_t pause, int64_t *out_number)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "run_id", run_id);
+    if (statement_takes(statement, "pause"))
+        query_i64(&q, "pause", pause);
+    return context_number(&q, out_number);
+}
+
+/* --- The pause ------------------------------------------------------------------------------ */
+
+/* Ids and names are in events and logs: what is seen of them is what they are. */
+static bool is_plain(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] <= ' ' || text.ptr[i] > '~' || text.ptr[i] == '"' || text.ptr[i] == '\\')
+            return false;
+    return text.len <= TOOL_NAME_MAX_BYTES;
+}
+
+#define PLAIN_RULE \
+    "must have 1 to %d bytes, all of them visible ASCII other than \" and \\", TOOL_NAME_MAX_BYTES
+
+static enum error check_tool(struct context *c, struct uuid run_id, const struct awaited_tool *tool,
+    struct str at, bool needs_name)
+{
+    struct awaited_tool unused;
+    bool found;
+    struct str id_at = arena_printf(c->arena, "%.*s/tool_use_id", STR_ARG(at));
+    if (tool->tool_use_id.len == 0 || !is_plain(tool->tool_use_id))
+        return problem_fault(c->problem, id_at, PLAIN_RULE);
+    if ((needs_name && tool->name.len == 0) || !is_plain(tool->name))
+        return problem_fault(
+            c->problem, arena_printf(c->arena, "%.*s/name", STR_ARG(at)), PLAIN_RULE);
+    enum error e = find(c, run_id, tool->tool_use_id, &found, &unused);
+    if (e == OK && found)
+        return problem_fault(c->problem, id_at, "was named by the run before");
+    return e;
+}
+
+static enum error check_unique(
+    struct context *c, const struct awaited_tool *const *tools, const struct str *places, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (str_eq(tools[i]->tool_use_id, tools[k]->tool_use_id))
+                return problem_fault(c->problem,
+                    arena_printf(c->arena, "%.*s/tool_use_id", STR_ARG(places[i])),
+                    "is also that of %.*s", STR_ARG(places[k]));
+    return OK;
+}
+
+static enum error check_sizes(
+    struct context *c, const struct awaited_tool *const *tools, const struct str *places, size_t n)
+{
+    size_t inputs = 0, results = 0;
+    for (size_t i = 0; i < n; i++) {
+        inputs += tools[i]->input.len;
+        results += tools[i]->content.len;
+        if (inputs > TOOL_INPUTS_MAX_BYTES)
+            return problem_fault(c->problem,
+                arena_printf(c->arena, "%.*s/input", STR_ARG(places[i])),
+                "makes the inputs of all tools more than %d bytes", TOOL_INPUTS_MAX_BYTES);
+        if (results > TOOL_RESULTS_MAX_BYTES)
+            return problem_fault(c->problem,
+                arena_printf(c->arena, "%.*s/content", STR_ARG(places[i])),
+                "makes the results of all tools more than %d bytes", TOOL_RESULTS_MAX_BYTES);
+    }
+    return OK;
+}
+
+static enum error check_tools(
+    struct context *c, const struct run *run, const struct tool_pause *pause)
+{
+    size_t n = pause->n_tools + pause->n_results;
+    const struct awaited_tool **tools = ARENA_ARRAY(c->arena, const struct awaited_tool *, n);
+    struct str *places = ARENA_ARRAY(c->arena, struct str, n);
+    enum error e = OK;
+    if (n > TOOLS_MAX)
+        return problem_fault(c->problem, STR("/backend_results"),
+            "makes more than %d tools, with those that are waited for", TOOLS_MAX);
+    for (size_t i = 0; i < n && e == OK; i++) {
+        bool is_result = i >= pause->n_tools;
+        size_t place = is_result ? i - pause->n_tools : i;
+        tools[i] = is_result ? &pause->results[place] : &pause->tools[place];
+        places[i] =
+            arena_printf(c->arena, "/%s/%zu", is_result ? "backend_results" : "tools", place);
+        e = check_tool(c, run->id, tools[i], places[i], !is_result);
+    }
+    if (e == OK)
+        e = check_unique(c, tools, places, n);
+    return e == OK ? check_sizes(c, tools, places, n) : e;
+}
+
+static enum error insert(
+    struct context *c, struct uuid run_id, const struct awaited_tool *tool, bool is_result)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AWAITED_TOOL_INSERT);
+    query_uuid(&q, "run_id", run_id);
+    query_text(&q, "tool_use_id", tool->tool_use_id);
+    query_i64(&q, "pause", tool->pause);
+    query_i64(&q, "position", tool->position);
+    query_text(&q, "side", tool->side);
+    query_text(&q, "name", str_is_none(tool->name) ? STR("") : tool->name);
+    query_text(&q, "input", str_is_none(tool->input) ? STR("{}") : tool->input);
+    if (is_result) {
+        query_text(&q, "result", tool->content);
+        query_bool(&q, "is_error", tool->is_error);
+        query_text(&q, "result_by", c->principal);
+    }
+    query_i64_if(&q, "result_at", is_result, c->now_us);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+static enum error tell_awaited(
+    struct context *c, const struct run *run, const struct tool_pause *pause)
+{
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&payload.w);
+    json_write_name(&payload.w, "tools");
+    json_write_array(&payload.w);
+    for (size_t i = 0; i < pause->n_tools; i++) {
+        json_write_object(&payload.w);
+        json_write_text_member(&payload.w, "tool_use_id", pause->tools[i].tool_use_id);
+        json_write_text_member(&payload.w, "name", pause->tools[i].name);
+        json_write_text_member(&payload.w, "side", pause->tools[i].side);
+        json_write_end(&payload.w);
+    }
+    json_write_end(&payload.w);
+    json_write_end(&payload.w);
+    struct event event = {.has_run_id = true,
+        .run_id = run->id,
+        .kind = STR("tool.awaited"),
+        .payload = json_text_take(&payload, c->arena)};
+    return event_emit(c, run->thread_id, &event);
+}
+
+static enum error check_may_wait(struct context *c, const struct run *run)
+{
+    if (str_eq(run->status, STR("waiting_for_input")))
+        return problem_set(c->problem, ERR_CONFLICT,
+            "the run waits already: it can name more tools once it works again");
+    return OK;
+}
+
+enum error awaited_tools_add(struct context *c, struct run *run, const struct tool_pause *pause)
+{
+    int64_t last = 0, position = 0;
+    enum error e = run_check_fence(c, run);
+    if (e == OK)
+        e = check_may_wait(c, run);
+    if (e == OK)
+        e = check_tools(c, run, pause);
+    if (e == OK)
+        e = number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &last);
+    if (e == OK)
+        e = resumption_set_place(
+            c, run->thread_id, pause->messages, pause->has_current_step, pause->current_step);
+    for (size_t i = 0; e == OK && i < pause->n_tools + pause->n_results; i++) {
+        bool is_result = i >= pause->n_tools;
+        struct awaited_tool *tool =
+            is_result ? &pause->results[i - pause->n_tools] : &pause->tools[i];
+        tool->pause = last + 1;
+        tool->position = position++;
+        tool->side = is_result ? STR("backend") : tool->side;
+        e = insert(c, run->id, tool, is_result);
+    }
+    if (e == OK)
+        e = tell_awaited(c, run, pause);
+    /* The event of the change repeats the run's state. */
+    if (e == OK)
+        e = run_get(c, run->id, run);
+    if (e == OK)
+        e = run_await_tools(c, run);
+    return e == OK ? run_get_head(c, run->id, run) : e;
+}
+
+/* --- Results -------------------------------------------------------------------------------- */
+
+static enum error tell_result(
+    struct context *c, const struct run *run, struct str id, int64_t remaining)
+{
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&payload.w);
+    json_write_text_member(&payload.w, "tool_use_id", id);
+    json_write_name(&payload.w, "remaining");
+    json_write_i64(&payload.w, remaining);
+    json_write_end(&payload.w);
+    struct event event = {.has_run_id = true,
+        .run_id = run->id,
+        .kind = STR("tool.result"),
+        .payload = json_text_take(&payload, c->arena)};
+    return event_emit(c, run->thread_id, &event);
+}
+
+static bool has_id(const struct str *ids, size_t n, struct str id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(ids[i], id))
+            return true;
+    return false;
+}
+
+/* Parts what is new from what is known; an id that was never named refuses them all. */
+static enum error sort_out(struct context *c, const struct run *run,
+    const struct tool_result *results, size_t n, bool *is_new, struct tool_outcome *out)
+{
+    struct awaited_tool tool = {0};
+    size_t unknown = 0;
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < n; i++) {
+        bool found;
+        struct str id = results[i].tool_use_id;
+        e = find(c, run->id, id, &found, &tool);
+        if (e == OK && !found) {
+            unknown++;
+            problem_fault(c->problem, arena_printf(c->arena, "/results/%zu/tool_use_id", i),
+                "is not a tool that the run waits for");
+            continue;
+        }
+        is_new[i] = !tool.has_result_at && !has_id(out->accepted, out->n_accepted, id);
+        if (is_new[i])
+            out->accepted[out->n_accepted++] = id;
+        else
+            out->duplicates[out->n_duplicates++] = id;
+    }
+    return e == OK && unknown > 0 ? ERR_INVALID : e;
+}
+
+static enum error check_room(struct context *c, const struct run *run, int64_t pause,
+    const struct tool_result *results, const bool *is_new, size_t n)
+{
+    int64_t bytes = 0;
+    enum error e = number_of_pause(c, &SQL_AWAITED_TOOL_RESULT_BYTES, run->id, pause, &bytes);
+    for (size_t i = 0; e == OK && i < n; i++) {
+        bytes += is_new[i] ? (int64_t)results[i].content.len : 0;
+        if (bytes > TOOL_RESULTS_MAX_BYTES)
+            e = problem_fault(c->problem, arena_printf(c->arena, "/results/%zu/content", i),
+                "makes the results of all tools more than %d bytes", TOOL_RESULTS_MAX_BYTES);
+    }
+    return e;
+}
+
+static enum error settle_one(
+    struct context *c, const struct run *run, const struct tool_result *result)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AWAITED_TOOL_SETTLE);
+    query_uuid(&q, "run_id", run->id);
+    query_text(&q, "tool_use_id", result->tool_use_id);
+    query_text(&q, "result", result->content);
+    query_bool(&q, "is_error", result->is_error);
+    query_text(&q, "result_by", c->principal);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+/* {"tool_results":[…]}, in the order in which the tools were named. */
+static enum error write_input(struct context *c, struct uuid run_id, int64_t pause, struct run *run)
+{
+    struct query q;
+    struct json_text text;
+    json_text_init(&text, RUN_DOCUMENT_MAX_BYTES);
+    json_write_object(&text.w);
+    json_write_name(&text.w, "tool_results");
+    json_write_array(&text.w);
+    context_query(c, &q, &SQL_AWAITED_TOOL_RESULTS);
+    query_uuid(&q, "run_id", run_id);
+    query_i64(&q, "pause", pause);
+    while (query_next(&q)) {
+        struct str id = row_text(&q), content = row_text(&q);
+        json_write_object(&text.w);
+        json_write_text_member(&text.w, "type", STR("tool_result"));
+        json_write_text_member(&text.w, "tool_use_id", id);
+        json_write_name(&text.w, "content");
+        json_write_raw(&text.w, content);
+        json_write_name(&text.w, "is_error");
+        json_write_bool(&text.w, row_bool(&q));
+        json_write_end(&text.w);
+    }
+    json_write_end(&text.w);
+    json_write_end(&text.w);
+    run->input = json_text_take(&text, c->arena);
+    return query_end(&q);
+}
+
+static bool waits_for_tools(const struct run *run)
+{
+    return str_eq(run->phase, STR("awaiting_tool")) && !run_is_finished(run) &&
+           (str_eq(run->status, STR("waiting_for_input")) || str_eq(run->status, STR("paused")));
+}
+
+static enum error go_on(struct context *c, struct run *run, int64_t pause)
+{
+    enum error e = run_get(c, run->id, run);
+    if (e == OK)
+        e = write_input(c, run->id, pause, run);
+    if (e == OK)
+        e = run_write_documents(c, run);
+    return e == OK ? run_tools_done(c, run) : e;
+}
+
+static enum error check_unfinished(
+    struct context *c, const struct run *run, const struct tool_outcome *outcome)
+{
+    if (outcome->n_accepted == 0 || !run_is_finished(run))
+        return OK;
+    return problem_set(c->problem, ERR_CONFLICT, "the run is %.*s: it takes no more results",
+        STR_ARG(run->status));
+}
+
+enum error awaited_tools_settle(struct context *c, struct run *run,
+    const struct tool_result *results, size_t n, struct tool_outcome *out_outcome)
+{
+    bool *is_new = ARENA_ARRAY(c->arena, bool, n);
+    struct tool_outcome outcome = {.accepted = ARENA_ARRAY(c->arena, struct str, n),
+        .duplicates = ARENA_ARRAY(c->arena, struct str, n)};
+    int64_t pause = 0, open = 0, before = 0;
+    enum error e = number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &pause);
+    if (e == OK && pause == 0)
+        return problem_set(c->problem, ERR_CONFLICT, "the run has not waited for any tool");
+    if (e == OK)
+        e = sort_out(c, run, results, n, is_new, &outcome);
+    if (e == OK)
+        e = check_unfinished(c, run, &outcome);
+    if (e == OK)
+        e = check_room(c, run, pause, results, is_new, n);
+    if (e == OK)
+        e = number_of_pause(c, &SQL_AWAITED_TOOL_COUNT_OPEN, run->id, pause, &before);
+    open = before;
+    for (size_t i = 0; e == OK && i < n; i++) {
+        if (!is_new[i])
+            continue;
+        e = settle_one(c, run, &results[i]);
+        if (e == OK)
+            e = number_of_pause(c, &SQL_AWAITED_TOOL_COUNT_OPEN, run->id, pause, &open);
+        if (e == OK)
+            e = tell_result(c, run, results[i].tool_use_id, open);
+    }
+    outcome.remaining = open;
+    outcome.resumed = e == OK && before > 0 && open == 0 && waits_for_tools(run);
+    if (outcome.resumed)
+        e = go_on(c, run, pause);
+    if (e == OK)
+        *out_outcome = outcome;
+    return e == OK ? run_get_head(c, run->id, run) : e;
+}
+
+/* --- Read ----------------------------------------------------------------------------------- */
+
+enum error awaited_tool_list(struct context *c, struct uuid run_id,
+    const struct awaited_tool_filter *filter, size_t limit, struct awaited_tool *out_tools,
+    size_t *out_count, bool *out_more)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AWAITED_TOOL_LIST);
+    query_uuid(&q, "run_id", run_id);
+    query_i64(&q, "after_pause", filter->after_pause);
+    query_i64(&q, "after_position", filter->after_position);
+    query_bool(&q, "open_only", filter->open_only);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        read_row(&q, &out_tools[count]);
+        bytes += out_tools[count].input.len + out_tools[count].content.len;
+        count++;
+    }
+    *out_count = count;
+    return query_end(&q);
+}

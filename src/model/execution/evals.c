@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/evals.h"
+
+#include "model/agents/agents.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+
+static void read_row(struct query *q, struct eval *out)
+{
+    *out = (struct eval){0};
+    out->id = row_uuid(q);
+    out->name = row_text(q);
+    out->eval_type = row_text(q);
+    out->has_agent_id = row_uuid_if(q, &out->agent_id);
+    out->agent_version = row_text(q);
+    out->has_run_id = row_uuid_if(q, &out->run_id);
+    out->model = row_text(q);
+    out->provider = row_text(q);
+    out->evaluated_name = row_text(q);
+    out->eval_input = row_text(q);
+    out->eval_data = row_text(q);
+    out->has_score = row_i64_if(q, &out->score);
+    out->score *= EVAL_SCORE_UNIT;
+    out->has_passed = row_bool(q);
+    out->passed = row_bool(q);
+    out->metadata = row_text(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+enum error eval_get(struct context *c, struct uuid id, struct eval *out_eval)
+{
+    struct query q;
+    context_query(c, &q, &SQL_EVAL_GET);
+    query_uuid(&q, "id", id);
+    bool found = query_next(&q);
+    if (found)
+        read_row(&q, out_eval);
+    enum error e = query_end(&q);
+    return e == OK && !found ? context_not_found(c, "eval", id) : e;
+}
+
+static const struct sql_statement *list_statement(const struct eval_filter *filter)
+{
+    return filter->has_run_id                ? &SQL_EVAL_LIST_OF_RUN
+           : filter->has_agent_id            ? &SQL_EVAL_LIST_OF_AGENT
+           : !str_is_none(filter->eval_type) ? &SQL_EVAL_LIST_OF_TYPE
+                                             : &SQL_EVAL_LIST;
+}
+
+enum error eval_list(struct context *c, const struct eval_filter *filter, size_t limit,
+    struct eval *out_evals, size_t *out_count, bool *out_more)
+{
+    const struct sql_statement *statement = list_statement(filter);
+    struct query q;
+    size_t count = 0;
+    context_query(c, &q, statement);
+    query_uuid_if(&q, "before", filter->has_before, filter->before);
+    if (statement_takes(statement, "run_id"))
+        query_uuid(&q, "run_id", filter->run_id);
+    if (statement_takes(statement, "agent_id"))
+        query_uuid_if(&q, "agent_id", filter->has_agent_id, filter->agent_id);
+    if (statement_takes(statement, "eval_type"))
+        query_text(&q, "eval_type", filter->eval_type);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit;
+        if (*out_more)
+            break;
+        read_row(&q, &out_evals[count++]);
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* --- Changes --------------------------------------------------------------------------------- */
+
+static enum error write_row(
+    struct context *c, const struct sql_statement *statement, const struct eval *eval)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", eval->id);
+    query_text(&q, "name", eval->name);
+    query_text(&q, "eval_type", eval->eval_type);
+    query_uuid_if(&q, "agent_id", eval->has_agent_id, eval->agent_id);
+    query_text(&q, "agent_version", eval->agent_version);
+    query_uuid_if(&q, "run_id", eval->has_run_id, eval->run_id);
+    query_text(&q, "model", eval->model);
+    query_text(&q, "provider", eval->provider);
+    query_text(&q, "evaluated_name", eval->evaluated_name);
+    query_text(&q, "eval_input", eval->eval_input);
+    query_text(&q, "eval_data", eval->eval_data);
+    query_i64_if(&q, "score", eval->has_score, eval->score / EVAL_SCORE_UNIT);
+    query_bool(&q, "has_passed", eval->has_passed);
+    query_bool(&q, "passed", eval->passed);
+    query_text(&q, "metadata", eval->metadata);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+static void set_defaults(struct eval *eval)
+{
+    if (str_is_none(eval->eval_input))
+        eval->eval_input = STR("{}");
+    if (str_is_none(eval->eval_data))
+        eval->eval_data = STR("{}");
+    if (str_is_none(eval->metadata))
+        eval->metadata = STR("{}");
+}
+
+static enum error check_run(struct context *c, struct uuid run_id)
+{
+    struct query q;
+    int64_t count = 0;
+    context_query(c, &q, &SQL_EVAL_HAS_RUN);
+    query_uuid(&q, "id", run_id);
+    enum error e = context_number(&q, &count);
+    return e == OK && count == 0
+               ? problem_fault(c->problem, STR("/run_id"), "must be a run of the tenant")
+               : e;
+}
+
+/* What is named anew must be there; what was named before may have gone since. */
+static enum error check(struct context *c, const struct eval *before, const struct eval *after)
+{
+    bool same_agent = before->has_agent_id && uuid_eq(before->agent_id, after->agent_id);
+    bool same_run = before->has_run_id && uuid_eq(before->run_id, after->run_id);
+    bool exists = true;
+    enum error e = OK;
+    if (after->has_score && after->score % EVAL_SCORE_UNIT != 0)
+        return problem_fault(
+            c->problem, STR("/score"), "must have at most 6 digits after the decimal point");
+    if (after->has_agent_id && !same_agent)
+        e = agent_exists(c, after->agent_id, &exists);
+    if (e == OK && !exists)
+        return problem_fault(c->problem, STR("/agent_id"), "must be an agent of the tenant");
+    return e == OK && after->has_run_id && !same_run ? check_run(c, after->run_id) : e;
+}
+
+enum error eval_create(struct context *c, struct eval *eval)
+{
+    const struct eval nothing = {0};
+    set_defaults(eval);
+    eval->id = uuid_v7();
+    enum error e = check(c, &nothing, eval);
+    if (e == OK)
+        e = write_row(c, &SQL_EVAL_INSERT, eval);
+    return e == OK ? eval_get(c, eval->id, eval) : e;
+}
+
+enum error eval_lock(struct context *c, struct uuid id)
+{
+    struct query q;
+    if (!tx_is_shared(c->tx))
+        return OK;
+    context_query(c, &q, &SQL_EVAL_LOCK);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+enum error eval_update(struct context *c, const struct eval *before, struct eval *after)
+{
+    after->id = before->id;
+    set_defaults(after);
+    enum error e = check(c, before, after);
+    if (e == OK)
+        e = write_row(c, &SQL_EVAL_UPDATE, after);
+    return e == OK ? eval_get(c, before->id, after) : e;
+}
+
+enum error eval_delete(struct context *c, struct uuid id)
+{
+    struct eval eval;
+    struct query q;
+    enum error e = eval_lock(c, id);
+    if (e == OK)
+        e = eval_get(c, id, &eval);
+    if (e == OK)
+        e = context_check_match(c, eval.version);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_EVAL_DELETE);
+    query_uuid(&q, "id", id);
+    e = query_run(&q);
+    return e == OK ? audit_record(c, "eval.deleted", "eval", id, STR_NONE) : e;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Eval runs: what somebody found out about an agent, a run or a model, as a score, a verdict, or
+ * data of the evaluator's own. They judge the past: they stay when the run or the agent goes.
+ */
+#ifndef MODEL_EXECUTION_EVALS_H
+#define MODEL_EXECUTION_EVALS_H
+
+#include "model/context.h"
+
+enum {
+    EVAL_TEXT_MAX_BYTES = 200,
+    EVAL_DOCUMENT_MAX_BYTES = 1024 * 1024,
+    EVAL_METADATA_MAX_BYTES = 16 * 1024,
+    EVAL_SCORE_UNIT = 1000000, /* a score is kept in millionths */
+};
+/* Scores are told as money is, to 12 places: 1 is all that can be had. */
+#define EVAL_SCORE_MAX INT64_C(1000000000000)
+
+/* JSON is compact text; lists leave the documents out. */
+struct eval {
+    struct uuid id;
+    struct str name;
+    struct str eval_type;
+    bool has_agent_id;
+    struct uuid agent_id;
+    struct str agent_version;
+    bool has_run_id;
+    struct uuid run_id;
+    struct str model;
+    struct str provider;
+    struct str evaluated_name;
+    struct str eval_input;
+    struct str eval_data;
+    bool has_score;
+    int64_t score;
+    bool has_passed;
+    bool passed;
+    struct str metadata;
+    int64_t created_at;
+    int64_t updated_at;
+    int64_t version;
+};
+
+/* The agent and the run that it names must be there; fills in the rest. */
+MUST_CHECK enum error eval_create(struct context *c, struct eval *eval);
+MUST_CHECK enum error eval_get(struct context *c, struct uuid id, struct eval *out_eval);
+
+struct eval_filter {
+    bool has_before;
+    struct uuid before;
+    struct str eval_type;
+    bool has_agent_id;
+    struct uuid agent_id;
+    bool has_run_id;
+    struct uuid run_id;
+};
+/* Newest first. */
+MUST_CHECK enum error eval_list(struct context *c, const struct eval_filter *filter, size_t limit,
+    struct eval *out_evals, size_t *out_count, bool *out_more);
+
+/* Before it is read in order to change it. */
+MUST_CHECK enum error eval_lock(struct context *c, struct uuid id);
+/* Replaces what a client may change of `before` (as read behind eval_lock) by `after`. */
+MUST_CHECK enum error eval_update(struct context *c, const struct eval *before, struct eval *after);
+MUST_CHECK enum error eval_delete(struct context *c, struct uuid id);
+
+#endif

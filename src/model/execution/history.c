@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/history.h"
+
+#include "base/json/json_write.h"
+#include "model/execution/history_text.h"
+#include "model/execution/resumptions.h"
+#include "model/execution/transcripts.h"
+#include "model/execution/usage.h"
+#include "model/statements.h"
+#include "model/threads/events.h"
+
+static enum error tell(
+    struct context *c, const char *kind, const struct history_entry *entry, struct uuid run_id)
+{
+    struct event event = {.has_run_id = true,
+        .run_id = run_id,
+        .kind = str_of(kind),
+        .payload = arena_printf(
+            c->arena, "{\"sequence_number\":%lld}", (long long)entry->sequence_number)};
+    return event_emit(c, entry->thread_id, &event);
+}
+
+/* --- The end of a run ----------------------------------------------------------------------- */
+
+/* What the run's rows say. `out_given` is what it gave as its last word; out_output: as JSON. */
+static enum error read_run(
+    struct context *c, struct uuid run_id, struct history_entry *out, struct str *out_output)
+{
+    struct query q;
+    context_query(c, &q, &SQL_HISTORY_OF_RUN);
+    query_uuid(&q, "run_id", run_id);
+    if (query_next(&q)) {
+        out->has_agent_id = row_uuid_if(&q, &out->agent_id);
+        out->started_at = row_i64(&q);
+        out->completed_at = row_i64(&q);
+        out->user_message = row_text(&q);
+        out->final_response = row_text(&q);
+        *out_output = row_text(&q);
+        out->stop_reason = row_text(&q);
+        out->total_steps = row_i64(&q);
+        out->usage.input_tokens = row_i64(&q);
+        out->usage.output_tokens = row_i64(&q);
+        out->usage.cache_creation_input_tokens = row_i64(&q);
+        out->usage.cache_read_input_tokens = row_i64(&q);
+    }
+    return query_end(&q);
+}
+
+static void bind_usage(struct query *q, const struct history_entry *entry)
+{
+    query_i64(q, "total_steps", entry->total_steps);
+    query_i64(q, "input_tokens", entry->usage.input_tokens);
+    query_i64(q, "output_tokens", entry->usage.output_tokens);
+    query_i64(q, "cache_creation_input_tokens", entry->usage.cache_creation_input_tokens);
+    query_i64(q, "cache_read_input_tokens", entry->usage.cache_read_input_tokens);
+    query_text(q, "cost", entry->cost);
+}
+
+static enum error insert(struct context *c, const struct history_entry *entry)
+{
+    struct query q;
+    context_query(c, &q, &SQL_HISTORY_INSERT);
+    query_uuid(&q, "thread_id", entry->thread_id);
+    query_i64(&q, "sequence_number", entry->sequence_number);
+    query_uuid(&q, "id", entry->id);
+    query_uuid(&q, "run_id", entry->run_id);
+    query_uuid_if(&q, "agent_id", entry->has_agent_id, entry->agent_id);
+    query_i64(&q, "started_at", entry->started_at);
+    query_i64(&q, "completed_at", entry->completed_at);
+    query_text(&q, "user_message", entry->user_message);
+    query_text(&q, "final_response", entry->final_response);
+    query_uuid_if(&q, "messages_snapshot_id", !uuid_is_nil(entry->messages_id), entry->messages_id);
+    query_text(&q, "stop_reason", entry->stop_reason);
+    bind_usage(&q, entry);
+    query_text(&q, "generated_files", STR("[]"));
+    query_text(&q, "extras", STR("{}"));
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+/* The last word of a run: its content, what its output says, or what its model said last. */
+static enum error find_response(
+    struct context *c, const struct run *run, struct str output, struct history_entry *entry)
+{
+    struct str list;
+    if (str_is_none(entry->final_response))
+        entry->final_response = history_text_of_output(c->arena, output);
+    bool may_tell = str_is_none(entry->final_response) && !uuid_is_nil(entry->messages_id) &&
+                    str_eq(run->status, STR("completed"));
+    enum error e = may_tell ? transcript_get(c, entry->messages_id, &list) : OK;
+    /* It is told to whoever reads the entry; the run ends all the same. */
+    if (e == ERR_DAMAGED) {
+        problem_init(c->problem, c->arena);
+        return OK;
+    }
+    if (e == OK && may_tell)
+        entry->final_response = history_text_of_messages(c->arena, list);
+    return e;
+}
+
+static enum error take_number(struct context *c, struct history_entry *entry)
+{
+    struct query q;
+    context_query(c, &q, &SQL_HISTORY_LAST_NUMBER);
+    query_uuid(&q, "thread_id", entry->thread_id);
+    enum error e = context_number(&q, &entry->sequence_number);
+    entry->sequence_number++;
+    return e;
+}
+
+enum error history_append(struct context *c, const struct run *run)
+{
+    struct history_entry entry = {.id = uuid_v7(), .thread_id = run->thread_id, .run_id = run->id};
+    struct str output = STR_NONE;
+    if (run->has_parent_run_id)
+        return OK;
+    enum error e = read_run(c, run->id, &entry, &output);
+    /* What never began has said nothing: the history that is kept is another run's. */
+    if (e == OK && run->has_started_at)
+        e = resumption_take_history(c, run->thread_id, &entry.messages_id);
+    if (e == OK)
+        e = find_response(c, run, output, &entry);
+    if (e == OK)
+        e = usage_cost_document(c, run, &entry.cost);
+    if (e == OK)
+        e = take_number(c, &entry);
+    if (str_is_none(entry.user_message))
+        entry.user_message = STR("");
+    if (str_is_none(entry.stop_reason) && !str_eq(run->status, STR("completed")))
+        entry.stop_reason = run->status;
+    if (e == OK)
+        e = insert(c, &entry);
+    return e == OK ? tell(c, "history.created", &entry, run->id) : e;
+}
+
+/* The run that is nobody's child; RUN_DEPTH_MAX bounds how far that is. */
+static enum error find_root(struct context *c, const struct run *run, struct run *out_root)
+{
+    enum error e = OK;
+    *out_root = *run;
+    while (e == OK && out_root->has_parent_run_id)
+        e = run_get_head(c, out_root->parent_run_id, out_root);
+    return e;
+}
+
+static enum error set_usage(struct context *c, const struct history_entry *entry, bool *out_found)
+{
+    struct query q;
+    int64_t changed;
+    context_query(c, &q, &SQL_HISTORY_SET_USAGE);
+    query_uuid(&q, "run_id", entry->run_id);
+    bind_usage(&q, entry);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run_counted(&q, &changed);
+    *out_found = e == OK && changed > 0;
+    return e;
+}
+
+static enum error find_number(struct context *c, struct history_entry *entry)
+{
+    struct query q;
+    context_query(c, &q, &SQL_HISTORY_NUMBER_OF_RUN);
+    query_uuid(&q, "run_id", entry->run_id);
+    return context_number(&q, &entry->sequence_number);
+}
+
+enum error history_update_usage(struct context *c, const struct run *run)
+{
+    struct run root = {0};
+    struct history_entry entry = {0};
+    struct str unused;
+    bool found = false;
+    if (!run_is_finished(run))
+        return OK;
+    enum error e = find_root(c, run, &root);
+    if (e != OK || !run_is_finished(&root))
+        return e;
+    entry.run_id = root.id;
+    entry.thread_id = root.thread_id;
+    e = read_run(c, root.id, &entry, &unused);
+    if (e == OK)
+        e = usage_cost_document(c, &root, &entry.cost);
+    if (e == OK)
+        e = set_usage(c, &entry, &found);
+    if (e == OK && found)
+        e = find_number(c, &entry);
+    return e == OK && found ? tell(c, "history.updated", &entry, root.id) : e;
+}
+
+/* --- Read ----------------------------------------------------------------------------------- */
+
+static void read_row(struct query *q, struct uuid thread_id, struct history_entry *out)
+{
+    *out = (struct history_entry){.thread_id = thread_id};
+    out->id = row_uuid(q);
+    out->sequence_number = row_i64(q);
+    out->run_id = row_uuid(q);
+    out->status = row_text(q);
+    out->has_agent_id = row_uuid_if(q, &out->agent_id);
+    out->started_at = row_i64(q);
+    out->completed_at = row_i64(q);
+    out->user_message = row_text(q);
+    out->final_response = row_text(q);
+    if (!row_uuid_if(q, &out->messages_id))
+        out->messages_id = UUID_NIL;
+    out->stop_reason = row_text(q);
+    out->total_steps = row_i64(q);
+    out->usage.input_tokens = row_i64(q);
+    out->usage.output_tokens = row_i64(q);
+    out->usage.cache_creation_input_tokens = row_i64(q);
+    out->usage.cache_read_input_tokens = row_i64(q);
+    out->cost = row_text(q);
+    out->generated_files = row_text(q);
+    out->extras = row_text(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+enum error history_get(struct context *c, struct uuid thread_id, int64_t sequence_number,
+    bool with_messages, struct history_entry *out_entry)
+{
+    struct thread unused;
+    struct history_entry entry;
+    struct query q;
+    enum error e = thread_get_head(c, thread_id, &unused);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_HISTORY_GET);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "sequence_number", sequence_number);
+    bool found = query_next(&q);
+    if (found)
+        read_row(&q, thread_id, &entry);
+    e = query_end(&q);
+    if (e == OK && !found)
+        return problem_set(c->problem, ERR_NOT_FOUND, "the thread has no history entry %lld",
+            (long long)sequence_number);
+    if (e == OK && with_messages)
+        e = transcript_get(c, entry.messages_id, &entry.messages);
+    if (e == OK)
+        *out_entry = entry;
+    return e;
+}
+
+static size_t size_of(const struct history_entry *h)
+{
+    return h->user_message.len + h->final_response.len + h->generated_files.len + h->extras.len +
+           h->messages.len;
+}
+
+/* Reads the messages of each, as far as they fit into a page. */
+static enum error add_messages(
+    struct context *c, struct history_entry *entries, size_t *count, bool *more)
+{
+    size_t bytes = 0;
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < *count; i++) {
+        if (bytes > PAGE_MAX_BYTES) {
+            *count = i;
+            *more = true;
+            break;
+        }
+        e = transcript_get(c, entries[i].messages_id, &entries[i].messages);
+        bytes += size_of(&entries[i]);
+    }
+    return e;
+}
+
+enum error history_list(struct context *c, struct uuid thread_id,
+    const struct history_filter *filter, size_t limit, struct history_entry *out_entries,
+    size_t *out_count, bool *out_more)
+{
+    struct thread unused;
+    struct query q;
+    enum error e = thread_get_head(c, thread_id, &unused);
+    if (e != OK)
+        return e;
+    context_query(c, &q, filter->completed_only ? &SQL_HISTORY_LIST_COMPLETED : &SQL_HISTORY_LIST);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "before", filter->before > 0 ? filter->before : INT64_MAX);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        read_row(&q, thread_id, &out_entries[count]);
+        bytes += size_of(&out_entries[count++]);
+    }
+    *out_count = count;
+    e = query_end(&q);
+    return e == OK && filter->with_messages ? add_messages(c, out_entries, out_count, out_more) : e;
+}
+
+enum error history_count_completed(struct context *c, struct uuid thread_id, int64_t *out_count)
+{
+    struct query q;
+    context_query(c, &q, &SQL_HISTORY_COUNT_COMPLETED);
+    query_uuid(&q, "thread_id", thread_id);
+    return context_number(&q, out_count);
+}
+
+/* --- Write ---------------------------------------------------------------------------------- */
+
+static bool is_text_member(struct json object, const char *name)
+{
+    struct json v;
+    return json_get(object, str_of(name), &v) && json_type(v) == JSON_STRING &&
+           json_raw(v).len > 2; /* the quotes */
+}
+
+static enum error check_files(struct context *c, struct str files)
+{
+    struct json_doc doc;
+    struct json_error bad;
+    struct json file;
+    enum error e = OK;
+    if (!json_parse(c->arena, files, &doc, &bad))
+        return problem_set(c->problem, ERR_TOO_LARGE, "the list of files is too large");
+    if (json_count(json_root(&doc)) > HISTORY_FILES_MAX)
+        return problem_fault(
+            c->problem, STR("/generated_files"), "must have at most %d items", HISTORY_FILES_MAX);
+    struct json_iter it = json_iter(json_root(&doc));
+    for (size_t i = 0; json_next(&it, NULL, &file); i++)
+        if (json_type(file) != JSON_OBJECT || !is_text_member(file, "file_id") ||
+            !is_text_member(file, "filename"))
+            e = problem_fault(c->problem, arena_printf(c->arena, "/generated_files/%zu", i),
+                "must be an object with \"file_id\" and \"filename\"");
+    return e;
+}
+
+static enum error write_row(struct context *c, const struct history_entry *entry)
+{
+    struct query q;
+    context_query(c, &q, &SQL_HISTORY_UPDATE);
+    query_uuid(&q, "thread_id", entry->thread_id);
+    query_i64(&q, "sequence_number", entry->sequence_number);
+    query_text(&q, "final_response", entry->final_response);
+    query_uuid_if(&q, "messages_snapshot_id", !uuid_is_nil(entry->messages_id), entry->messages_id);
+    query_text(&q, "stop_reason", entry->stop_reason);
+    query_text(&q, "generated_files", entry->generated_files);
+    query_text(&q, "extras", entry->extras);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+enum error history_update(
+    struct context *c, const struct history_entry *before, struct history_entry *after)
+{
+    struct history_entry entry = *before;
+    bool has_messages = !str_is_none(after->messages);
+    entry.final_response = after->final_response;
+    entry.stop_reason = after->stop_reason;
+    entry.generated_files =
+        str_is_none(after->generated_files) ? STR("[]") : after->generated_files;
+    entry.extras = str_is_none(after->extras) ? STR("{}") : after->extras;
+    enum error e = context_check_match(c, before->version);
+    if (e == OK)
+        e = check_files(c, entry.generated_files);
+    if (e == OK && has_messages)
+        e = transcript_check(c, after->messages, STR("/messages"));
+    if (e == OK && has_messages)
+        e = transcript_replace(c, entry.thread_id, after->messages, &entry.messages_id);
+    if (e == OK)
+        e = write_row(c, &entry);
+    if (e == OK)
+        e = tell(c, "history.updated", &entry, entry.run_id);
+    return e == OK ? history_get(c, entry.thread_id, entry.sequence_number, true, after) : e;
+}

@@ -1,0 +1,86 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, thread_id uuid, run_id uuid, id uuid, agent_id uuid, sequence_number int
+-- types: started_at int, completed_at int, user_message text, final_response text
+-- types: messages_snapshot_id uuid, stop_reason text, total_steps int, input_tokens int
+-- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int, cost json
+-- types: generated_files json, extras json, now int, before int, limit int, max_bytes int
+
+-- What an entry is made of. The loop's number is that of the newest steps: they rise.
+-- name: history_of_run
+SELECT r.agent_id, coalesce(r.started_at, r.created_at), coalesce(r.finished_at, r.updated_at),
+    d.user_input, d.content, d.final_output, r.stop_reason,
+    coalesce((SELECT max(s.step_number) FROM steps AS s WHERE s.tenant_id = r.tenant_id
+        AND s.run_id = r.id AND s.number > r.step_count - 32), r.step_count),
+    r.total_input_tokens, r.total_output_tokens, r.total_cache_creation_input_tokens,
+    r.total_cache_read_input_tokens
+FROM runs AS r JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
+WHERE r.tenant_id = :tenant_id AND r.id = :run_id;
+
+-- name: history_last_number
+SELECT coalesce(max(sequence_number), 0) FROM history_entries
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
+
+-- name: history_insert
+INSERT INTO history_entries (tenant_id, thread_id, sequence_number, id, run_id, agent_id,
+    started_at, completed_at, user_message, final_response, messages_snapshot_id, stop_reason,
+    total_steps, input_tokens, output_tokens, cache_creation_input_tokens,
+    cache_read_input_tokens, cost, generated_files, extras, created_at, updated_at)
+VALUES (:tenant_id, :thread_id, :sequence_number, :id, :run_id, :agent_id, :started_at,
+    :completed_at, :user_message, :final_response, :messages_snapshot_id, :stop_reason,
+    :total_steps, :input_tokens, :output_tokens, :cache_creation_input_tokens,
+    :cache_read_input_tokens, :cost, :generated_files, :extras, :now, :now);
+
+-- name: history_set_usage
+UPDATE history_entries SET total_steps = :total_steps, input_tokens = :input_tokens,
+    output_tokens = :output_tokens, cache_creation_input_tokens = :cache_creation_input_tokens,
+    cache_read_input_tokens = :cache_read_input_tokens, cost = :cost, updated_at = :now,
+    version = version + 1
+WHERE tenant_id = :tenant_id AND run_id = :run_id;
+
+-- name: history_number_of_run
+SELECT sequence_number FROM history_entries WHERE tenant_id = :tenant_id AND run_id = :run_id;
+
+-- define entry: h.id, h.sequence_number, h.run_id, r.status, h.agent_id, h.started_at,
+--   | h.completed_at, h.user_message, h.final_response, h.messages_snapshot_id, h.stop_reason,
+--   | h.total_steps, h.input_tokens, h.output_tokens, h.cache_creation_input_tokens,
+--   | h.cache_read_input_tokens, h.cost, h.generated_files, h.extras, h.created_at, h.updated_at,
+--   | h.version
+-- define entries: FROM history_entries AS h
+--   | LEFT JOIN runs AS r ON r.tenant_id = h.tenant_id AND r.id = h.run_id
+--   | WHERE h.tenant_id = :tenant_id AND h.thread_id = :thread_id
+
+-- name: history_get
+SELECT {{entry}} {{entries}} AND h.sequence_number = :sequence_number;
+
+-- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
+-- PostgreSQL has to stop itself: first by what is known of a value without reading it.
+-- define before_last: OVER (ORDER BY sequence_number DESC
+--   | ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
+-- define page: {{postgres: SELECT * FROM (SELECT *, sum(octet_length(user_message) +
+--   | coalesce(octet_length(final_response), 0) + octet_length(generated_files::text) +
+--   | octet_length(extras::text)) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
+--   | greatest(pg_column_size(user_message) - 4, 0) +
+--   | greatest(pg_column_size(final_response) - 4, 0) +
+--   | greatest(pg_column_size(generated_files) - 4, 0) + greatest(pg_column_size(extras) - 4, 0))
+--   | {{before_last}} AS stored FROM (}}
+-- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
+--   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY sequence_number DESC}}
+
+-- name: history_list
+{{page}} SELECT {{entry}} {{entries}} AND h.sequence_number < :before
+    {{sqlite: AND :max_bytes > 0}} ORDER BY h.sequence_number DESC LIMIT :limit {{page_end}};
+
+-- name: history_list_completed
+{{page}} SELECT {{entry}} {{entries}} AND h.sequence_number < :before AND r.status = 'completed'
+    {{sqlite: AND :max_bytes > 0}} ORDER BY h.sequence_number DESC LIMIT :limit {{page_end}};
+
+-- name: history_count_completed
+SELECT count(*) FROM history_entries AS h
+JOIN runs AS r ON r.tenant_id = h.tenant_id AND r.id = h.run_id
+WHERE h.tenant_id = :tenant_id AND h.thread_id = :thread_id AND r.status = 'completed';
+
+-- name: history_update
+UPDATE history_entries SET final_response = :final_response,
+    messages_snapshot_id = :messages_snapshot_id, stop_reason = :stop_reason,
+    generated_files = :generated_files, extras = :extras, updated_at = :now, version = version + 1
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND sequence_number = :sequence_number;

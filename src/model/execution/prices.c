@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/prices.h"
+
+#include "base/json/json_write.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+
+static void read_row(struct query *q, struct price *out)
+{
+    *out = (struct price){0};
+    out->model = row_text(q);
+    out->version = row_i64(q);
+    out->provider = row_text(q);
+    out->currency = row_text(q);
+    out->rates.input = row_i64(q);
+    out->rates.output = row_i64(q);
+    out->rates.cache_write = row_i64(q);
+    out->rates.cache_read = row_i64(q);
+    out->has_long_context = row_i64_if(q, &out->long_context_tokens);
+    (void)row_i64_if(q, &out->long_rates.input);
+    (void)row_i64_if(q, &out->long_rates.output);
+    (void)row_i64_if(q, &out->long_rates.cache_write);
+    (void)row_i64_if(q, &out->long_rates.cache_read);
+    out->deleted = row_bool(q);
+    out->created_at = row_i64(q);
+}
+
+/* Of this name alone, also when it says that there is no price; the version is 0 if none is. */
+static enum error newest(struct context *c, struct str model, struct price *out_price)
+{
+    struct query q;
+    context_query(c, &q, &SQL_PRICE_NEWEST);
+    query_text(&q, "model", model);
+    *out_price = (struct price){.model = model};
+    if (query_next(&q))
+        read_row(&q, out_price);
+    return query_end(&q);
+}
+
+static bool is_valid(const struct price *price)
+{
+    return price->version > 0 && !price->deleted;
+}
+
+static enum error no_price(struct context *c, struct str model)
+{
+    return problem_set(c->problem, ERR_NOT_FOUND, "the model has no price under this name");
+}
+
+enum error price_get(struct context *c, struct str model, struct price *out_price)
+{
+    enum error e = newest(c, model, out_price);
+    return e == OK && !is_valid(out_price) ? no_price(c, model) : e;
+}
+
+/* --- By a model's name ----------------------------------------------------------------------- */
+
+/* Whether the text ends in this: 0 stands for a digit. */
+static bool ends_in(struct str text, struct str form)
+{
+    if (text.len <= form.len)
+        return false;
+    struct str end = str_slice(text, text.len - form.len, text.len);
+    for (size_t i = 0; i < form.len; i++) {
+        bool digit = end.ptr[i] >= '0' && end.ptr[i] <= '9';
+        if (form.ptr[i] == '0' ? !digit : end.ptr[i] != form.ptr[i])
+            return false;
+    }
+    return true;
+}
+
+struct str price_undated(struct str model)
+{
+    static const struct str forms[] = {{"-00000000", 9}, {"@00000000", 9}, {"-0000-00-00", 11}};
+    for (size_t i = 0; i < COUNT_OF(forms); i++)
+        if (ends_in(model, forms[i]))
+            return str_slice(model, 0, model.len - forms[i].len);
+    return STR_NONE;
+}
+
+enum error price_find(struct context *c, struct str model, struct price *out_price, bool *out_found)
+{
+    struct str undated = price_undated(model);
+    enum error e = newest(c, model, out_price);
+    if (e == OK && !is_valid(out_price) && !str_is_none(undated))
+        e = newest(c, undated, out_price);
+    if (e == OK)
+        *out_found = is_valid(out_price);
+    return e;
+}
+
+/* --- Lists ----------------------------------------------------------------------------------- */
+
+static enum error read_page(
+    struct query *q, size_t limit, struct price *out_prices, size_t *out_count, bool *out_more)
+{
+    size_t count = 0;
+    *out_more = false;
+    while (query_next(q)) {
+        *out_more = count == limit;
+        if (*out_more)
+            break;
+        read_row(q, &out_prices[count++]);
+    }
+    *out_count = count;
+    return query_end(q);
+}
+
+enum error price_list(struct context *c, struct str after, size_t limit, struct price *out_prices,
+    size_t *out_count, bool *out_more)
+{
+    struct query q;
+    context_query(c, &q, &SQL_PRICE_LIST);
+    query_text(&q, "after", after);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    return read_page(&q, limit, out_prices, out_count, out_more);
+}
+
+enum error price_version_list(struct context *c, struct str model, int64_t before, size_t limit,
+    struct price *out_prices, size_t *out_count, bool *out_more)
+{
+    struct price any;
+    enum error e = newest(c, model, &any);
+    if (e != OK || any.version == 0)
+        return e != OK ? e : no_price(c, model);
+    struct query q;
+    context_query(c, &q, &SQL_PRICE_VERSION_LIST);
+    query_text(&q, "model", model);
+    query_i64(&q, "before", before > 0 ? before : INT64_MAX);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    return read_page(&q, limit, out_prices, out_count, out_more);
+}
+
+/* --- Changes --------------------------------------------------------------------------------- */
+
+static enum error insert(struct context *c, const struct price *price)
+{
+    struct query q;
+    bool has_long = price->has_long_context;
+    context_query(c, &q, &SQL_PRICE_INSERT);
+    query_text(&q, "model", price->model);
+    query_i64(&q, "version", price->version);
+    query_text(&q, "provider", price->provider);
+    query_text(&q, "currency", price->currency);
+    query_i64(&q, "input", price->rates.input);
+    query_i64(&q, "output", price->rates.output);
+    query_i64(&q, "cache_write", price->rates.cache_write);
+    query_i64(&q, "cache_read", price->rates.cache_read);
+    query_i64_if(&q, "long_context_tokens", has_long, price->long_context_tokens);
+    query_i64_if(&q, "long_input", has_long, price->long_rates.input);
+    query_i64_if(&q, "long_output", has_long, price->long_rates.output);
+    query_i64_if(&q, "long_cache_write", has_long, price->long_rates.cache_write);
+    query_i64_if(&q, "long_cache_read", has_long, price->long_rates.cache_read);
+    query_bool(&q, "deleted", price->deleted);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+static bool same_rates(const struct price_rates *a, const struct price_rates *b)
+{
+    return a->input == b->input && a->output == b->output && a->cache_write == b->cache_write &&
+           a->cache_read == b->cache_read;
+}
+
+static bool same(const struct price *a, const struct price *b)
+{
+    if (a->has_long_context != b->has_long_context)
+        return false;
+    return str_eq(a->currency, b->currency) &&
+           str_is_none(a->provider) == str_is_none(b->provider) &&
+           str_eq(a->provider, b->provider) && same_rates(&a->rates, &b->rates) &&
+           (!a->has_long_context || (a->long_context_tokens == b->long_context_tokens &&
+                                        same_rates(&a->long_rates, &b->long_rates)));
+}
+
+static enum error check_currency(struct context *c, const struct price *price)
+{
+    struct query q;
+    struct str model = STR_NONE, currency = STR_NONE;
+    for (size_t i = 0; i < price->currency.len; i++)
+        if (price->currency.ptr[i] < 'A' || price->currency.ptr[i] > 'Z')
+            return problem_fault(
+                c->problem, STR("/currency"), "must be three upper-case letters, such as USD");
+    context_query(c, &q, &SQL_PRICE_OTHER_CURRENCY);
+    query_text(&q, "model", price->model);
+    query_text(&q, "currency", price->currency);
+    if (query_next(&q)) {
+        model = row_text(&q);
+        currency = row_text(&q);
+    }
+    enum error e = query_end(&q);
+    if (e != OK || str_is_none(model))
+        return e;
+    return problem_fault(c->problem, STR("/currency"),
+        "must be %.*s, that of the tenant's other prices (%.*s): sums are in one currency",
+        STR_ARG(currency), STR_ARG(model));
+}
+
+static enum error record(struct context *c, const char *action, const struct price *price)
+{
+    struct json_text text;
+    json_text_init(&text, 8 * 1024);
+    json_write_object(&text.w);
+    json_write_text_member(&text.w, "model", price->model);
+    json_write_name(&text.w, "version");
+    json_write_i64(&text.w, price->version);
+    json_write_end(&text.w);
+    return audit_record(c, action, "price", UUID_NIL, json_text_take(&text, c->arena));
+}
+
+enum error price_put(struct context *c, struct price *price, bool *out_is_new)
+{
+    struct price before;
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = newest(c, price->model, &before);
+    if (e == OK)
+        e = context_check_match(c, is_valid(&before) ? before.version : 0);
+    if (e == OK)
+        e = check_currency(c, price);
+    if (e != OK)
+        return e;
+    *out_is_new = !is_valid(&before);
+    if (is_valid(&before) && same(&before, price)) {
+        *price = before;
+        return OK;
+    }
+    price->version = before.version + 1;
+    price->deleted = false;
+    price->created_at = c->now_us;
+    e = insert(c, price);
+    return e == OK ? record(c, "price.set", price) : e;
+}
+
+enum error price_delete(struct context *c, struct str model)
+{
+    struct price price;
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = price_get(c, model, &price);
+    if (e == OK)
+        e = context_check_match(c, price.version);
+    if (e != OK)
+        return e;
+    price.version++;
+    price.deleted = true;
+    e = insert(c, &price);
+    return e == OK ? record(c, "price.deleted", &price) : e;
+}

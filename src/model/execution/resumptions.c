@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/resumptions.h"
+
+#include "base/json/json_write.h"
+#include "model/execution/resumption_check.h"
+#include "model/execution/transcripts.h"
+#include "model/statements.h"
+#include "model/threads/events.h"
+
+enum { MS_PICO = 1000000000 };
+
+/* --- Read ----------------------------------------------------------------------------------- */
+
+static struct uuid row_uuid_or_nil(struct query *q)
+{
+    struct uuid id;
+    return row_uuid_if(q, &id) ? id : UUID_NIL;
+}
+
+static void read_row(struct query *q, struct resumption *out)
+{
+    out->has_agent_id = row_uuid_if(q, &out->agent_id);
+    out->system_prompt = row_text(q);
+    out->model = row_text(q);
+    out->has_max_steps = row_i64_if(q, &out->max_steps);
+    out->has_thinking_tokens = row_i64_if(q, &out->thinking_tokens);
+    out->has_max_tokens = row_i64_if(q, &out->max_tokens);
+    out->container_id = row_text(q);
+    out->messages_id = row_uuid_or_nil(q);
+    out->tool_schemas = row_text(q);
+    out->server_tools = row_text(q);
+    out->beta_headers = row_text(q);
+    out->api_kwargs = row_text(q);
+    out->formatter = row_text(q);
+    out->has_stream_meta = true;
+    out->stream_meta = row_bool(q);
+    out->compactor_type = row_text(q);
+    out->memory_store_type = row_text(q);
+    out->file_registry = row_text(q);
+    out->extras = row_text(q);
+    out->has_max_retries = row_i64_if(q, &out->max_retries);
+    out->has_base_delay = true;
+    out->base_delay_pico = row_i64(q) * MS_PICO;
+    out->has_last_known_input_tokens = row_i64_if(q, &out->last_known_input_tokens);
+    out->has_last_known_output_tokens = row_i64_if(q, &out->last_known_output_tokens);
+    out->has_current_step = row_i64_if(q, &out->current_step);
+    out->history_id = row_uuid_or_nil(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+static enum error read_runs(struct context *c, struct resumption *r)
+{
+    struct query q;
+    context_query(c, &q, &SQL_RESUMPTION_RUNS);
+    query_uuid(&q, "thread_id", r->thread_id);
+    if (query_next(&q)) {
+        r->total_runs = row_i64(&q);
+        r->has_last_run_at = row_i64_if(&q, &r->last_run_at);
+    }
+    return query_end(&q);
+}
+
+/* A tool as the engine asked for it, or the result that it had for it already. */
+static void write_tool(struct query *q, struct resumption *r, struct json_writer *frontend,
+    struct json_writer *backend)
+{
+    struct str id = row_text(q), side = row_text(q), name = row_text(q), input = row_text(q);
+    struct str result = row_text(q);
+    int64_t unused;
+    bool is_error = row_bool(q), is_in = row_i64_if(q, &unused);
+    bool is_frontend = str_eq(side, STR("frontend"));
+    if (is_frontend == is_in)
+        return;
+    struct json_writer *w = is_frontend ? frontend : backend;
+    r->awaiting_frontend_tools = r->awaiting_frontend_tools || is_frontend;
+    json_write_object(w);
+    if (!is_frontend)
+        json_write_text_member(w, "type", STR("tool_result"));
+    json_write_text_member(w, "tool_use_id", id);
+    if (is_frontend)
+        json_write_text_member(w, "name", name);
+    json_write_name(w, is_frontend ? "input" : "content");
+    json_write_raw(w, is_frontend ? input : result);
+    if (!is_frontend) {
+        json_write_name(w, "is_error");
+        json_write_bool(w, is_error);
+    }
+    json_write_end(w);
+}
+
+static enum error read_tools(struct context *c, struct resumption *r)
+{
+    struct query q;
+    struct json_text frontend, backend;
+    json_text_init(&frontend, SIZE_MAX);
+    json_text_init(&backend, SIZE_MAX);
+    json_write_array(&frontend.w);
+    json_write_array(&backend.w);
+    context_query(c, &q, &SQL_RESUMPTION_TOOLS);
+    query_uuid(&q, "thread_id", r->thread_id);
+    while (query_next(&q))
+        write_tool(&q, r, &frontend.w, &backend.w);
+    json_write_end(&frontend.w);
+    json_write_end(&backend.w);
+    r->pending_frontend_tools = json_text_take(&frontend, c->arena);
+    r->pending_backend_results = json_text_take(&backend, c->arena);
+    return query_end(&q);
+}
+
+static enum error read_lists(struct context *c, struct resumption *r)
+{
+    enum error e = transcript_get(c, r->messages_id, &r->messages);
+    return e == OK ? transcript_get(c, r->history_id, &r->conversation_history) : e;
+}
+
+enum error resumption_find(
+    struct context *c, struct uuid thread_id, bool with_lists, struct resumption *out_resumption)
+{
+    struct thread thread;
+    struct resumption r = {.thread_id = thread_id};
+    struct query q;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    r.title = thread.title;
+    context_query(c, &q, &SQL_RESUMPTION_GET);
+    query_uuid(&q, "thread_id", thread_id);
+    if (query_next(&q))
+        read_row(&q, &r);
+    e = query_end(&q);
+    if (e == OK)
+        e = read_runs(c, &r);
+    if (e == OK)
+        e = read_tools(c, &r);
+    if (e == OK && with_lists)
+        e = read_lists(c, &r);
+    if (e != OK)
+        return e;
+    r.tool_names = r.version > 0 ? resumption_tool_names(c, r.tool_schemas) : STR_NONE;
+    *out_resumption = r;
+    return OK;
+}
+
+enum error resumption_get(
+    struct context *c, struct uuid thread_id, bool with_lists, struct resumption *out_resumption)
+{
+    struct resumption r;
+    enum error e = resumption_find(c, thread_id, with_lists, &r);
+    if (e == OK && r.version == 0)
+        return problem_set(c->problem, ERR_NOT_FOUND,
+            "the thread has no resumption yet; PUT makes it, with If-None-Match: *");
+    if (e == OK)
+        *out_resumption = r;
+    return e;
+}
+
+/* --- What the agent's definition says ------------------------------------------------------- */
+
+static struct str text_of(struct context *c, struct json object, const char *name)
+{
+    struct json v;
+    if (json_type(object) == JSON_OBJECT && json_get(object, str_of(name), &v) &&
+        json_type(v) == JSON_STRING)
+        return json_string(c->arena, v);
+    return STR_NONE;
+}
+
+/* The role, then the instructions, a blank line between them. */
+static struct str prompt_of(struct context *c, struct json prompt)
+{
+    struct str role = text_of(c, prompt, "role");
+    struct str instructions = text_of(c, prompt, "instructions");
+    if (role.len == 0)
+        return instructions;
+    if (instructions.len == 0)
+        return role;
+    return arena_printf(c->arena, "%.*s\n\n%.*s", STR_ARG(role), STR_ARG(instructions));
+}
+
+static void take_definition(
+    struct context *c, struct resumption *r, struct str prompt, struct str llm)
+{
+    struct json_doc doc;
+    struct json_error bad;
+    if (str_is_none(r->system_prompt) && !str_is_none(prompt) &&
+        json_parse(c->arena, prompt, &doc, &bad))
+        r->system_prompt = prompt_of(c, json_root(&doc));
+    if (str_is_none(r->model) && !str_is_none(llm) && json_parse(c->arena, llm, &doc, &bad))
+        r->model = text_of(c, json_root(&doc), "default_model");
+}
+
+static enum error require(struct context *c, struct str text, const char *pointer)
+{
+    if (!str_is_none(text))
+        return OK;
+    return problem_fault(c->problem, str_of(pointer),
+        "must be given: the newest run of the thread has no agent whose definition says it");
+}
+
+static enum error take_from_definition(struct context *c, struct resumption *r)
+{
+    struct query q;
+    context_query(c, &q, &SQL_RESUMPTION_DEFINITION);
+    query_uuid(&q, "thread_id", r->thread_id);
+    if (query_next(&q)) {
+        r->has_agent_id = row_uuid_if(&q, &r->agent_id);
+        struct str prompt = row_text(&q), llm = row_text(&q);
+        take_definition(c, r, prompt, llm);
+    }
+    enum error e = query_end(&q);
+    if (e != OK)
+        return e;
+    enum error prompt = require(c, r->system_prompt, "/system_prompt");
+    enum error model = require(c, r->model, "/model");
+    return prompt != OK ? prompt : model;
+}
+
+/* --- Write ---------------------------------------------------------------------------------- */
+
+static void bind_limits(struct query *q, const struct resumption *r)
+{
+    query_i64(q, "max_steps", r->max_steps);
+    query_i64(q, "thinking_tokens", r->thinking_tokens);
+    query_i64(q, "max_tokens", r->max_tokens);
+    query_i64(q, "max_retries", r->max_retries);
+    query_i64(q, "base_delay_ms", r->base_delay_pico / MS_PICO);
+    query_i64(q, "last_known_input_tokens", r->last_known_input_tokens);
+    query_i64(q, "last_known_output_tokens", r->last_known_output_tokens);
+}
+
+static void bind_place(struct query *q, const struct resumption *r)
+{
+    query_uuid(q, "thread_id", r->thread_id);
+    query_uuid_if(q, "messages_snapshot_id", !uuid_is_nil(r->messages_id), r->messages_id);
+    query_uuid_if(q, "history_snapshot_id", !uuid_is_nil(r->history_id), r->history_id);
+    query_i64(q, "current_step", r->current_step);
+}
+
+static enum error write_row(struct context *c, const struct resumption *r, bool is_new)
+{
+    struct query q;
+    context_query(c, &q, is_new ? &SQL_RESUMPTION_INSERT : &SQL_RESUMPTION_UPDATE);
+    bind_place(&q, r);
+    bind_limits(&q, r);
+    query_uuid_if(&q, "agent_id", r->has_agent_id, r->agent_id);
+    query_text(&q, "system_prompt", r->system_prompt);
+    query_text(&q, "model", r->model);
+    query_text(&q, "container_id", r->container_id);
+    query_text(&q, "tool_schemas", r->tool_schemas);
+    query_text(&q, "server_tools", r->server_tools);
+    query_text(&q, "beta_headers", r->beta_headers);
+    query_text(&q, "api_kwargs", r->api_kwargs);
+    query_text(&q, "formatter", r->formatter);
+    query_bool(&q, "stream_meta", r->stream_meta);
+    query_text(&q, "compactor_type", r->compactor_type);
+    query_text(&q, "memory_store_type", r->memory_store_type);
+    query_text(&q, "file_registry", r->file_registry);
+    query_text(&q, "extras", r->extras);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+static enum error write_place(struct context *c, const struct resumption *r)
+{
+    struct query q;
+    context_query(c, &q, &SQL_RESUMPTION_SET_PLACE);
+    bind_place(&q, r);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+static enum error tell(struct context *c, struct uuid thread_id, int64_t version)
+{
+    struct event event = {.kind = STR("resumption.updated"),
+        .payload = arena_printf(c->arena, "{\"version\":%lld}", (long long)version)};
+    return event_emit(c, thread_id, &event);
+}
+
+/* If-Match speaks of the resumption; the thread has a version of its own. */
+static enum error write_title(struct context *c, const struct resumption *r)
+{
+    struct thread before, after;
+    bool has_match = c->has_match;
+    enum error e = thread_get(c, r->thread_id, &before);
+    if (e != OK || !str_differs(before.title, r->title))
+        return e;
+    after = before;
+    after.title = r->title;
+    c->has_match = false;
+    e = thread_update(c, &before, &after);
+    if (e == OK)
+        e = thread_tell_update(c, &before, &after);
+    c->has_match = has_match;
+    return e;
+}
+
+static enum error replace_list(
+    struct context *c, struct uuid thread_id, struct str list, struct uuid *id)
+{
+    return str_is_none(list) ? OK : transcript_replace(c, thread_id, list, id);
+}
+
+enum error resumption_write(
+    struct context *c, const struct resumption *before, struct resumption *after)
+{
+    after->thread_id = before->thread_id;
+    after->messages_id = before->messages_id;
+    after->history_id = before->history_id;
+    after->has_agent_id = before->has_agent_id;
+    after->agent_id = before->agent_id;
+    resumption_defaults(after);
+    enum error e = resumption_check(c, after);
+    if (e == OK)
+        e = take_from_definition(c, after);
+    if (e == OK)
+        e = replace_list(c, after->thread_id, after->messages, &after->messages_id);
+    if (e == OK)
+        e = replace_list(c, after->thread_id, after->conversation_history, &after->history_id);
+    if (e == OK)
+        e = write_row(c, after, before->version == 0);
+    if (e == OK)
+        e = write_title(c, after);
+    if (e == OK)
+        e = tell(c, after->thread_id, before->version + 1);
+    return e == OK ? resumption_find(c, before->thread_id, false, after) : e;
+}
+
+enum error resumption_append(
+    struct context *c, struct resumption *resumption, const struct resumption_append *append)
+{
+    const struct str pointer = STR("/append"), history = STR("/append_history");
+    struct uuid thread_id = resumption->thread_id;
+    bool has_messages = !str_is_none(append->messages);
+    bool has_history = !str_is_none(append->conversation_history);
+    if (!has_messages && !has_history)
+        return problem_fault(
+            c->problem, pointer, "must be given: there is nothing to append otherwise");
+    enum error e = has_messages ? transcript_check(c, append->messages, pointer) : OK;
+    if (e == OK && has_history)
+        e = transcript_check(c, append->conversation_history, history);
+    if (e == OK && has_messages)
+        e = transcript_append(c, thread_id, append->messages, pointer, &resumption->messages_id);
+    if (e == OK && has_history)
+        e = transcript_append(
+            c, thread_id, append->conversation_history, history, &resumption->history_id);
+    if (e == OK)
+        e = write_place(c, resumption);
+    if (e == OK)
+        e = tell(c, thread_id, resumption->version + 1);
+    return e == OK ? resumption_find(c, thread_id, false, resumption) : e;
+}
+
+/* --- What runs do to it --------------------------------------------------------------------- */
+
+/* Version 0: there is none. */
+static enum error find_place(struct context *c, struct uuid thread_id, struct resumption *out)
+{
+    struct query q;
+    *out = (struct resumption){.thread_id = thread_id};
+    context_query(c, &q, &SQL_RESUMPTION_PLACE);
+    query_uuid(&q, "thread_id", thread_id);
+    if (query_next(&q)) {
+        out->messages_id = row_uuid_or_nil(&q);
+        out->history_id = row_uuid_or_nil(&q);
+        out->current_step = row_i64(&q);
+        out->version = row_i64(&q);
+    }
+    return query_end(&q);
+}
+
+enum error resumption_set_place(struct context *c, struct uuid thread_id, struct str messages,
+    bool has_step, int64_t current_step)
+{
+    struct resumption r;
+    bool has_messages = !str_is_none(messages);
+    if (!has_messages && !has_step)
+        return OK;
+    enum error e = find_place(c, thread_id, &r);
+    if (e == OK && r.version == 0)
+        return problem_fault(c->problem, has_messages ? STR("/messages") : STR("/current_step"),
+            "has no place yet: the thread has no resumption");
+    if (e == OK && has_messages)
+        e = transcript_check(c, messages, STR("/messages"));
+    if (e == OK)
+        e = replace_list(c, thread_id, messages, &r.messages_id);
+    if (e == OK && has_step)
+        r.current_step = current_step;
+    if (e == OK)
+        e = write_place(c, &r);
+    return e == OK ? tell(c, thread_id, r.version + 1) : e;
+}
+
+enum error resumption_take_history(
+    struct context *c, struct uuid thread_id, struct uuid *out_transcript_id)
+{
+    struct resumption r;
+    enum error e = find_place(c, thread_id, &r);
+    if (e != OK)
+        return e;
+    *out_transcript_id = r.history_id;
+    if (uuid_is_nil(r.history_id))
+        return OK;
+    r.history_id = UUID_NIL;
+    e = write_place(c, &r);
+    return e == OK ? tell(c, thread_id, r.version + 1) : e;
+}

@@ -1,0 +1,76 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, thread_id uuid, agent_id uuid, system_prompt text, model text
+-- types: max_steps int, thinking_tokens int, max_tokens int, container_id text
+-- types: messages_snapshot_id uuid, tool_schemas json, server_tools json, beta_headers json
+-- types: api_kwargs json, formatter text, stream_meta bool, compactor_type text
+-- types: memory_store_type text, file_registry json, extras json, max_retries int
+-- types: base_delay_ms int, last_known_input_tokens int, last_known_output_tokens int
+-- types: current_step int, history_snapshot_id uuid, now int
+
+-- name: resumption_get
+SELECT agent_id, system_prompt, model, max_steps, thinking_tokens, max_tokens, container_id,
+    messages_snapshot_id, tool_schemas, server_tools, beta_headers, api_kwargs, formatter,
+    stream_meta_history_and_tool_results, compactor_type, memory_store_type, file_registry, extras,
+    max_retries, base_delay_ms, last_known_input_tokens, last_known_output_tokens, current_step,
+    history_snapshot_id, created_at, updated_at, version
+FROM resumptions WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
+
+-- name: resumption_insert
+INSERT INTO resumptions (tenant_id, thread_id, agent_id, system_prompt, model, max_steps,
+    thinking_tokens, max_tokens, container_id, messages_snapshot_id, tool_schemas, server_tools,
+    beta_headers, api_kwargs, formatter, stream_meta_history_and_tool_results, compactor_type,
+    memory_store_type, file_registry, extras, max_retries, base_delay_ms, last_known_input_tokens,
+    last_known_output_tokens, current_step, history_snapshot_id, created_at, updated_at)
+VALUES (:tenant_id, :thread_id, :agent_id, :system_prompt, :model, :max_steps, :thinking_tokens,
+    :max_tokens, :container_id, :messages_snapshot_id, :tool_schemas, :server_tools, :beta_headers,
+    :api_kwargs, :formatter, :stream_meta, :compactor_type, :memory_store_type, :file_registry,
+    :extras, :max_retries, :base_delay_ms, :last_known_input_tokens, :last_known_output_tokens,
+    :current_step, :history_snapshot_id, :now, :now);
+
+-- name: resumption_update
+UPDATE resumptions SET agent_id = :agent_id, system_prompt = :system_prompt, model = :model,
+    max_steps = :max_steps, thinking_tokens = :thinking_tokens, max_tokens = :max_tokens,
+    container_id = :container_id, messages_snapshot_id = :messages_snapshot_id,
+    tool_schemas = :tool_schemas, server_tools = :server_tools, beta_headers = :beta_headers,
+    api_kwargs = :api_kwargs, formatter = :formatter,
+    stream_meta_history_and_tool_results = :stream_meta, compactor_type = :compactor_type,
+    memory_store_type = :memory_store_type, file_registry = :file_registry, extras = :extras,
+    max_retries = :max_retries, base_delay_ms = :base_delay_ms,
+    last_known_input_tokens = :last_known_input_tokens,
+    last_known_output_tokens = :last_known_output_tokens, current_step = :current_step,
+    history_snapshot_id = :history_snapshot_id, updated_at = :now, version = version + 1
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
+
+-- What an append, a pause and the end of a run change.
+-- name: resumption_set_place
+UPDATE resumptions SET messages_snapshot_id = :messages_snapshot_id,
+    history_snapshot_id = :history_snapshot_id, current_step = :current_step, updated_at = :now,
+    version = version + 1
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
+
+-- name: resumption_place
+SELECT messages_snapshot_id, history_snapshot_id, current_step, version FROM resumptions
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
+
+-- Those that are nobody's children.
+-- name: resumption_runs
+SELECT count(*), max(started_at) FROM runs
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND parent_run_id IS NULL;
+
+-- What an agent is told and which model it asks, as the version that the newest run is of says.
+-- name: resumption_definition
+SELECT r.agent_id, v.system_prompt, v.llm_config FROM threads AS t
+JOIN runs AS r ON r.tenant_id = t.tenant_id AND r.id = t.most_recent_run_id
+LEFT JOIN agent_versions AS v ON v.tenant_id = r.tenant_id AND v.agent_id = r.agent_id
+    AND v.version = r.agent_version
+WHERE t.tenant_id = :tenant_id AND t.id = :thread_id AND r.agent_id IS NOT NULL;
+
+-- Of runs that wait for tools, what was asked for in the pause that still goes on.
+-- name: resumption_tools
+SELECT a.tool_use_id, a.side, a.name, a.input, a.result, a.is_error, a.result_at FROM runs AS r
+JOIN awaited_tools AS a ON a.tenant_id = r.tenant_id AND a.run_id = r.id
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id
+    AND r.status NOT IN ('completed', 'failed', 'cancelled') AND r.phase = 'awaiting_tool'
+    AND a.pause = (SELECT max(o.pause) FROM awaited_tools AS o WHERE o.tenant_id = r.tenant_id
+        AND o.run_id = r.id AND o.result_at IS NULL)
+ORDER BY r.id, a.position;

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/run_store.h"
+#include "model/statements.h"
+
+/* How many runs a claim goes after that others take from under it. */
+enum { CLAIM_ATTEMPTS = 4 };
+
+static bool lease_is_held(const struct context *c, const struct run *run)
+{
+    return run->has_lease && run->lease_expires_at > c->lease_now_us;
+}
+
+enum error run_check_fence(struct context *c, const struct run *run)
+{
+    bool held = lease_is_held(c, run);
+    if (!c->has_fence && !held)
+        return OK;
+    if (!c->has_fence)
+        return problem_set(c->problem, ERR_LEASE_NEEDED,
+            "the run is leased to %.*s: send its Cairn-Fencing-Token", STR_ARG(run->worker));
+    if (held && run->fence == c->fence)
+        return OK;
+    return problem_set(c->problem, ERR_LEASE_LOST,
+        "fencing token %lld does not hold a lease on the run, which is %.*s", (long long)c->fence,
+        STR_ARG(run->status));
+}
+
+enum error run_check_thread_fence(struct context *c, struct uuid thread_id)
+{
+    if (!c->has_fence)
+        return OK;
+    struct thread thread;
+    struct run run;
+    struct query q;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_RUN_BY_FENCE);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "fence", c->fence);
+    bool found = query_next(&q);
+    if (found)
+        run_read_row(&q, &run);
+    e = query_end(&q);
+    if (e != OK || found)
+        return e == OK ? run_check_fence(c, &run) : e;
+    return problem_set(c->problem, ERR_LEASE_LOST,
+        "fencing token %lld does not hold a lease on a run of the thread", (long long)c->fence);
+}
+
+static void hold(struct context *c, struct run *run, int64_t lease_ms)
+{
+    run->has_lease = true;
+    run->has_lease_ms = true;
+    run->lease_ms = lease_ms;
+    run->lease_expires_at = c->lease_now_us + lease_ms * 1000;
+}
+
+static void begin_next(struct context *c, struct query *q, const struct run_claim *claim,
+    const struct sql_statement *statement)
+{
+    context_query(c, q, statement);
+    query_text(q, "agent", claim->agent);
+    query_uuid_if(q, "thread_id", claim->has_thread_id, claim->thread_id);
+}
+
+static enum error next_queued(
+    struct context *c, const struct run_claim *claim, struct run *out_run, bool *out_found)
+{
+    struct query q;
+    begin_next(c, &q, claim, &SQL_RUN_NEXT_QUEUED);
+    *out_found = query_next(&q);
+    if (*out_found)
+        run_read_row(&q, out_run);
+    return query_end(&q);
+}
+
+/* The thread of the next run, locked: one that nobody else is at, if there is one. Otherwise it is
+ * waited for, since no news will come of a run that is there already. */
+static enum error lock_next(
+    struct context *c, const struct run_claim *claim, struct uuid *out_thread, bool *out_found)
+{
+    struct query q;
+    begin_next(c, &q, claim, &SQL_RUN_NEXT_QUEUED_THREAD);
+    *out_found = query_next(&q);
+    if (*out_found)
+        c->locked_thread = *out_thread = row_uuid(&q);
+    enum error e = query_end(&q);
+    if (e != OK || *out_found)
+        return e;
+    struct run run;
+    e = next_queued(c, claim, &run, out_found);
+    if (e != OK || !*out_found)
+        return e;
+    /* Who waits for one thread while it holds another may be waited for. */
+    if (!uuid_is_nil(c->locked_thread))
+        return tx_run_again(c->tx);
+    *out_thread = run.thread_id;
+    return context_lock_thread(c, run.thread_id);
+}
+
+/* What was found before the lock may be another's by now; it is looked for again under the lock. */
+static enum error next_locked(
+    struct context *c, const struct run_claim *claim, struct run *out_run, bool *out_found)
+{
+    struct run_claim within = *claim;
+    enum error e = OK;
+    bool any = true;
+    *out_found = false;
+    for (int i = 0; e == OK && any && !*out_found && i < CLAIM_ATTEMPTS; i++) {
+        e = lock_next(c, claim, &within.thread_id, &any);
+        within.has_thread_id = true;
+        if (e == OK && any)
+            e = next_queued(c, &within, out_run, out_found);
+    }
+    return e == OK && any && !*out_found ? tx_run_again(c->tx) : e;
+}
+
+enum error run_claim(
+    struct context *c, const struct run_claim *claim, struct run *out_run, bool *out_found)
+{
+    enum error e = tx_is_shared(c->tx) ? next_locked(c, claim, out_run, out_found)
+                                       : next_queued(c, claim, out_run, out_found);
+    if (e != OK || !*out_found)
+        return e;
+    struct thread thread;
+    e = thread_get_head(c, out_run->thread_id, &thread);
+    if (e != OK)
+        return e;
+    out_run->worker = claim->worker;
+    /* The number of the event that will tell of this claim: no other one of the thread has it. */
+    out_run->fence = thread.last_seq + 1;
+    hold(c, out_run, claim->lease_ms);
+    e = run_change(c, out_run, "running", STR("claimed"));
+    return e == OK ? run_get(c, out_run->id, out_run) : e;
+}
+
+static enum error need_fence(struct context *c, const struct run *run)
+{
+    if (!c->has_fence)
+        return problem_fault(
+            c->problem, STR("Cairn-Fencing-Token"), "the header is required on this route");
+    return run_check_fence(c, run);
+}
+
+enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms)
+{
+    enum error e = need_fence(c, run);
+    if (e != OK)
+        return e;
+    hold(c, run, lease_ms > 0 ? lease_ms : run->lease_ms);
+    struct query q;
+    context_query(c, &q, &SQL_RUN_HOLD);
+    query_uuid(&q, "id", run->id);
+    query_i64(&q, "lease_expires_at", run->lease_expires_at);
+    query_i64(&q, "lease_ms", run->lease_ms);
+    return query_run(&q);
+}
+
+enum error run_release(struct context *c, struct run *run)
+{
+    enum error e = need_fence(c, run);
+    if (e == OK)
+        e = run_change(c, run, "queued", STR("released"));
+    return e == OK ? run_get(c, run->id, run) : e;
+}
+
+/* --- The sweep ------------------------------------------------------------------------------ */
+
+enum error run_list_expired(
+    struct context *c, size_t limit, struct expired_lease *out_leases, size_t *out_count)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_RUN_LEASE_EXPIRED, c->arena);
+    query_i64(&q, "lease_now", c->lease_now_us);
+    query_i64(&q, "limit", (int64_t)limit);
+    *out_count = 0;
+    while (query_next(&q)) {
+        struct expired_lease *lease = &out_leases[(*out_count)++];
+        lease->tenant_id = row_uuid(&q);
+        lease->run_id = row_uuid(&q);
+    }
+    return query_end(&q);
+}
+
+enum error run_end_lease(struct context *c, struct uuid run_id)
+{
+    struct run run;
+    enum error e = run_get_head(c, run_id, &run);
+    if (e == ERR_NOT_FOUND)
+        return OK;
+    if (e != OK || !run.has_lease || lease_is_held(c, &run))
+        return e;
+    return run_change(c, &run, "queued", STR("lease_expired"));
+}
+
+enum error run_renew_leases(struct context *c)
+{
+    struct query q;
+    if (tx_is_shared(c->tx))
+        return OK;
+    query_begin(&q, c->tx, &SQL_RUN_LEASE_RENEW_ALL, c->arena);
+    query_i64(&q, "lease_now", c->lease_now_us);
+    return query_run(&q);
+}

@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, run_id uuid, number int, from_phase text, to_phase text, trigger text
+-- types: detail json, now int, after int, limit int
+
+-- name: run_phase_insert
+INSERT INTO run_phases (tenant_id, run_id, number, from_phase, to_phase, trigger, detail,
+    created_at)
+VALUES (:tenant_id, :run_id, :number, :from_phase, :to_phase, :trigger, :detail, :now);
+
+-- name: run_phase_list
+SELECT number, from_phase, to_phase, trigger, detail, created_at FROM run_phases
+WHERE tenant_id = :tenant_id AND run_id = :run_id AND number > :after
+ORDER BY number LIMIT :limit;

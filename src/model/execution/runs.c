@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/runs.h"
+
+#include "model/agents/agent_versions.h"
+#include "model/execution/run_store.h"
+#include "model/execution/usage.h"
+#include "model/statements.h"
+
+const char *const run_dispatches[] = {"queue", "direct", NULL};
+
+static struct run_usage read_usage(struct query *q)
+{
+    struct run_usage usage = {0};
+    usage.llm_calls = row_i64(q);
+    usage.input_tokens = row_i64(q);
+    usage.output_tokens = row_i64(q);
+    usage.cache_creation_input_tokens = row_i64(q);
+    usage.cache_read_input_tokens = row_i64(q);
+    usage.cost_pico = row_i64(q);
+    usage.unpriced_calls = row_i64(q);
+    usage.has_cost = usage.unpriced_calls == 0 || usage.llm_calls > usage.unpriced_calls;
+    return usage;
+}
+
+static void read_execution(struct query *q, struct run *out)
+{
+    out->has_agent_id = row_uuid_if(q, &out->agent_id);
+    out->agent_version = row_text(q);
+    out->phase = row_text(q);
+    out->phase_changes = row_i64(q);
+    out->model = row_text(q);
+    out->provider = row_text(q);
+    out->stop_reason = row_text(q);
+    out->has_forked_from_run_id = row_uuid_if(q, &out->forked_from_run_id);
+    out->has_forked_from_checkpoint_id = row_uuid_if(q, &out->forked_from_checkpoint_id);
+    out->turn_count = row_i64(q);
+    out->step_count = row_i64(q);
+    out->usage = read_usage(q);
+    out->total_usage = read_usage(q);
+    /* A run that is older than phases does not use them. */
+    if (str_is_none(out->phase))
+        out->phase = run_is_finished(out) ? out->status : STR("created");
+}
+
+static void read_documents(struct query *q, struct run *out)
+{
+    out->user_input = row_text(q);
+    out->input = row_text(q);
+    out->state = row_text(q);
+    out->final_output = row_text(q);
+    out->request = row_text(q);
+    out->content = row_text(q);
+    out->content_type = row_text(q);
+    out->citations = row_text(q);
+    out->metrics = row_text(q);
+}
+
+void run_read_row(struct query *q, struct run *out)
+{
+    *out = (struct run){0};
+    out->id = row_uuid(q);
+    out->thread_id = row_uuid(q);
+    out->has_parent_run_id = row_uuid_if(q, &out->parent_run_id);
+    out->depth = row_i64(q);
+    out->status = row_text(q);
+    out->dispatch = row_text(q);
+    out->paused_from = row_text(q);
+    out->agent = row_text(q);
+    out->ask_clarifications = row_bool(q);
+    read_execution(q, out);
+    read_documents(q, out);
+    out->metadata = row_text(q);
+    out->error = row_text(q);
+    out->worker = row_text(q);
+    out->has_lease = row_i64_if(q, &out->lease_expires_at);
+    out->has_lease_ms = row_i64_if(q, &out->lease_ms);
+    out->fence = row_i64(q);
+    out->has_started_at = row_i64_if(q, &out->started_at);
+    out->has_finished_at = row_i64_if(q, &out->finished_at);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+static enum error insert(struct context *c, const struct run *run)
+{
+    struct query q;
+    context_query(c, &q, &SQL_RUN_INSERT);
+    query_uuid(&q, "id", run->id);
+    query_uuid(&q, "thread_id", run->thread_id);
+    query_uuid_if(&q, "parent_run_id", run->has_parent_run_id, run->parent_run_id);
+    query_i64(&q, "depth", run->depth);
+    query_text(&q, "status", run->status);
+    query_text(&q, "dispatch", run->dispatch);
+    query_text(&q, "agent", run->agent);
+    query_uuid_if(&q, "agent_id", run->has_agent_id, run->agent_id);
+    query_text(&q, "agent_version", run->agent_version);
+    query_text(&q, "phase", STR("created"));
+    query_text(&q, "model", run->model);
+    query_text(&q, "provider", run->provider);
+    query_uuid_if(&q, "forked_from_run_id", run->has_forked_from_run_id, run->forked_from_run_id);
+    query_uuid_if(&q, "forked_from_checkpoint_id", run->has_forked_from_checkpoint_id,
+        run->forked_from_checkpoint_id);
+    query_bool(&q, "ask_clarifications", run->ask_clarifications);
+    query_text(&q, "metadata", run->metadata);
+    query_i64_if(&q, "started_at", run->has_started_at, run->started_at);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_RUN_INSERT_DOCUMENTS);
+    query_uuid(&q, "id", run->id);
+    query_text(&q, "user_input", run->user_input);
+    query_text(&q, "state", run->state);
+    query_text(&q, "request", run->request);
+    return query_run(&q);
+}
+
+enum error run_write(struct context *c, const struct run *run)
+{
+    struct query q;
+    context_query(c, &q, &SQL_RUN_UPDATE);
+    query_uuid(&q, "id", run->id);
+    query_text(&q, "status", run->status);
+    query_text(&q, "paused_from", run->paused_from);
+    query_text(&q, "phase", run->phase);
+    query_i64(&q, "phase_changes", run->phase_changes);
+    query_text(&q, "worker", run->worker);
+    query_i64_if(&q, "lease_expires_at", run->has_lease, run->lease_expires_at);
+    query_i64_if(&q, "lease_ms", run->has_lease, run->lease_ms);
+    query_i64(&q, "fence", run->fence);
+    query_i64_if(&q, "started_at", run->has_started_at, run->started_at);
+    query_i64_if(&q, "finished_at", run->has_finished_at, run->finished_at);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+enum error run_write_documents(struct context *c, const struct run *run)
+{
+    struct query q;
+    context_query(c, &q, &SQL_RUN_UPDATE_CONTENT);
+    query_uuid(&q, "id", run->id);
+    query_text(&q, "metadata", run->metadata);
+    query_text(&q, "error", run->error);
+    query_text(&q, "model", run->model);
+    query_text(&q, "provider", run->provider);
+    query_text(&q, "stop_reason", run->stop_reason);
+    enum error e = query_run(&q);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_RUN_UPDATE_DOCUMENTS);
+    query_uuid(&q, "id", run->id);
+    query_text(&q, "input", run->input);
+    query_text(&q, "state", run->state);
+    query_text(&q, "final_output", run->final_output);
+    query_text(&q, "content", run->content);
+    query_text(&q, "content_type", run->content_type);
+    query_text(&q, "citations", run->citations);
+    query_text(&q, "metrics", run->metrics);
+    return query_run(&q);
+}
+
+/* --- Queries -------------------------------------------------------------------------------- */
+
+static enum error get(
+    struct context *c, const struct sql_statement *statement, struct uuid id, struct run *out_run)
+{
+    struct query q;
+    enum error e = context_lock_run(c, id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    bool found = query_next(&q);
+    if (found)
+        run_read_row(&q, out_run);
+    e = query_end(&q);
+    if (e == OK && found && uuid_is_nil(c->locked_thread))
+        c->locked_thread = out_run->thread_id;
+    return e == OK && !found ? context_not_found(c, "run", id) : e;
+}
+
+enum error run_get(struct context *c, struct uuid id, struct run *out_run)
+{
+    return get(c, &SQL_RUN_GET, id, out_run);
+}
+
+enum error run_get_head(struct context *c, struct uuid id, struct run *out_run)
+{
+    return get(c, &SQL_RUN_GET_HEAD, id, out_run);
+}
+
+static const struct sql_statement *list_statement(const struct run_filter *filter)
+{
+    bool whole = filter->with_documents;
+    if (filter->has_parent_run_id)
+        return whole ? &SQL_RUN_LIST_OF_PARENT_WHOLE : &SQL_RUN_LIST_OF_PARENT;
+    if (filter->has_agent_id)
+        return whole ? &SQL_RUN_LIST_OF_AGENT_WHOLE : &SQL_RUN_LIST_OF_AGENT;
+    if (filter->has_thread_id)
+        return whole ? &SQL_RUN_LIST_OF_THREAD_WHOLE : &SQL_RUN_LIST_OF_THREAD;
+    if (!str_is_none(filter->status))
+        return whole ? &SQL_RUN_LIST_OF_STATUS_WHOLE : &SQL_RUN_LIST_OF_STATUS;
+    return whole ? &SQL_RUN_LIST_WHOLE : &SQL_RUN_LIST;
+}
+
+static size_t size_of(const struct run *r)
+{
+    return r->user_input.len + r->input.len + r->state.len + r->final_output.len + r->request.len +
+           r->content.len + r->citations.len + r->metrics.len + r->metadata.len + r->error.len;
+}
+
+enum error run_list(struct context *c, const struct run_filter *filter, size_t limit,
+    struct run *out_runs, size_t *out_count, bool *out_more)
+{
+    struct query q;
+    context_query(c, &q, list_statement(filter));
+    query_uuid_if(&q, "before", filter->has_before, filter->before);
+    query_uuid_if(&q, "thread_id", filter->has_thread_id, filter->thread_id);
+    query_uuid_if(&q, "parent_run_id", filter->has_parent_run_id, filter->parent_run_id);
+    query_uuid_if(&q, "agent_id", filter->has_agent_id, filter->agent_id);
+    query_text(&q, "status", filter->status);
+    query_text(&q, "agent", filter->agent);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        run_read_row(&q, &out_runs[count]);
+        bytes += size_of(&out_runs[count++]);
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+enum error run_read_all(struct query *q, struct run_array *out)
+{
+    size_t room = 0;
+    *out = (struct run_array){0};
+    while (query_next(q)) {
+        if (out->count == room) {
+            room = room == 0 ? 4 : room * 2;
+            struct run *grown = ARENA_ARRAY(q->arena, struct run, room);
+            if (out->count > 0)
+                memcpy(grown, out->runs, out->count * sizeof *grown);
+            out->runs = grown;
+        }
+        run_read_row(q, &out->runs[out->count++]);
+    }
+    return query_end(q);
+}
+
+enum error run_list_unfinished(
+    struct context *c, struct uuid thread_id, struct run_array *out_unfinished)
+{
+    struct query q;
+    context_query(c, &q, &SQL_RUN_LIST_UNFINISHED);
+    query_uuid(&q, "thread_id", thread_id);
+    return run_read_all(&q, out_unfinished);
+}
+
+enum error run_list_active(struct context *c, struct uuid thread_id, struct run_array *out_active)
+{
+    enum error e = run_list_unfinished(c, thread_id, out_active);
+    size_t kept = 0;
+    for (size_t i = 0; e == OK && i < out_active->count; i++)
+        if (!out_active->runs[i].has_parent_run_id)
+            out_active->runs[kept++] = out_active->runs[i];
+    if (e == OK)
+        out_active->count = kept;
+    return e;
+}
+
+/* --- Start ---------------------------------------------------------------------------------- */
+
+static enum error refuse_second(struct context *c, const struct run *active)
+{
+    char id[UUID_TEXT_LEN];
+    uuid_format(active->id, id);
+    return problem_set(c->problem, ERR_RUN_ACTIVE,
+        "run %.*s of this thread is %.*s, and the policy is reject", UUID_TEXT_LEN, id,
+        STR_ARG(active->status));
+}
+
+static enum error end_active(struct context *c, struct run_array *active, bool rollback)
+{
+    enum error e = OK;
+    for (size_t i = active->count; e == OK && i > 0; i--) {
+        struct run *run = &active->runs[i - 1];
+        if (rollback)
+            e = thread_undo_run(c, run->thread_id, run->id);
+        if (e == OK)
+            e = run_change(c, run, "cancelled", rollback ? STR("rolled_back") : STR("interrupted"));
+    }
+    return e;
+}
+
+/* Makes way for a new run, or refuses it; out_wait when it has to queue behind others. */
+static enum error apply_policy(
+    struct context *c, struct uuid thread_id, struct str policy, bool *out_wait)
+{
+    struct run_array active;
+    enum error e = run_list_active(c, thread_id, &active);
+    *out_wait = false;
+    if (e != OK || active.count == 0)
+        return e;
+    if (str_eq(policy, STR("reject")))
+        return refuse_second(c, &active.runs[0]);
+    if (str_eq(policy, STR("interrupt")) || str_eq(policy, STR("rollback")))
+        return end_active(c, &active, str_eq(policy, STR("rollback")));
+    *out_wait = true;
+    return OK;
+}
+
+static enum error check_count(struct context *c, struct uuid thread_id)
+{
+    struct query q;
+    int64_t count = 0;
+    context_query(c, &q, &SQL_RUN_COUNT_UNFINISHED);
+    query_uuid(&q, "thread_id", thread_id);
+    while (query_next(&q))
+        count = row_i64(&q);
+    enum error e = query_end(&q);
+    if (e == OK && count >= RUN_ACTIVE_MAX)
+        return problem_set(c->problem, ERR_RUN_ACTIVE,
+            "the thread has %d unfinished runs, the most that it can have", RUN_ACTIVE_MAX);
+    return e;
+}
+
+/* A child works inside its parent's turn: under the parent's lease, on the parent's thread. */
+static enum error check_parent(struct context *c, struct uuid thread_id, struct run *run)
+{
+    struct run parent = {0};
+    const struct str pointer = STR("/parent_run_id");
+    enum error e = run_get_head(c, run->parent_run_id, &parent);
+    if (e == ERR_NOT_FOUND || (e == OK && !uuid_eq(parent.thread_id, thread_id))) {
+        c->problem->detail = STR_NONE;
+        return problem_fault(c->problem, pointer, "must be a run of this thread");
+    }
+    if (e == OK && parent.depth + 1 >= RUN_DEPTH_MAX)
+        return problem_fault(
+            c->problem, pointer, "has %d ancestors, the most there can be", RUN_DEPTH_MAX - 1);
+    if (e == OK && (run_is_finished(&parent) || str_eq(parent.status, STR("paused"))))
+        return problem_set(
+            c->problem, ERR_CONFLICT, "the parent run is %.*s", STR_ARG(parent.status));
+    run->depth = parent.depth + 1;
+    return e == OK ? run_check_fence(c, &parent) : e;
+}
+
+static enum error check_start(struct context *c, const struct thread *thread, struct str policy,
+    struct run *run, bool *out_wait)
+{
+    *out_wait = false;
+    run->depth = 0;
+    if (!str_eq(thread->status, STR("active")))
+        return problem_set(c->problem, ERR_CONFLICT,
+            "the thread is %.*s: a run can start only on an active thread",
+            STR_ARG(thread->status));
+    /* The policy is about independent runs. */
+    enum error e = run->has_parent_run_id
+                       ? check_parent(c, thread->id, run)
+                       : apply_policy(c, thread->id,
+                             str_is_none(policy) ? thread->run_policy : policy, out_wait);
+    return e == OK ? check_count(c, thread->id) : e;
+}
+
+/* The model that the version says, for a run that names none. */
+static enum error take_model(struct context *c, struct run *run)
+{
+    struct agent_version version;
+    struct json_doc doc;
+    struct json_error bad;
+    struct json model;
+    if (!str_is_none(run->model) || str_is_none(run->agent_version))
+        return OK;
+    enum error e = agent_version_get(c, run->agent_id, run->agent_version, &version);
+    if (e != OK || str_is_none(version.parts[PART_LLM_CONFIG]))
+        return e;
+    if (json_parse(c->arena, version.parts[PART_LLM_CONFIG], &doc, &bad) &&
+        json_get(json_root(&doc), STR("default_model"), &model) && json_type(model) == JSON_STRING)
+        run->model = json_string(c->arena, model);
+    return OK;
+}
+
+/* What the agent says of the run; the thread is locked, so that the agent may be next. */
+static enum error take_agent(struct context *c, struct run *run)
+{
+    struct agent agent;
+    bool exists = false;
+    if (!run->has_agent_id && !str_is_none(run->agent_version))
+        return problem_fault(
+            c->problem, STR("/agent_version"), "can be given only together with agent_id");
+    if (!run->has_agent_id)
+        return OK;
+    enum error e = agent_exists(c, run->agent_id, &exists);
+    if (e == OK && !exists)
+        return problem_fault(c->problem, STR("/agent_id"), "must be an agent of the tenant");
+    if (e == OK)
+        e = agent_get(c, run->agent_id, &agent);
+    if (e == OK)
+        e = agent_use_version(c, run->agent_id, run->agent_version, &run->agent_version);
+    if (e == OK && str_is_none(run->agent))
+        run->agent = agent.name;
+    return e == OK ? take_model(c, run) : e;
+}
+
+static void start_defaults(struct run *run, const struct thread *thread)
+{
+    if (str_is_none(run->dispatch))
+        run->dispatch = STR("queue");
+    if (str_is_none(run->state))
+        run->state = STR("{}");
+    if (str_is_none(run->metadata))
+        run->metadata = STR("{}");
+    if (str_is_none(run->agent))
+        run->agent = thread->agent;
+}
+
+enum error run_start(struct context *c, struct uuid thread_id, struct str policy, struct run *run)
+{
+    struct thread thread;
+    bool wait;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e == OK)
+        e = take_agent(c, run);
+    if (e == OK)
+        e = check_start(c, &thread, policy, run, &wait);
+    if (e != OK)
+        return e;
+    run->id = uuid_v7();
+    run->thread_id = thread_id;
+    start_defaults(run, &thread);
+    run->status = STR("queued");
+    e = insert(c, run);
+    if (e == OK)
+        e = usage_count_started(c, run);
+    if (e == OK && !run->has_parent_run_id)
+        e = thread_set_recent_run(c, &thread, run->id);
+    if (e == OK)
+        e = run_get(c, run->id, run);
+    bool direct = e == OK && str_eq(run->dispatch, STR("direct"));
+    if (e == OK)
+        e = direct && !wait ? run_change(c, run, "running", STR("started"))
+                            : run_announce(c, run, STR_NONE, STR("started"));
+    return e == OK ? run_get(c, run->id, run) : e;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs: one execution on a thread. Every change of status goes through run_change, which obeys the
+ * transition table, ends leases, starts what was waiting and appends the event, in one transaction.
+ *
+ * A run is worked on in one of two ways (`dispatch`): `queue`, where workers claim it under a
+ * lease, or `direct`, where whoever started it works on it and no lease exists. A claim gives the
+ * run a fencing token that is greater than any before it in the thread. While a lease is held, a
+ * worker's write must carry that token; a token that is not the newest, or whose lease has ended,
+ * is refused. People's verbs (input, pause, resume, cancel) need no token and end the lease.
+ */
+#ifndef MODEL_EXECUTION_RUNS_H
+#define MODEL_EXECUTION_RUNS_H
+
+#include "model/context.h"
+#include "model/threads/threads.h"
+
+enum {
+    RUN_INPUT_MAX_BYTES = 256 * 1024,
+    RUN_DOCUMENT_MAX_BYTES = 1024 * 1024,
+    RUN_EXTRA_MAX_BYTES = 256 * 1024, /* request, citations and metrics each */
+    RUN_CONTENT_TYPE_MAX_BYTES = 200,
+    RUN_MODEL_MAX_BYTES = 200,
+    RUN_PROVIDER_MAX_BYTES = 100,
+    RUN_STOP_REASON_MAX_BYTES = 100,
+    RUN_AGENT_VERSION_MAX_BYTES = 100,
+    RUN_WORKER_MAX_BYTES = 200,
+    RUN_ACTIVE_MAX = 256, /* unfinished runs of one thread, its children among them */
+    RUN_DEPTH_MAX = 16,   /* ancestors of a run */
+    RUN_LEASE_MIN_MS = 1000,
+    RUN_LEASE_MAX_MS = 3600 * 1000,
+    RUN_LEASE_DEFAULT_MS = 30 * 1000,
+};
+
+extern const char *const run_statuses[];   /* NULL at the end */
+extern const char *const run_dispatches[]; /* queue, direct; NULL */
+
+/* What calls of models took and cost. Written by usage_add alone (usage.h). */
+struct run_usage {
+    int64_t llm_calls;
+    int64_t input_tokens;
+    int64_t output_tokens;
+    int64_t cache_creation_input_tokens;
+    int64_t cache_read_input_tokens;
+    bool has_cost; /* false: nothing that was used has a price */
+    int64_t cost_pico;
+    int64_t unpriced_calls;
+};
+
+struct run {
+    struct uuid id;
+    struct uuid thread_id;
+    bool has_parent_run_id;
+    struct uuid parent_run_id;
+    int64_t depth;
+    struct str status;
+    struct str dispatch;
+    struct str paused_from;
+    struct str agent; /* the name to claim it by */
+    bool has_agent_id;
+    struct uuid agent_id;
+    struct str agent_version;
+    struct str phase;
+    int64_t phase_changes; /* 0: whoever works on it does not use phases */
+    struct str model;
+    struct str provider;
+    struct str stop_reason;
+    bool has_forked_from_run_id;
+    struct uuid forked_from_run_id;
+    bool has_forked_from_checkpoint_id;
+    struct uuid forked_from_checkpoint_id;
+    int64_t turn_count; /* ever begun: the next one's number is one more */
+    int64_t step_count;
+    struct run_usage usage;       /* its own */
+    struct run_usage total_usage; /* with its descendants' */
+    struct str request;           /* what asked for the run, whole */
+    struct str content;           /* what it answered, for people */
+    struct str content_type;
+    struct str citations;
+    struct str metrics;
+    struct str user_input;
+    bool ask_clarifications;
+    struct str input; /* the newest answer to a question of the run; compact JSON */
+    struct str state;
+    struct str metadata;
+    struct str final_output;
+    struct str error;
+    struct str worker;
+    bool has_lease;
+    int64_t lease_expires_at; /* lease time */
+    bool has_lease_ms;
+    int64_t lease_ms;
+    int64_t fence;
+    bool has_started_at;
+    int64_t started_at;
+    bool has_finished_at;
+    int64_t finished_at;
+    int64_t created_at;
+    int64_t updated_at;
+    int64_t version;
+};
+
+/* --- Queries -------------------------------------------------------------------------------- */
+
+MUST_CHECK enum error run_get(struct context *c, struct uuid id, struct run *out_run);
+/* The same without its documents, which may be large: user_input, input, state, final_output,
+ * request, content, content_type, citations and metrics. */
+MUST_CHECK enum error run_get_head(struct context *c, struct uuid id, struct run *out_run);
+
+struct run_filter {
+    bool has_before;
+    struct uuid before;
+    bool has_thread_id;
+    struct uuid thread_id;
+    bool has_parent_run_id;
+    struct uuid parent_run_id;
+    bool has_agent_id;
+    struct uuid agent_id;
+    struct str status;
+    struct str agent;
+    bool with_documents;
+};
+/* Newest first. A page ends at `limit` runs or PAGE_MAX_BYTES; out_more: there are others. */
+MUST_CHECK enum error run_list(struct context *c, const struct run_filter *filter, size_t limit,
+    struct run *out_runs, size_t *out_count, bool *out_more);
+
+struct run_array {
+    struct run *runs; /* in the arena, without documents, metadata and error */
+    size_t count;
+};
+/* The unfinished runs of a thread that are nobody's children, oldest first. */
+MUST_CHECK enum error run_list_active(
+    struct context *c, struct uuid thread_id, struct run_array *out_active);
+/* The same with the children. */
+MUST_CHECK enum error run_list_unfinished(
+    struct context *c, struct uuid thread_id, struct run_array *out_unfinished);
+bool run_is_finished(const struct run *run);
+
+/* --- Changes -------------------------------------------------------------------------------- */
+
+/* Starts the run that `run` describes (parent, dispatch, agent, agent_id, agent_version, model,
+ * provider, request, user_input, ask_clarifications, state, metadata, what it is forked from).
+ * `policy` is what to do when the thread has an active run; STR_NONE: the
+ * thread's. */
+MUST_CHECK enum error run_start(
+    struct context *c, struct uuid thread_id, struct str policy, struct run *run);
+
+/* An engine's update: status, state, metadata, final_output, error, model, provider, stop_reason,
+ * content, content_type, citations and metrics of `after` replace `before`'s. */
+MUST_CHECK enum error run_update(struct context *c, const struct run *before, struct run *after);
+
+/* Gives a waiting run its answer (compact JSON) and lets it go on. */
+MUST_CHECK enum error run_input(struct context *c, struct run *run, struct str input);
+MUST_CHECK enum error run_pause(struct context *c, struct run *run);
+MUST_CHECK enum error run_resume(struct context *c, struct run *run);
+MUST_CHECK enum error run_cancel(struct context *c, struct run *run, struct str reason);
+
+/* The thread's status and that of its active runs together. */
+MUST_CHECK enum error thread_pause(struct context *c, struct thread *thread);
+MUST_CHECK enum error thread_resume(struct context *c, struct thread *thread);
+MUST_CHECK enum error thread_cancel(struct context *c, struct thread *thread, struct str reason);
+
+/* --- Leases --------------------------------------------------------------------------------- */
+
+struct run_claim {
+    struct str worker;
+    int64_t lease_ms;
+    struct str agent; /* only runs of this agent, when given */
+    bool has_thread_id;
+    struct uuid thread_id;
+};
+/* Claims the oldest run that may be worked on; out_found false when there is none. */
+MUST_CHECK enum error run_claim(
+    struct context *c, const struct run_claim *claim, struct run *out_run, bool *out_found);
+/* Holds the lease for `lease_ms` from now; 0: for as long as it was held before. */
+MUST_CHECK enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms);
+/* Gives the run back to the queue. */
+MUST_CHECK enum error run_release(struct context *c, struct run *run);
+/* Whether a worker's write to this run may go on; see above. */
+MUST_CHECK enum error run_check_fence(struct context *c, const struct run *run);
+/* The same for a write to the thread: a token, when given, must hold a lease on one of its runs. */
+MUST_CHECK enum error run_check_thread_fence(struct context *c, struct uuid thread_id);
+
+struct expired_lease {
+    struct uuid tenant_id;
+    struct uuid run_id;
+};
+/* The leases that ended first, up to `limit`; of all tenants. */
+MUST_CHECK enum error run_list_expired(
+    struct context *c, size_t limit, struct expired_lease *out_leases, size_t *out_count);
+/* Puts the run back into the queue if its lease has ended, as it may not have by now. */
+MUST_CHECK enum error run_end_lease(struct context *c, struct uuid run_id);
+/* Whole leases for all who hold one, after Cairn was down. */
+MUST_CHECK enum error run_renew_leases(struct context *c);
+
+/* --- The transition table ------------------------------------------------------------------- */
+
+/* The statuses that a run may go to from this one; ends in NULL. */
+const char *const *run_transitions(struct str from);
+/* ERR_TRANSITION that names what is allowed, also as a member of the problem document. */
+enum error transition_refused(struct context *c, const char *what, struct str from, struct str to,
+    const char *const *allowed);
+
+#endif

@@ -1,0 +1,225 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, id uuid, thread_id uuid, parent_run_id uuid, before uuid, depth int
+-- types: status text, dispatch text, paused_from text, agent text, worker text, user_input text
+-- types: ask_clarifications bool, metadata json, input json, state json, final_output json
+-- types: error json, lease_expires_at int, lease_ms int, fence int, lease_now int, started_at int
+-- types: finished_at int, now int, limit int, max_bytes int, agent_id uuid, agent_version text
+-- types: phase text, phase_changes int, model text, provider text, stop_reason text
+-- types: forked_from_run_id uuid, forked_from_checkpoint_id uuid, request json, content text
+-- types: content_type text, citations json, metrics json
+
+-- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
+-- define run_before: r.id, r.thread_id, r.parent_run_id, r.depth, r.status, r.dispatch,
+--   | r.paused_from, r.agent, r.ask_clarifications, r.agent_id, r.agent_version, r.phase,
+--   | r.phase_changes, r.model, r.provider, r.stop_reason, r.forked_from_run_id,
+--   | r.forked_from_checkpoint_id, r.turn_count, r.step_count,
+--   | r.llm_calls, r.input_tokens, r.output_tokens, r.cache_creation_input_tokens,
+--   | r.cache_read_input_tokens, r.cost_pico, r.unpriced_calls,
+--   | r.total_llm_calls, r.total_input_tokens, r.total_output_tokens,
+--   | r.total_cache_creation_input_tokens, r.total_cache_read_input_tokens, r.total_cost_pico,
+--   | r.total_unpriced_calls
+-- define run_after: r.metadata, r.error, r.worker, r.lease_expires_at, r.lease_ms, r.fence,
+--   | r.started_at, r.finished_at, r.created_at, r.updated_at, r.version
+-- define run_head: {{run_before}}, NULL AS user_input, NULL AS input, NULL AS state,
+--   | NULL AS final_output, NULL AS request, NULL AS content, NULL AS content_type,
+--   | NULL AS citations, NULL AS metrics, {{run_after}}
+-- define run_whole: {{run_before}}, d.user_input, d.input, d.state, d.final_output, d.request,
+--   | d.content, d.content_type, d.citations, d.metrics, {{run_after}}
+-- define run_light: {{run_before}}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+--   | NULL, r.worker, r.lease_expires_at, r.lease_ms, r.fence, r.started_at, r.finished_at,
+--   | r.created_at, r.updated_at, r.version
+-- define with_documents: JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
+-- define unfinished: status NOT IN ('completed', 'failed', 'cancelled')
+
+-- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
+-- SQLite gives rows one by one, and is stopped. PostgreSQL answers with all of them, so it has to
+-- stop itself. What a value takes where it is stored, at most its bytes and 4, is known without
+-- reading it: that leaves few, of which the bytes are counted.
+-- define before_last: OVER (ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
+-- define page: {{postgres: SELECT * FROM (SELECT *, sum(
+--   | coalesce(octet_length(user_input), 0) + coalesce(octet_length(input::text), 0) +
+--   | coalesce(octet_length(state::text), 0) + coalesce(octet_length(final_output::text), 0) +
+--   | coalesce(octet_length(request::text), 0) + coalesce(octet_length(content), 0) +
+--   | coalesce(octet_length(citations::text), 0) + coalesce(octet_length(metrics::text), 0) +
+--   | coalesce(octet_length(metadata::text), 0) + coalesce(octet_length(error::text), 0)
+--   | ) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
+--   | greatest(pg_column_size(user_input) - 4, 0) + greatest(pg_column_size(input) - 4, 0) +
+--   | greatest(pg_column_size(state) - 4, 0) + greatest(pg_column_size(final_output) - 4, 0) +
+--   | greatest(pg_column_size(request) - 4, 0) + greatest(pg_column_size(content) - 4, 0) +
+--   | greatest(pg_column_size(citations) - 4, 0) + greatest(pg_column_size(metrics) - 4, 0) +
+--   | greatest(pg_column_size(metadata) - 4, 0) + greatest(pg_column_size(error) - 4, 0)
+--   | ) {{before_last}} AS stored FROM (}}
+-- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
+--   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY id DESC}}
+
+-- define run_conditions: r.id < {{before}} {{sqlite: AND :max_bytes > 0}}
+--   | AND coalesce(r.thread_id = :thread_id, :thread_id IS NULL)
+--   | AND coalesce(r.status = :status, :status IS NULL)
+--   | AND coalesce(r.parent_run_id = :parent_run_id, :parent_run_id IS NULL)
+--   | AND coalesce(r.agent = :agent, :agent IS NULL)
+--   | AND coalesce(r.agent_id = :agent_id, :agent_id IS NULL)
+--   | ORDER BY r.id DESC LIMIT :limit {{page_end}}
+
+-- name: run_insert
+INSERT INTO runs (tenant_id, id, thread_id, parent_run_id, depth, status, dispatch, agent,
+    agent_id, agent_version, phase, model, provider, forked_from_run_id,
+    forked_from_checkpoint_id, ask_clarifications, metadata, started_at, created_at, updated_at)
+VALUES (:tenant_id, :id, :thread_id, :parent_run_id, :depth, :status, :dispatch, :agent,
+    :agent_id, :agent_version, :phase, :model, :provider, :forked_from_run_id,
+    :forked_from_checkpoint_id, :ask_clarifications, :metadata, :started_at, :now, :now);
+
+-- name: run_insert_documents
+INSERT INTO run_documents (tenant_id, run_id, user_input, state, request)
+VALUES (:tenant_id, :id, :user_input, :state, :request);
+
+-- The thread of a run never changes: its row is locked by the run's id.
+-- name: run_lock
+{{postgres:
+SELECT 1 FROM threads WHERE tenant_id = :tenant_id AND id = (SELECT r.thread_id FROM runs AS r
+    WHERE r.tenant_id = :tenant_id AND r.id = :id) FOR NO KEY UPDATE;
+}}
+
+-- name: run_get
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND r.id = :id;
+
+-- name: run_get_head
+SELECT {{run_head}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :id;
+
+-- A list carries no documents unless it is asked to, and goes by the index of its narrowest filter.
+-- name: run_list
+{{page}}
+SELECT {{run_head}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND {{run_conditions}};
+
+-- name: run_list_whole
+{{page}}
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND {{run_conditions}};
+
+-- name: run_list_of_parent
+{{page}}
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND {{run_conditions}};
+
+-- name: run_list_of_parent_whole
+{{page}}
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND {{run_conditions}};
+
+-- name: run_list_of_thread
+{{page}}
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND {{run_conditions}};
+
+-- name: run_list_of_thread_whole
+{{page}}
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND {{run_conditions}};
+
+-- name: run_list_of_agent
+{{page}}
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.agent_id = :agent_id AND {{run_conditions}};
+
+-- name: run_list_of_agent_whole
+{{page}}
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND r.agent_id = :agent_id AND {{run_conditions}};
+
+-- name: run_list_of_status
+{{page}}
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.status = :status AND {{run_conditions}};
+
+-- name: run_list_of_status_whole
+{{page}}
+SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+WHERE r.tenant_id = :tenant_id AND r.status = :status AND {{run_conditions}};
+
+-- The unfinished runs of a thread, oldest first.
+-- name: run_list_unfinished
+SELECT {{run_light}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND r.{{unfinished}}
+ORDER BY r.id;
+
+-- name: run_count_unfinished
+SELECT count(*) FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND r.{{unfinished}};
+
+-- name: run_list_active_children
+SELECT {{run_light}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND r.{{unfinished}}
+ORDER BY r.id;
+
+-- The run and all that are under it; who reads no more than :limit of them finds no more.
+-- name: run_list_family
+WITH RECURSIVE family AS (
+    SELECT {{run_light}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :id
+    UNION ALL
+    SELECT {{run_light}} FROM family
+    JOIN runs AS r ON r.tenant_id = :tenant_id AND r.parent_run_id = family.id
+)
+SELECT * FROM family LIMIT :limit;
+
+-- name: run_update
+UPDATE runs SET status = :status, paused_from = :paused_from, phase = :phase,
+    phase_changes = :phase_changes, worker = :worker,
+    lease_expires_at = :lease_expires_at, lease_ms = :lease_ms, fence = :fence,
+    started_at = :started_at, finished_at = :finished_at, updated_at = :now, version = version + 1
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: run_update_content
+UPDATE runs SET metadata = :metadata, error = :error, model = :model, provider = :provider,
+    stop_reason = :stop_reason
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: run_update_documents
+UPDATE run_documents SET input = :input, state = :state, final_output = :final_output,
+    content = :content, content_type = :content_type, citations = :citations, metrics = :metrics
+WHERE tenant_id = :tenant_id AND run_id = :id;
+
+-- A heartbeat is no change of the object: its version stays.
+-- name: run_hold
+UPDATE runs SET lease_expires_at = :lease_expires_at, lease_ms = :lease_ms
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- define next_queued: FROM runs AS r
+--   | JOIN threads AS t ON t.tenant_id = r.tenant_id AND t.id = r.thread_id
+--   | WHERE r.tenant_id = :tenant_id AND r.status = 'queued' AND r.dispatch = 'queue'
+--   | AND t.status = 'active'
+--   | AND coalesce(r.agent = :agent, :agent IS NULL)
+--   | AND coalesce(r.thread_id = :thread_id, :thread_id IS NULL)
+--   | AND (r.parent_run_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM runs AS o
+--   | WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND o.{{unfinished}}
+--   | AND o.parent_run_id IS NULL AND o.id <> r.id
+--   | AND (o.id < r.id OR o.status NOT IN ('queued', 'paused'))))
+--   | ORDER BY r.id LIMIT 1
+
+-- The oldest queued run of an active thread that has no other run in the way.
+-- name: run_next_queued
+SELECT {{run_head}} {{next_queued}};
+
+-- The thread of such a run, locked, past those that others hold.
+-- name: run_next_queued_thread
+{{postgres:
+SELECT r.thread_id {{next_queued}} FOR NO KEY UPDATE OF t SKIP LOCKED;
+}}
+
+-- name: run_by_fence
+SELECT {{run_head}} FROM runs AS r
+WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND r.{{unfinished}}
+    AND r.fence = :fence;
+
+-- Whose thread somebody has locked comes in a later pass: it would hold up all the others.
+-- name: run_lease_expired
+SELECT r.tenant_id, r.id FROM runs AS r
+{{postgres: JOIN threads AS t ON t.tenant_id = r.tenant_id AND t.id = r.thread_id}}
+WHERE r.lease_expires_at <= :lease_now ORDER BY r.lease_expires_at LIMIT :limit
+{{postgres: FOR NO KEY UPDATE OF t SKIP LOCKED}};
+
+-- A restart gives every holder its whole lease again: how long Cairn was down is nobody's fault.
+-- Where others serve too, Cairn was not down.
+-- name: run_lease_renew_all
+{{sqlite:
+UPDATE runs SET lease_expires_at = :lease_now + lease_ms * 1000 WHERE lease_expires_at IS NOT NULL;
+}}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps: what an engine logs of a run, action by action. They are numbered 1, 2, 3 within the run,
+ * in the order in which they were appended, and have a log_id that rises in the tenant and is never
+ * given twice. A step never changes and goes with its run; steps of a finished run may still come.
+ *
+ * What the action's data say of themselves (the tool, the model, the tokens, whether it went well)
+ * is taken from them where the step does not say it. The tokens of a step enter the usage of the
+ * run (usage.h), and its list of messages is kept for what is new in it (snapshots.h).
+ */
+#ifndef MODEL_EXECUTION_STEPS_H
+#define MODEL_EXECUTION_STEPS_H
+
+#include "model/execution/runs.h"
+
+enum {
+    STEP_BATCH_MAX = 1000,
+    STEP_DATA_MAX_BYTES = 256 * 1024,
+    STEP_NAME_MAX_BYTES = 200, /* of a tool, its use, a model, a provider */
+    STEP_NUMBER_MAX = 1000000000,
+    STEP_COUNT_MAX = 1000000000, /* of messages and tokens */
+    STEP_DURATION_MAX_MS = 1000000000,
+    STEP_AHEAD_MAX_S = 24 * 3600, /* of this machine's clock */
+    STEP_SCAN_MAX = 20000,        /* looked at for one page when there are several filters */
+    STEP_CALL_SPAN = 1000,        /* how far before its answer the beginning of a call is */
+};
+
+extern const char *const step_outcomes[]; /* success, error; NULL */
+
+struct step_usage {
+    bool has_input_tokens;
+    int64_t input_tokens;
+    bool has_output_tokens;
+    int64_t output_tokens;
+    bool has_cache_creation_input_tokens;
+    int64_t cache_creation_input_tokens;
+    bool has_cache_read_input_tokens;
+    int64_t cache_read_input_tokens;
+};
+
+/* JSON members are compact text. */
+struct step {
+    int64_t log_id;
+    struct uuid run_id;
+    int64_t number;
+    struct uuid thread_id;
+    bool has_agent_id;
+    struct uuid agent_id;
+    bool has_turn_id;
+    struct uuid turn_id;
+    bool has_at;
+    int64_t at;
+    bool has_step_number;
+    int64_t step_number;
+    struct str action_type;
+    struct str action_data;
+    struct str messages_snapshot; /* an array; STR_NONE where it was not asked for */
+    bool has_snapshot_id;
+    struct uuid snapshot_id;
+    bool has_messages_count;
+    int64_t messages_count;
+    bool has_estimated_tokens;
+    int64_t estimated_tokens;
+    bool has_duration_ms;
+    int64_t duration_ms;
+    struct str tool_name;
+    struct str tool_use_id;
+    struct str outcome;
+    struct str model;
+    struct str provider;
+    bool has_usage;
+    struct step_usage usage;
+    bool has_cost;
+    int64_t cost_pico;
+    bool has_price_version;
+    int64_t price_version;
+    int64_t created_at;
+};
+
+/* Whether there can be steps of this type: one of the taxonomy, or an application's own. */
+bool step_type_is_known(struct str type);
+
+/* --- Queries -------------------------------------------------------------------------------- */
+
+/* With its messages. */
+MUST_CHECK enum error step_get(
+    struct context *c, struct uuid run_id, int64_t number, struct step *out_step);
+/* Reads the messages of a step that was listed, if it has any. */
+MUST_CHECK enum error step_read_messages(struct context *c, struct step *step);
+
+enum step_calls { STEP_CALLS_NONE, STEP_CALLS_LLM, STEP_CALLS_TOOL };
+
+/* Times: from included, before excluded; INT64_MIN and INT64_MAX where there is none. */
+struct step_run_filter {
+    struct uuid run_id;
+    int64_t after; /* a number: those behind it */
+    struct str action_type;
+    bool has_step_number;
+    int64_t step_number;
+    int64_t from;
+    int64_t before;
+    enum step_calls calls; /* only calls of models, or of tools */
+    bool with_messages;
+};
+struct step_page {
+    struct step *steps; /* room for `limit` */
+    size_t count;
+    bool more;
+    /* To go on behind what was looked at. */
+    int64_t next_number;
+    int64_t next_at;
+    int64_t next_id;
+};
+/* Of one run, in their order. A page ends at `limit` steps, at PAGE_MAX_BYTES, and, with a filter,
+ * after STEP_SCAN_MAX steps. */
+MUST_CHECK enum error step_list_run(
+    struct context *c, const struct step_run_filter *filter, size_t limit, struct step_page *page);
+
+struct step_filter {
+    bool has_thread_id;
+    struct uuid thread_id;
+    bool has_agent_id;
+    struct uuid agent_id;
+    struct str action_type;
+    struct str outcome;
+    struct str tool_name;
+    struct str model;
+    int64_t from;
+    int64_t before;
+    bool has_cursor; /* those before this place */
+    int64_t cursor_at;
+    int64_t cursor_id;
+    bool with_messages;
+};
+/* Across runs, newest first. A page ends as above; with one filter it is never cut short. */
+MUST_CHECK enum error step_list(
+    struct context *c, const struct step_filter *filter, size_t limit, struct step_page *page);
+
+/* What the model was sent in the call that this step ends: the messages of the step, or else those
+ * of the step that began it; STR_NONE when neither was logged. */
+MUST_CHECK enum error step_messages_of_call(
+    struct context *c, const struct step *end, struct str *out_messages);
+
+/* How often each type of action came, and how long all of them took. */
+struct step_summary {
+    struct str action_type;
+    int64_t count;
+    int64_t errors;
+    int64_t duration_ms;
+    int64_t first_at;
+    int64_t last_at;
+};
+enum { STEP_SUMMARY_MAX = 1000 }; /* types */
+/* Fills up to STEP_SUMMARY_MAX types by their names; out_total is of all that there are, and
+ * *out_more tells whether that is more. */
+MUST_CHECK enum error step_summarize(struct context *c, bool of_thread, struct uuid id,
+    struct step_summary *out_types, size_t *out_count, struct step_summary *out_total,
+    bool *out_more);
+
+/* --- Changes -------------------------------------------------------------------------------- */
+
+/*
+ * Appends steps to a run, whose thread is locked: fills in what they do not say, and their numbers
+ * and ids. `at` is the pointer of the list in the body; STR_NONE: the body is the one step.
+ */
+MUST_CHECK enum error step_append(
+    struct context *c, const struct run *run, struct step *steps, size_t n, struct str at);
+
+#endif

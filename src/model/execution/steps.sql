@@ -1,0 +1,177 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, run_id uuid, number int, thread_id uuid, agent_id uuid, turn_id uuid
+-- types: at int, step_number int, action_type text, action_data json, messages_snapshot_id uuid
+-- types: messages_count int, estimated_tokens int, duration_ms int, tool_name text
+-- types: tool_use_id text, outcome text, model text, provider text, input_tokens int
+-- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int
+-- types: cost_pico int, price_version int, now int, count int, after int, through int, from_at int
+-- types: before_at int, before_id int, limit int, max_bytes int, from_id int, skip int
+
+-- define step_columns: s.log_id, s.run_id, s.number, s.thread_id, s.agent_id, s.turn_id, s.at,
+--   | s.step_number, s.action_type, s.action_data, s.messages_snapshot_id, s.messages_count,
+--   | s.estimated_tokens, s.duration_ms, s.tool_name, s.tool_use_id, s.outcome, s.model,
+--   | s.provider, s.input_tokens, s.output_tokens, s.cache_creation_input_tokens,
+--   | s.cache_read_input_tokens, s.cost_pico, s.price_version, s.created_at
+
+-- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
+-- SQLite gives rows one by one, and is stopped. PostgreSQL answers with all of them, so it has to
+-- stop itself. What a value takes where it is stored, at most its bytes and 4, is known without
+-- reading it: that leaves few, of which the bytes are counted.
+-- define before_last: OVER (ORDER BY place, place_in
+--   | ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
+-- define page: {{postgres: SELECT * FROM (SELECT *, sum(octet_length(action_data::text))
+--   | {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *,
+--   | sum(greatest(pg_column_size(action_data) - 4, 0)) {{before_last}} AS stored FROM (}}
+-- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
+--   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY place, place_in}}
+
+-- define of_run: {{page}} SELECT {{step_columns}}{{postgres: , s.number AS place, 0 AS place_in}}
+--   | FROM steps AS s WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id
+--   | AND s.number > :after AND s.number <= :through {{sqlite: AND :max_bytes > 0}}
+-- define in_order: ORDER BY s.number LIMIT :limit {{page_end}}
+
+-- define newest: {{page}}
+--   | SELECT {{step_columns}}{{postgres: , -s.at AS place, -s.log_id AS place_in}}
+--   | FROM steps AS s WHERE s.tenant_id = :tenant_id
+-- define position: SELECT s.at, s.log_id FROM steps AS s WHERE s.tenant_id = :tenant_id
+-- define between: AND (s.at, s.log_id) >= (:from_at, :from_id)
+--   | AND (s.at, s.log_id) < (:before_at, :before_id)
+-- define others: {{between}} {{sqlite: AND :max_bytes > 0}}
+--   | AND coalesce(s.thread_id = :thread_id, :thread_id IS NULL)
+--   | AND coalesce(s.agent_id = :agent_id, :agent_id IS NULL)
+--   | AND coalesce(s.action_type = :action_type, :action_type IS NULL)
+--   | AND coalesce(s.outcome = :outcome, :outcome IS NULL)
+--   | AND coalesce(s.tool_name = :tool_name, :tool_name IS NULL)
+--   | AND coalesce(s.model = :model, :model IS NULL)
+--   | ORDER BY s.at DESC, s.log_id DESC LIMIT :limit {{page_end}}
+-- define after_skipped: {{between}} ORDER BY s.at DESC, s.log_id DESC LIMIT 1 OFFSET :skip
+
+-- name: step_take_numbers
+UPDATE runs SET step_count = step_count + :count WHERE tenant_id = :tenant_id AND id = :run_id;
+
+-- name: step_insert
+{{sqlite:
+INSERT INTO steps (tenant_id, run_id, number, thread_id, agent_id, turn_id, at, step_number,
+    action_type, action_data, messages_snapshot_id, messages_count, estimated_tokens, duration_ms,
+    tool_name, tool_use_id, outcome, model, provider, input_tokens, output_tokens,
+    cache_creation_input_tokens, cache_read_input_tokens, cost_pico, price_version, created_at)
+VALUES (:tenant_id, :run_id, :number, :thread_id, :agent_id, :turn_id, :at, :step_number,
+    :action_type, :action_data, :messages_snapshot_id, :messages_count, :estimated_tokens,
+    :duration_ms, :tool_name, :tool_use_id, :outcome, :model, :provider, :input_tokens,
+    :output_tokens, :cache_creation_input_tokens, :cache_read_input_tokens, :cost_pico,
+    :price_version, :now)
+RETURNING log_id;
+}}
+
+-- Any number of them at once, in the order of their numbers.
+-- name: step_insert_all
+-- types: steps json
+{{postgres:
+INSERT INTO steps (tenant_id, run_id, number, thread_id, agent_id, turn_id, at, step_number,
+    action_type, action_data, messages_snapshot_id, messages_count, estimated_tokens, duration_ms,
+    tool_name, tool_use_id, outcome, model, provider, input_tokens, output_tokens,
+    cache_creation_input_tokens, cache_read_input_tokens, cost_pico, price_version, created_at)
+SELECT :tenant_id, :run_id, o.number, :thread_id, :agent_id, o.turn_id, o.at, o.step_number,
+    o.action_type, o.action_data, o.messages_snapshot_id, o.messages_count, o.estimated_tokens,
+    o.duration_ms, o.tool_name, o.tool_use_id, o.outcome, o.model, o.provider, o.input_tokens,
+    o.output_tokens, o.cache_creation_input_tokens, o.cache_read_input_tokens, o.cost_pico,
+    o.price_version, :now
+FROM (SELECT * FROM json_to_recordset(:steps) AS e (number bigint, turn_id uuid, at bigint,
+    step_number bigint, action_type text, action_data json, messages_snapshot_id uuid,
+    messages_count bigint, estimated_tokens bigint, duration_ms bigint, tool_name text,
+    tool_use_id text, outcome text, model text, provider text, input_tokens bigint,
+    output_tokens bigint, cache_creation_input_tokens bigint, cache_read_input_tokens bigint,
+    cost_pico bigint, price_version bigint) ORDER BY e.number) AS o
+RETURNING log_id, number;
+}}
+
+-- name: step_is_turn_of_run
+SELECT count(*) FROM turns WHERE tenant_id = :tenant_id AND id = :turn_id AND run_id = :run_id;
+
+-- name: step_last_snapshot
+SELECT messages_snapshot_id FROM steps
+WHERE tenant_id = :tenant_id AND run_id = :run_id AND messages_snapshot_id IS NOT NULL
+ORDER BY number DESC LIMIT 1;
+
+-- What came last before this one of the steps that belong to calls of models: the beginning of the
+-- call, when it was logged.
+-- name: step_call_before
+SELECT {{step_columns}} FROM steps AS s
+WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number < :number AND s.number >= :after
+    AND s.action_type IN ('api_call_started', 'api_response_received', 'api_error')
+ORDER BY s.number DESC LIMIT 1;
+
+-- name: step_count
+SELECT step_count FROM runs WHERE tenant_id = :tenant_id AND id = :run_id;
+
+-- name: step_get
+SELECT {{step_columns}} FROM steps AS s
+WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number = :number;
+
+-- name: step_list_run
+{{of_run}} AND coalesce(s.action_type = :action_type, :action_type IS NULL)
+    AND coalesce(s.step_number = :step_number, :step_number IS NULL)
+    AND s.at >= :from_at AND s.at < :before_at {{in_order}};
+
+-- name: step_list_llm_calls
+{{of_run}} AND s.action_type IN ('api_response_received', 'api_error') {{in_order}};
+
+-- name: step_list_tool_calls
+{{of_run}} AND s.action_type IN ('tool_execution', 'tool_error') {{in_order}};
+
+-- Across runs a list goes by the index of its narrowest filter; each has a twin that tells how far
+-- so many entries of that index reach.
+-- name: step_list
+{{newest}} {{others}};
+
+-- name: step_list_of_thread
+{{newest}} AND s.thread_id = :thread_id {{others}};
+
+-- name: step_list_of_errors
+{{newest}} AND s.outcome = 'error' {{others}};
+
+-- name: step_list_of_tool
+{{newest}} AND s.tool_name = :tool_name {{others}};
+
+-- name: step_list_of_model
+{{newest}} AND s.model = :model {{others}};
+
+-- name: step_list_of_agent
+{{newest}} AND s.agent_id = :agent_id {{others}};
+
+-- name: step_list_of_type
+{{newest}} AND s.action_type = :action_type {{others}};
+
+-- name: step_scan
+{{position}} {{after_skipped}};
+
+-- name: step_scan_of_thread
+{{position}} AND s.thread_id = :thread_id {{after_skipped}};
+
+-- name: step_scan_of_errors
+{{position}} AND s.outcome = 'error' {{after_skipped}};
+
+-- name: step_scan_of_tool
+{{position}} AND s.tool_name = :tool_name {{after_skipped}};
+
+-- name: step_scan_of_model
+{{position}} AND s.model = :model {{after_skipped}};
+
+-- name: step_scan_of_agent
+{{position}} AND s.agent_id = :agent_id {{after_skipped}};
+
+-- name: step_scan_of_type
+{{position}} AND s.action_type = :action_type {{after_skipped}};
+
+-- name: step_summary_run
+SELECT action_type, count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END),
+    CAST(coalesce(sum(duration_ms), 0) AS {{int}}), min(at), max(at)
+FROM steps {{sqlite: INDEXED BY steps_by_run}} WHERE tenant_id = :tenant_id AND run_id = :run_id
+GROUP BY action_type ORDER BY action_type;
+
+-- name: step_summary_thread
+SELECT action_type, count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END),
+    CAST(coalesce(sum(duration_ms), 0) AS {{int}}), min(at), max(at)
+FROM steps {{sqlite: INDEXED BY steps_by_thread}}
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id
+GROUP BY action_type ORDER BY action_type;

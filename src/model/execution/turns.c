@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/turns.h"
+
+#include "base/json/json_write.h"
+#include "model/statements.h"
+#include "model/threads/events.h"
+
+static const struct {
+    const char *from;
+    const char *to[6];
+} TRANSITIONS[] = {
+    {"running", {"complete", "awaiting_tool", "awaiting_human", "failed", "cancelled", NULL}},
+    {"awaiting_tool", {"complete", "failed", "cancelled", NULL}},
+    {"awaiting_human", {"complete", "failed", "cancelled", NULL}},
+    {"complete", {NULL}},
+    {"failed", {NULL}},
+    {"cancelled", {NULL}},
+};
+
+const char *const turn_statuses[] = {
+    "running", "complete", "awaiting_tool", "awaiting_human", "failed", "cancelled", NULL};
+
+const char *const *turn_transitions(struct str from)
+{
+    static const char *const nothing[] = {NULL};
+    for (size_t i = 0; i < COUNT_OF(TRANSITIONS); i++)
+        if (str_eq(from, str_of(TRANSITIONS[i].from)))
+            return TRANSITIONS[i].to;
+    return nothing;
+}
+
+static bool is_finished(struct str status)
+{
+    return turn_transitions(status)[0] == NULL;
+}
+
+static enum error check_transition(struct context *c, struct str from, struct str to)
+{
+    const char *const *allowed = turn_transitions(from);
+    if (str_eq(from, to))
+        return OK;
+    for (size_t i = 0; allowed[i] != NULL; i++)
+        if (str_eq(to, str_of(allowed[i])))
+            return OK;
+    return transition_refused(c, "turn", from, to, allowed);
+}
+
+/* --- Queries -------------------------------------------------------------------------------- */
+
+static void read_row(struct query *q, struct turn *out)
+{
+    *out = (struct turn){0};
+    out->id = row_uuid(q);
+    out->run_id = row_uuid(q);
+    out->number = row_i64(q);
+    out->input = row_text(q);
+    out->output = row_text(q);
+    out->status = row_text(q);
+    out->usage.llm_calls = row_i64(q);
+    out->usage.input_tokens = row_i64(q);
+    out->usage.output_tokens = row_i64(q);
+    out->usage.cost_pico = row_i64(q);
+    out->usage.unpriced_calls = row_i64(q);
+    out->usage.has_cost =
+        out->usage.unpriced_calls == 0 || out->usage.llm_calls > out->usage.unpriced_calls;
+    out->has_latency_ms = row_i64_if(q, &out->latency_ms);
+    out->has_checkpoint_id = row_uuid_if(q, &out->checkpoint_id);
+    out->created_at = row_i64(q);
+    out->has_finished_at = row_i64_if(q, &out->finished_at);
+    out->version = row_i64(q);
+}
+
+enum error turn_get(struct context *c, struct uuid run_id, struct uuid id, struct turn *out_turn)
+{
+    struct query q;
+    context_query(c, &q, &SQL_TURN_GET);
+    query_uuid(&q, "run_id", run_id);
+    query_uuid(&q, "id", id);
+    bool found = query_next(&q);
+    if (found)
+        read_row(&q, out_turn);
+    enum error e = query_end(&q);
+    return e == OK && !found ? context_not_found(c, "turn", id) : e;
+}
+
+enum error turn_list(struct context *c, struct uuid run_id, int64_t after, bool with_documents,
+    size_t limit, struct turn *out_turns, size_t *out_count, bool *out_more)
+{
+    struct query q;
+    size_t count = 0, bytes = 0;
+    context_query(c, &q, with_documents ? &SQL_TURN_LIST_WHOLE : &SQL_TURN_LIST);
+    query_uuid(&q, "run_id", run_id);
+    query_i64(&q, "after", after);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        read_row(&q, &out_turns[count]);
+        bytes += out_turns[count].input.len + out_turns[count].output.len;
+        count++;
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* The newest turn of the run, without its documents; false when it has none. */
+static enum error get_newest(
+    struct context *c, const struct run *run, struct turn *out_turn, bool *out_found)
+{
+    struct query q;
+    *out_found = false;
+    if (run->turn_count == 0)
+        return OK;
+    context_query(c, &q, &SQL_TURN_BY_NUMBER);
+    query_uuid(&q, "run_id", run->id);
+    query_i64(&q, "number", run->turn_count);
+    *out_found = query_next(&q);
+    if (*out_found)
+        read_row(&q, out_turn);
+    return query_end(&q);
+}
+
+/* --- What a turn may be --------------------------------------------------------------------- */
+
+static void check_result(struct context *c, struct json result, size_t index)
+{
+    struct str pointer = arena_printf(c->arena, "/input/tool_results/%zu", index);
+    struct json id;
+    if (json_type(result) != JSON_OBJECT) {
+        problem_fault(c->problem, pointer, "must be an object");
+        return;
+    }
+    pointer = arena_printf(c->arena, "%.*s/tool_use_id", STR_ARG(pointer));
+    if (!json_get(result, STR("tool_use_id"), &id) || json_type(id) != JSON_STRING) {
+        problem_fault(c->problem, pointer, "must be given, as a string");
+        return;
+    }
+    size_t bytes = json_string(c->arena, id).len;
+    if (bytes == 0 || bytes > TURN_TOOL_ID_MAX_BYTES)
+        problem_fault(c->problem, pointer, "must have 1 to %d bytes", TURN_TOOL_ID_MAX_BYTES);
+}
+
+enum error turn_check_input(struct context *c, struct str message, struct str results)
+{
+    const struct str pointer = STR("/input");
+    struct json_doc doc;
+    struct json_error bad;
+    struct json_iter it;
+    struct json result;
+    if (str_is_none(message) && str_is_none(results))
+        return problem_fault(c->problem, pointer, "must have a message or tool_results");
+    if (str_is_none(results))
+        return OK;
+    if (!json_parse(c->arena, results, &doc, &bad))
+        return problem_set(c->problem, ERR_INTERNAL, "the results cannot be read");
+    size_t count = json_count(json_root(&doc)), index = 0;
+    if (count == 0 || count > TURN_TOOL_RESULTS_MAX)
+        return problem_fault(c->problem, STR("/input/tool_results"), "must have 1 to %d items",
+            TURN_TOOL_RESULTS_MAX);
+    it = json_iter(json_root(&doc));
+    while (json_next(&it, NULL, &result))
+        check_result(c, result, index++);
+    return c->problem->n_faults > 0 ? ERR_INVALID : OK;
+}
+
+static bool is_known(struct str status)
+{
+    for (size_t i = 0; turn_statuses[i] != NULL; i++)
+        if (str_eq(status, str_of(turn_statuses[i])))
+            return true;
+    return false;
+}
+
+/* New output may tell by its own "status" how the turn ended; where nobody does, it is `usual`. */
+static enum error take_status(struct context *c, struct turn *turn, struct str usual)
+{
+    struct json_doc doc;
+    struct json_error bad;
+    struct json member;
+    struct str told = STR_NONE;
+    if (!json_parse(c->arena, turn->output, &doc, &bad))
+        return problem_set(c->problem, ERR_INTERNAL, "the output cannot be read");
+    if (json_get(json_root(&doc), STR("status"), &member) && json_type(member) == JSON_STRING)
+        told = json_string(c->arena, member);
+    if (!str_is_none(told) && (!is_known(told) || str_eq(told, STR("running"))))
+        return problem_fault(c->problem, STR("/output/status"),
+            "must be complete, awaiting_tool, awaiting_human, failed or cancelled");
+    if (str_is_none(turn->status))
+        turn->status = str_is_none(told) ? usual : told;
+    if (!str_is_none(told) && !str_eq(told, turn->status))
+        return problem_fault(c->problem, STR("/output/status"), "must be the turn's status, %.*s",
+            STR_ARG(turn->status));
+    return OK;
+}
+
+static enum error check_checkpoint(
+    struct context *c, const struct run *run, const struct turn *turn)
+{
+    struct query q;
+    int64_t count = 0;
+    if (!turn->has_checkpoint_id)
+        return OK;
+    context_query(c, &q, &SQL_TURN_FIND_CHECKPOINT);
+    query_uuid(&q, "thread_id", run->thread_id);
+    query_uuid(&q, "checkpoint_id", turn->checkpoint_id);
+    enum error e = context_number(&q, &count);
+    if (e == OK && count == 0)
+        return problem_fault(
+            c->problem, STR("/checkpoint_id"), "must be a checkpoint of the run's thread");
+    return e;
+}
+
+/* --- Changes -------------------------------------------------------------------------------- */
+
+static enum error tell(
+    struct context *c, const struct run *run, const struct turn *turn, const char *kind)
+{
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&payload.w);
+    json_write_name(&payload.w, "turn_id");
+    json_write_uuid(&payload.w, turn->id);
+    json_write_name(&payload.w, "number");
+    json_write_i64(&payload.w, turn->number);
+    json_write_text_member(&payload.w, "status", turn->status);
+    json_write_end(&payload.w);
+    struct event event = {.has_run_id = true,
+        .run_id = run->id,
+        .kind = str_of(kind),
+        .payload = json_text_take(&payload, c->arena)};
+    return event_emit(c, run->thread_id, &event);
+}
+
+static void bind_content(struct query *q, const struct turn *turn)
+{
+    query_uuid(q, "id", turn->id);
+    query_text(q, "output", turn->output);
+    query_text(q, "status", turn->status);
+    query_i64_if(q, "latency_ms", turn->has_latency_ms, turn->latency_ms);
+    query_uuid_if(q, "checkpoint_id", turn->has_checkpoint_id, turn->checkpoint_id);
+    query_i64_if(q, "finished_at", turn->has_finished_at, turn->finished_at);
+}
+
+static enum error insert(struct context *c, const struct run *run, const struct turn *turn)
+{
+    struct query q;
+    context_query(c, &q, &SQL_TURN_INSERT);
+    bind_content(&q, turn);
+    query_uuid(&q, "run_id", run->id);
+    query_i64(&q, "number", turn->number);
+    query_text(&q, "input", turn->input);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_TURN_COUNT);
+    query_uuid(&q, "run_id", run->id);
+    query_i64(&q, "number", turn->number);
+    return query_run(&q);
+}
+
+static void take_end(struct context *c, struct turn *turn)
+{
+    if (turn->has_finished_at || !is_finished(turn->status))
+        return;
+    turn->has_finished_at = true;
+    turn->finished_at = c->now_us;
+}
+
+static enum error check_begin(struct context *c, const struct run *run)
+{
+    struct turn newest;
+    bool found;
+    if (run_is_finished(run))
+        return problem_set(c->problem, ERR_CONFLICT, "the run is %.*s: no turn of it can begin",
+            STR_ARG(run->status));
+    enum error e = get_newest(c, run, &newest, &found);
+    if (e == OK && found && str_eq(newest.status, STR("running")))
+        return problem_set(c->problem, ERR_CONFLICT,
+            "turn %lld of the run is running: one at a time does", (long long)newest.number);
+    return e;
+}
+
+static enum error count_usage(
+    struct context *c, const struct run *run, struct uuid turn_id, const struct usage *usage)
+{
+    struct cost cost;
+    return usage == NULL ? OK : usage_add(c, run, turn_id, usage, &cost);
+}
+
+enum error turn_begin(
+    struct context *c, const struct run *run, struct turn *turn, const struct usage *usage)
+{
+    enum error e = run_check_fence(c, run);
+    if (e == OK)
+        e = check_begin(c, run);
+    if (e == OK && !str_is_none(turn->output))
+        e = take_status(c, turn, STR("complete"));
+    if (e == OK)
+        e = check_checkpoint(c, run, turn);
+    if (e != OK)
+        return e;
+    if (str_is_none(turn->status))
+        turn->status = STR("running");
+    turn->id = uuid_v7();
+    turn->number = run->turn_count + 1;
+    take_end(c, turn);
+    e = insert(c, run, turn);
+    if (e == OK)
+        e = count_usage(c, run, turn->id, usage);
+    if (e == OK)
+        e = tell(c, run, turn, "turn.created");
+    return e == OK ? turn_get(c, run->id, turn->id, turn) : e;
+}
+
+/* What a turn gave back stays; what is measured and kept of it may be told later. */
+static enum error check_change(struct context *c, const struct turn *before,
+    const struct turn *after, const struct usage *usage)
+{
+    enum error e = check_transition(c, before->status, after->status);
+    if (e == OK && usage != NULL && before->usage.llm_calls > 0)
+        return problem_set(c->problem, ERR_CONFLICT,
+            "calls of models were counted in the turn already: tell of others one by one");
+    if (e == OK && is_finished(before->status) && str_differs(before->output, after->output))
+        return problem_set(c->problem, ERR_CONFLICT,
+            "the turn is %.*s: its output cannot change any more", STR_ARG(before->status));
+    return e;
+}
+
+enum error turn_update(struct context *c, const struct run *run, const struct turn *before,
+    struct turn *after, const struct usage *usage)
+{
+    struct turn turn = *before;
+    struct query q;
+    bool has_new_output = str_differs(before->output, after->output);
+    enum error e = context_check_match(c, before->version);
+    if (e == OK)
+        e = run_check_fence(c, run);
+    turn.output = after->output;
+    turn.status = after->status;
+    if (has_new_output && str_eq(before->status, after->status))
+        turn.status = str_is_none(after->output) ? before->status : STR_NONE; /* it may tell */
+    turn.has_latency_ms = after->has_latency_ms;
+    turn.latency_ms = after->latency_ms;
+    turn.has_checkpoint_id = after->has_checkpoint_id;
+    turn.checkpoint_id = after->checkpoint_id;
+    if (e == OK && has_new_output && !str_is_none(turn.output))
+        e = take_status(c, &turn, before->status);
+    if (e == OK)
+        e = check_change(c, before, &turn, usage);
+    if (e == OK)
+        e = check_checkpoint(c, run, &turn);
+    if (e != OK)
+        return e;
+    take_end(c, &turn);
+    context_query(c, &q, &SQL_TURN_UPDATE);
+    bind_content(&q, &turn);
+    e = query_run(&q);
+    if (e == OK)
+        e = count_usage(c, run, turn.id, usage);
+    if (e == OK)
+        e = tell(c, run, &turn, "turn.updated");
+    return e == OK ? turn_get(c, run->id, turn.id, after) : e;
+}
+
+enum error turn_end_running(struct context *c, const struct run *run)
+{
+    struct turn turn;
+    struct query q;
+    bool found;
+    enum error e = get_newest(c, run, &turn, &found);
+    if (e != OK || !found || !str_eq(turn.status, STR("running")))
+        return e;
+    turn.status = str_eq(run->status, STR("completed")) ? STR("complete") : run->status;
+    context_query(c, &q, &SQL_TURN_END);
+    query_uuid(&q, "id", turn.id);
+    query_text(&q, "status", turn.status);
+    query_i64(&q, "now", c->now_us);
+    e = query_run(&q);
+    return e == OK ? tell(c, run, &turn, "turn.updated") : e;
+}

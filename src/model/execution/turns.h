@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns: a stretch of a run between two inputs, a message or results of tools. Turns are numbered
+ * 1, 2, 3 within their run, without gaps. One at a time is running, and that is the newest; a run
+ * that ends ends it too. What calls of models took in a turn is counted by usage_add (usage.h).
+ */
+#ifndef MODEL_EXECUTION_TURNS_H
+#define MODEL_EXECUTION_TURNS_H
+
+#include "model/execution/runs.h"
+#include "model/execution/usage.h"
+
+enum {
+    TURN_MESSAGE_MAX_BYTES = RUN_INPUT_MAX_BYTES,
+    TURN_INPUT_MAX_BYTES = RUN_DOCUMENT_MAX_BYTES,
+    TURN_OUTPUT_MAX_BYTES = RUN_DOCUMENT_MAX_BYTES,
+    TURN_TOOL_RESULTS_MAX = 256,
+    TURN_TOOL_ID_MAX_BYTES = 200,
+};
+
+extern const char *const turn_statuses[]; /* NULL at the end */
+
+struct turn {
+    struct uuid id;
+    struct uuid run_id;
+    int64_t number;
+    struct str input;  /* compact JSON */
+    struct str output; /* STR_NONE: none yet */
+    struct str status;
+    struct run_usage usage; /* cached input counts as input here */
+    bool has_latency_ms;
+    int64_t latency_ms;
+    bool has_checkpoint_id;
+    struct uuid checkpoint_id;
+    int64_t created_at;
+    bool has_finished_at;
+    int64_t finished_at;
+    int64_t version;
+};
+
+/* --- Queries -------------------------------------------------------------------------------- */
+
+/* A turn of this run. */
+MUST_CHECK enum error turn_get(
+    struct context *c, struct uuid run_id, struct uuid id, struct turn *out_turn);
+/* Those after this number, oldest first; without input and output unless `with_documents`. A page
+ * ends at `limit` turns or PAGE_MAX_BYTES. */
+MUST_CHECK enum error turn_list(struct context *c, struct uuid run_id, int64_t after,
+    bool with_documents, size_t limit, struct turn *out_turns, size_t *out_count, bool *out_more);
+/* The statuses that a turn may go to from this one; ends in NULL. */
+const char *const *turn_transitions(struct str from);
+
+/* --- Changes -------------------------------------------------------------------------------- */
+
+/* OK when there is a message, or results of tools, that each name their tool_use_id, or both. */
+MUST_CHECK enum error turn_check_input(struct context *c, struct str message, struct str results);
+
+/* Begins the turn that `turn` describes (input, output, status, latency_ms, checkpoint_id). Without
+ * a status it is running, or what its output says: its "status", or complete. `usage` of one call
+ * of a model, or NULL. */
+MUST_CHECK enum error turn_begin(
+    struct context *c, const struct run *run, struct turn *turn, const struct usage *usage);
+/* Replaces what may change of `before`: output, status, latency_ms and checkpoint_id. `usage` as
+ * above, for a turn of which nothing was counted yet. */
+MUST_CHECK enum error turn_update(struct context *c, const struct run *run,
+    const struct turn *before, struct turn *after, const struct usage *usage);
+/* The run has ended: so does its running turn, as the run did. */
+MUST_CHECK enum error turn_end_running(struct context *c, const struct run *run);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/files/file_rows.h"
+#include "model/statements.h"
+#include "model/threads/participants.h"
+#include "model/threads/threads.h"
+
+static enum error count_versions(
+    struct context *c, struct uuid file_id, int64_t version, int64_t *out_count)
+{
+    struct query q;
+    context_query(c, &q, &SQL_FILE_VERSION_COUNT);
+    query_uuid(&q, "file_id", file_id);
+    query_i64(&q, "version", version);
+    enum error e = context_number(&q, out_count);
+    if (e == OK && *out_count > FILE_COPY_MAX_VERSIONS)
+        return problem_fault(c->problem, STR("/history"),
+            "can be copied of at most %d versions, and the file has %lld", FILE_COPY_MAX_VERSIONS,
+            (long long)*out_count);
+    return e;
+}
+
+static enum error insert_versions(struct context *c, const struct file_copy *copy,
+    const struct file *from, struct uuid file_id, int64_t first)
+{
+    struct query q;
+    context_query(c, &q, copy->with_history ? &SQL_FILE_VERSION_COPY_ALL : &SQL_FILE_VERSION_COPY);
+    query_uuid(&q, "file_id", file_id);
+    query_uuid(&q, "source_id", from->id);
+    query_i64(&q, "version", copy->version);
+    query_i64(&q, "first", first);
+    query_uuid(&q, "source_thread_id", copy->from_thread_id);
+    query_text(&q, "source_name", copy->from_name);
+    if (!copy->with_history) {
+        query_text(&q, "created_by", c->principal);
+        query_i64(&q, "now", c->now_us);
+    }
+    return query_run(&q);
+}
+
+static enum error check_target(
+    struct context *c, const struct file_copy *copy, bool *out_exists, struct file *out_known)
+{
+    struct thread thread;
+    *out_known = (struct file){0};
+    enum error e = file_check_name(c, copy->to_name, STR("/name"));
+    if (e == OK)
+        e = thread_get_head(c, copy->to_thread_id, &thread);
+    if (e == OK)
+        e = file_find(c, copy->to_thread_id, copy->to_name, out_exists, out_known);
+    if (e != OK || !*out_exists)
+        return e;
+    if (!copy->may_exist)
+        return problem_set(c->problem, ERR_CONFLICT,
+            "the thread has a file \"%.*s\" already, at version %lld; \"if_exists\": "
+            "\"add_version\" adds to it",
+            STR_ARG(copy->to_name), (long long)out_known->version);
+    return OK;
+}
+
+/* The versions, numbered on in the target, and the file that has them. */
+static enum error write_copy(struct context *c, const struct file_copy *copy,
+    const struct file *from, const struct file *known, bool exists)
+{
+    struct file_row row = {.has_id = exists,
+        .id = known->id,
+        .thread_id = copy->to_thread_id,
+        .name = copy->to_name,
+        .metadata = from->metadata};
+    int64_t first = 0, count = 1;
+    enum error e = file_next_version(c, row.thread_id, row.name, &first);
+    if (e == OK && copy->with_history)
+        e = count_versions(c, from->id, copy->version, &count);
+    row.version = first + count - 1;
+    if (e == OK)
+        e = file_write_row(c, &row);
+    return e == OK ? insert_versions(c, copy, from, row.id, first) : e;
+}
+
+enum error file_copy(
+    struct context *c, const struct file_copy *copy, bool *out_created, struct file *out_file)
+{
+    struct file_copy told = *copy;
+    struct file from, known;
+    struct file_version version;
+    bool exists = false, found;
+    enum error e = context_lock_threads(c, copy->from_thread_id, copy->to_thread_id);
+    if (e == OK)
+        e = participant_check_access(c, copy->to_thread_id, true);
+    if (e == OK)
+        e = file_get(c, copy->from_thread_id, copy->from_name, &from);
+    if (e == OK)
+        e = context_check_match(c, from.version);
+    if (e == OK)
+        e = file_get_version(c, copy->from_thread_id, copy->from_name, copy->version, &version);
+    if (e == OK)
+        e = check_target(c, copy, &exists, &known);
+    if (e != OK)
+        return e;
+    told.version = version.version;
+    e = write_copy(c, &told, &from, &known, exists);
+    if (e == OK)
+        e = file_find(c, copy->to_thread_id, copy->to_name, &found, out_file);
+    *out_created = !exists;
+    return e == OK ? file_tell(c, exists ? "file.updated" : "file.created", out_file, &told) : e;
+}

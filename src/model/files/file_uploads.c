@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/files/file_uploads.h"
+
+#include "model/files/blob_doubts.h"
+#include "model/files/blobs.h"
+#include "model/statements.h"
+#include "model/threads/threads.h"
+
+/* --- Rows ------------------------------------------------------------------------------------ */
+
+static void read_row(struct context *c, struct query *q, struct file_upload *out)
+{
+    struct str expected, hash;
+    *out = (struct file_upload){0};
+    out->id = row_uuid(q);
+    out->thread_id = row_uuid(q);
+    out->content_id = row_uuid(q);
+    out->name = row_text(q);
+    out->content_type = row_text(q);
+    out->size_bytes = row_i64(q);
+    out->offset_bytes = row_i64(q);
+    out->has_expected_version = row_i64_if(q, &out->expected_version);
+    expected = row_bytes(q);
+    out->sha256 = str_is_none(expected) ? STR_NONE : hex_encode(c->arena, expected);
+    hash = row_bytes(q);
+    out->is_hashed = hash.len == SHA256_LEN;
+    if (out->is_hashed)
+        memcpy(out->hash.bytes, hash.ptr, SHA256_LEN);
+    out->created_by = row_text(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->expires_at = row_i64(q);
+    out->has_writer = row_uuid_if(q, &out->writer);
+    (void)row_i64_if(q, &out->writer_until);
+}
+
+static enum error find(struct context *c, struct uuid thread_id, struct uuid id, bool *out_found,
+    struct file_upload *out_upload)
+{
+    struct query q;
+    context_query(c, &q, &SQL_FILE_UPLOAD_GET);
+    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, "id", id);
+    *out_found = query_next(&q);
+    if (*out_found)
+        read_row(c, &q, out_upload);
+    return query_end(&q);
+}
+
+enum error file_upload_get(
+    struct context *c, struct uuid thread_id, struct uuid id, struct file_upload *out_upload)
+{
+    struct thread thread;
+    bool found;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e == OK)
+        e = find(c, thread_id, id, &found, out_upload);
+    /* One that expired is gone, whether a sweep has come by or not. */
+    if (e == OK && (!found || out_upload->expires_at <= c->lease_now_us))
+        return context_not_found(c, "upload", id);
+    return e;
+}
+
+enum error file_upload_list(struct context *c, struct uuid thread_id, bool has_before,
+    struct uuid before, size_t limit, struct file_upload *out_uploads, size_t *out_count,
+    bool *out_more)
+{
+    struct query q;
+    struct thread thread;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_FILE_UPLOAD_LIST);
+    query_uuid(&q, "thread_id", thread_id);
+    query_uuid_if(&q, "before", has_before, before);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    size_t count = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit;
+        if (*out_more)
+            break;
+        read_row(c, &q, &out_uploads[count++]);
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* --- Beginning ------------------------------------------------------------------------------- */
+
+static enum error decode_hash(struct context *c, struct str hex, struct str *out_bytes)
+{
+    *out_bytes = STR_NONE;
+    if (str_is_none(hex))
+        return OK;
+    char *bytes = arena_alloc(c->arena, SHA256_LEN);
+    bool good = hex.len == 2 * SHA256_LEN;
+    for (size_t i = 0; good && i < SHA256_LEN; i++) {
+        int high = hex_digit(hex.ptr[2 * i]), low = hex_digit(hex.ptr[2 * i + 1]);
+        good = high >= 0 && low >= 0;
+        bytes[i] = good ? (char)(high << 4 | low) : 0;
+    }
+    if (!good)
+        return problem_fault(
+            c->problem, STR("/sha256"), "must be %d hexadecimal digits", 2 * SHA256_LEN);
+    *out_bytes = (struct str){bytes, SHA256_LEN};
+    return OK;
+}
+
+static enum error check_room(struct context *c, struct uuid thread_id)
+{
+    struct query q;
+    int64_t count;
+    context_query(c, &q, &SQL_FILE_UPLOAD_COUNT);
+    query_uuid(&q, "thread_id", thread_id);
+    enum error e = context_number(&q, &count);
+    if (e == OK && count >= FILE_UPLOADS_MAX)
+        return problem_set(c->problem, ERR_CONFLICT,
+            "%d uploads are under way in the thread: complete or delete one", FILE_UPLOADS_MAX);
+    return e;
+}
+
+/* What the file must be like for the upload to become its next version. */
+static enum error check_file(struct context *c, const struct file_upload *u)
+{
+    struct file_put put = {.thread_id = u->thread_id,
+        .name = u->name,
+        .content_type = u->content_type,
+        .is_upload = true,
+        .must_be_new = u->has_expected_version && u->expected_version == 0};
+    c->has_match = u->has_expected_version && u->expected_version > 0;
+    c->match_version = u->expected_version;
+    return file_check_put(c, &put);
+}
+
+static int64_t end_of_life(const struct context *c)
+{
+    return c->lease_now_us + (int64_t)FILE_UPLOAD_LIFE_S * 1000000;
+}
+
+enum error file_upload_create(struct context *c, struct file_upload *upload)
+{
+    struct str hash;
+    struct query q;
+    enum error e = check_file(c, upload);
+    if (e == OK)
+        e = decode_hash(c, upload->sha256, &hash);
+    if (e == OK)
+        e = check_room(c, upload->thread_id);
+    if (e != OK)
+        return e;
+    upload->id = uuid_v7();
+    context_query(c, &q, &SQL_FILE_UPLOAD_INSERT);
+    query_uuid(&q, "id", upload->id);
+    query_uuid(&q, "thread_id", upload->thread_id);
+    query_text(&q, "name", upload->name);
+    query_text(&q, "content_type", upload->content_type);
+    query_i64(&q, "size_bytes", upload->size_bytes);
+    query_i64_if(&q, "expected_version", upload->has_expected_version, upload->expected_version);
+    query_bytes(&q, "expected_sha256", hash);
+    query_text(&q, "created_by", c->principal);
+    query_i64(&q, "now", c->now_us);
+    query_i64(&q, "expires_at", end_of_life(c));
+    e = query_run(&q);
+    return e == OK ? file_upload_get(c, upload->thread_id, upload->id, upload) : e;
+}
+
+/* --- Going on -------------------------------------------------------------------------------- */
+
+enum error file_upload_check_offset(
+    struct context *c, const struct file_upload *upload, int64_t offset)
+{
+    if (offset == upload->offset_bytes)
+        return OK;
+    c->problem->extension =
+        arena_printf(c->arena, "{\"offset_bytes\":%lld}", (long long)upload->offset_bytes);
+    return problem_set(c->problem, ERR_CONFLICT, "the upload goes on at offset %lld, not %lld",
+        (long long)upload->offset_bytes, (long long)offset);
+}
+
+enum error file_upload_check_writer(struct context *c, const struct file_upload *upload)
+{
+    /* One that a service began is for everybody who may write. */
+    if (str_is_none(c->principal) || str_is_none(upload->created_by) ||
+        str_eq(c->principal, upload->created_by))
+        return OK;
+    return problem_set(c->problem, ERR_FORBIDDEN,
+        "only who began the upload may go on with it, complete it or delete it");
+}
+
+static int64_t end_of_lease(const struct context *c)
+{
+    return c->lease_now_us + (int64_t)FILE_UPLOAD_LEASE_S * 1000000;
+}
+
+static enum error lost(struct context *c)
+{
+    return problem_set(
+        c->problem, ERR_CONFLICT, "another request writes to the upload by now: ask how far it is");
+}
+
+/* Why nobody got the lease. */
+static enum error refuse_lease(
+    struct context *c, struct uuid thread_id, struct uuid id, int64_t offset)
+{
+    struct file_upload upload;
+    enum error e = file_upload_get(c, thread_id, id, &upload);
+    if (e == OK)
+        e = file_upload_check_offset(c, &upload, offset);
+    if (e != OK)
+        return e;
+    if (!upload.has_writer)
+        return problem_set(c->problem, ERR_CONFLICT, "all bytes have come: complete the upload");
+    return problem_set(c->problem, ERR_CONFLICT,
+        "another request writes to the upload: try again when it has ended, or in %lld seconds",
+        (long long)((upload.writer_until - c->lease_now_us) / 1000000 + 1));
+}
+
+enum error file_upload_lease(
+    struct context *c, struct uuid thread_id, struct uuid id, int64_t offset, struct uuid writer)
+{
+    struct query q;
+    int64_t changed;
+    context_query(c, &q, &SQL_FILE_UPLOAD_LEASE);
+    query_uuid(&q, "id", id);
+    query_i64(&q, "offset_bytes", offset);
+    query_uuid(&q, "writer", writer);
+    query_i64(&q, "writer_until", end_of_lease(c));
+    query_i64(&q, "lease_now", c->lease_now_us);
+    /* Where there is one process, those of earlier ones are dead. */
+    query_uuid(&q, "began", tx_is_shared(c->tx) ? UUID_NIL : tx_first_id(c->tx));
+    enum error e = query_run_counted(&q, &changed);
+    return e == OK && changed == 0 ? refuse_lease(c, thread_id, id, offset) : e;
+}
+
+enum error file_upload_renew(struct context *c, struct uuid id, struct uuid writer)
+{
+    struct query q;
+    int64_t changed;
+    context_query(c, &q, &SQL_FILE_UPLOAD_RENEW);
+    query_uuid(&q, "id", id);
+    query_uuid(&q, "writer", writer);
+    query_i64(&q, "writer_until", end_of_lease(c));
+    enum error e = query_run_counted(&q, &changed);
+    return e == OK && changed == 0 ? lost(c) : e;
+}
+
+enum error file_upload_release(struct context *c, struct uuid id, struct uuid writer)
+{
+    struct query q;
+    context_query(c, &q, &SQL_FILE_UPLOAD_RELEASE);
+    query_uuid(&q, "id", id);
+    query_uuid(&q, "writer", writer);
+    return query_run(&q);
+}
+
+/* From here on the content is where no request writes; what it was written under goes. */
+static enum error seal(struct context *c, const struct file_upload *upload, struct uuid sealed_id)
+{
+    struct query q;
+    if (tx_engine(c->tx) == ENGINE_POSTGRES) {
+        context_query(c, &q, &SQL_FILE_UPLOAD_SEAL);
+        query_uuid(&q, "id", upload->content_id);
+        query_uuid(&q, "content_id", sealed_id);
+        enum error e = query_run(&q);
+        if (e != OK)
+            return e;
+    }
+    return blob_doubt(c, upload->content_id);
+}
+
+static enum error record(
+    struct context *c, const struct file_upload *upload, const struct file_upload_piece *piece)
+{
+    struct str hash = {(const char *)piece->hash.bytes, SHA256_LEN};
+    struct query q;
+    int64_t changed;
+    context_query(c, &q, &SQL_FILE_UPLOAD_ADVANCE);
+    query_uuid(&q, "id", upload->id);
+    query_uuid(&q, "writer", piece->writer);
+    query_i64(&q, "offset_bytes", piece->size_bytes);
+    query_bytes(&q, "sha256", piece->is_whole ? hash : STR_NONE);
+    query_uuid(&q, "content_id", piece->is_whole ? piece->sealed_id : upload->content_id);
+    query_i64(&q, "now", c->now_us);
+    query_i64(&q, "expires_at", end_of_life(c));
+    enum error e = query_run_counted(&q, &changed);
+    return e == OK && changed == 0 ? lost(c) : e;
+}
+
+enum error file_upload_advance(
+    struct context *c, struct file_upload *upload, const struct file_upload_piece *piece)
+{
+    if (piece->size_bytes > upload->size_bytes)
+        return problem_set(c->problem, ERR_TOO_LARGE,
+            "the upload is to have %lld bytes, and these would make it %lld",
+            (long long)upload->size_bytes, (long long)piece->size_bytes);
+    enum error e = record(c, upload, piece);
+    if (e == OK && piece->is_whole)
+        e = seal(c, upload, piece->sealed_id);
+    return e == OK ? file_upload_get(c, upload->thread_id, upload->id, upload) : e;
+}
+
+/* --- The end --------------------------------------------------------------------------------- */
+
+static enum error drop(struct context *c, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_FILE_UPLOAD_DELETE);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+static enum error check_whole(struct context *c, const struct file_upload *u)
+{
+    if (u->offset_bytes < u->size_bytes || !u->is_hashed) {
+        c->problem->extension =
+            arena_printf(c->arena, "{\"offset_bytes\":%lld}", (long long)u->offset_bytes);
+        return problem_set(c->problem, ERR_CONFLICT, "%lld of %lld bytes have come",
+            (long long)u->offset_bytes, (long long)u->size_bytes);
+    }
+    struct str hash = hex_encode(c->arena, (struct str){(const char *)u->hash.bytes, SHA256_LEN});
+    if (!str_is_none(u->sha256) && !str_eq(u->sha256, hash))
+        return problem_set(c->problem, ERR_CONFLICT,
+            "the bytes that came have the SHA-256 %.*s, not the expected one: delete the upload",
+            STR_ARG(hash));
+    return OK;
+}
+
+enum error file_upload_complete(
+    struct context *c, struct file_upload *u, bool *out_created, struct file *out_file)
+{
+    struct blob stored,
+        brought = {.id = u->content_id, .sha256 = u->hash, .size_bytes = u->size_bytes};
+    enum error e = file_upload_check_writer(c, u);
+    if (e == OK)
+        e = check_whole(c, u);
+    if (e == OK)
+        e = check_file(c, u);
+    if (e == OK)
+        e = drop(c, u->id);
+    if (e == OK)
+        e = blob_adopt(c, &brought, &stored);
+    if (e == OK && !uuid_eq(stored.id, u->content_id))
+        e = blob_doubt(c, u->content_id);
+    struct file_put put = {.thread_id = u->thread_id,
+        .name = u->name,
+        .sha256 = u->hash,
+        .size_bytes = u->size_bytes,
+        .content_type = u->content_type,
+        .is_upload = true,
+        .must_be_new = u->has_expected_version && u->expected_version == 0};
+    return e == OK ? file_put(c, &put, out_created, out_file) : e;
+}
+
+enum error file_upload_delete(struct context *c, struct uuid thread_id, struct uuid id)
+{
+    struct file_upload upload;
+    enum error e = file_upload_get(c, thread_id, id, &upload);
+    if (e == OK)
+        e = file_upload_check_writer(c, &upload);
+    if (e == OK)
+        e = drop(c, id);
+    return e == OK ? blob_doubt(c, upload.content_id) : e;
+}
+
+enum error file_upload_list_expired(
+    struct context *c, size_t limit, struct expired_upload *out_uploads, size_t *out_count)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_FILE_UPLOAD_EXPIRED, c->arena);
+    query_i64(&q, "lease_now", c->lease_now_us);
+    query_i64(&q, "limit", (int64_t)limit);
+    *out_count = 0;
+    while (query_next(&q)) {
+        struct expired_upload *upload = &out_uploads[(*out_count)++];
+        upload->tenant_id = row_uuid(&q);
+        upload->id = row_uuid(&q);
+    }
+    return query_end(&q);
+}
+
+enum error file_upload_expire(struct context *c, struct uuid id)
+{
+    struct query q;
+    struct uuid thread_id = UUID_NIL;
+    struct file_upload upload;
+    bool found = false;
+    context_query(c, &q, &SQL_FILE_UPLOAD_THREAD);
+    query_uuid(&q, "id", id);
+    while (query_next(&q)) {
+        thread_id = row_uuid(&q);
+        found = true;
+    }
+    enum error e = query_end(&q);
+    if (e != OK || !found)
+        return e;
+    e = context_lock_thread(c, thread_id);
+    if (e == OK)
+        e = find(c, thread_id, id, &found, &upload);
+    if (e != OK || !found || upload.expires_at > c->lease_now_us)
+        return e;
+    e = drop(c, id);
+    return e == OK ? blob_doubt(c, upload.content_id) : e;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json/json_write.h"
+#include "model/files/blob_doubts.h"
+#include "model/files/file_rows.h"
+#include "model/statements.h"
+#include "model/threads/events.h"
+#include "model/threads/threads.h"
+
+/* --- Events ---------------------------------------------------------------------------------- */
+
+static void write_number(struct json_writer *w, const char *name, int64_t number)
+{
+    json_write_name(w, name);
+    json_write_i64(w, number);
+}
+
+enum error file_tell(
+    struct context *c, const char *kind, const struct file *file, const struct file_copy *copy)
+{
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    struct json_writer *w = &payload.w;
+    json_write_object(w);
+    json_write_text_member(w, "name", file->name);
+    write_number(w, "version", file->version);
+    write_number(w, "size_bytes", file->size_bytes);
+    json_write_text_member(w, "sha256", file->sha256);
+    json_write_text_member(w, "content_type", file->content_type);
+    json_write_text_member(w, "by", c->principal);
+    if (copy != NULL) {
+        json_write_name(w, "source_thread_id");
+        json_write_uuid(w, copy->from_thread_id);
+        json_write_text_member(w, "source_name", copy->from_name);
+        write_number(w, "source_version", copy->version);
+    }
+    json_write_end(w);
+    struct event event = {.kind = str_of(kind),
+        .text = arena_printf(
+            c->arena, "%.*s, version %lld", STR_ARG(file->name), (long long)file->version),
+        .payload = json_text_take(&payload, c->arena)};
+    return event_emit(c, file->thread_id, &event);
+}
+
+/* --- The next version ------------------------------------------------------------------------ */
+
+enum error file_next_version(
+    struct context *c, struct uuid thread_id, struct str name, int64_t *out_version)
+{
+    struct query q;
+    int64_t last;
+    context_query(c, &q, &SQL_FILE_LAST_VERSION);
+    query_uuid(&q, "thread_id", thread_id);
+    query_text(&q, "name", name);
+    enum error e = context_number(&q, &last);
+    *out_version = last + 1;
+    return e;
+}
+
+static enum error insert_row(struct context *c, struct file_row *row)
+{
+    struct query q;
+    row->id = uuid_v7();
+    context_query(c, &q, &SQL_FILE_END_DROP);
+    query_uuid(&q, "thread_id", row->thread_id);
+    query_text(&q, "name", row->name);
+    enum error e = query_run(&q);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_FILE_INSERT);
+    query_uuid(&q, "id", row->id);
+    query_uuid(&q, "thread_id", row->thread_id);
+    query_text(&q, "name", row->name);
+    query_i64(&q, "version", row->version);
+    query_text(&q, "metadata", row->metadata);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+enum error file_write_row(struct context *c, struct file_row *row)
+{
+    struct query q;
+    if (!row->has_id)
+        return insert_row(c, row);
+    context_query(c, &q, &SQL_FILE_ADVANCE);
+    query_uuid(&q, "id", row->id);
+    query_i64(&q, "version", row->version);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+/* A put's content, or that of another version of the same file. */
+struct new_version {
+    int64_t version;
+    const struct file_put *put;
+    int64_t restored_from; /* without a put */
+};
+
+static enum error insert_version(
+    struct context *c, struct uuid file_id, const struct new_version *v)
+{
+    const struct file_put *put = v->put;
+    struct query q;
+    context_query(c, &q, put != NULL ? &SQL_FILE_VERSION_INSERT : &SQL_FILE_VERSION_RESTORE);
+    query_uuid(&q, "file_id", file_id);
+    query_i64(&q, "version", v->version);
+    query_text(&q, "created_by", c->principal);
+    query_i64(&q, "now", c->now_us);
+    if (put != NULL) {
+        query_bytes(&q, "sha256", (struct str){(const char *)put->sha256.bytes, SHA256_LEN});
+        query_i64(&q, "size_bytes", put->size_bytes);
+        query_text(&q, "content_type", put->content_type);
+    } else {
+        query_i64(&q, "restored_from", v->restored_from);
+    }
+    return query_run(&q);
+}
+
+/* The row of the file, its version, and the event of it. */
+static enum error add_version(struct context *c, bool exists, const struct file *known,
+    struct new_version *v, struct file *out_file)
+{
+    struct file_row row = {.has_id = exists,
+        .id = known->id,
+        .thread_id = known->thread_id,
+        .name = known->name,
+        .metadata = STR("{}")};
+    bool found;
+    enum error e = file_next_version(c, row.thread_id, row.name, &v->version);
+    row.version = v->version;
+    if (e == OK)
+        e = file_write_row(c, &row);
+    if (e == OK)
+        e = insert_version(c, row.id, v);
+    if (e == OK)
+        e = file_find(c, row.thread_id, row.name, &found, out_file);
+    return e == OK ? file_tell(c, exists ? "file.updated" : "file.created", out_file, NULL) : e;
+}
+
+/* As check_conditions, in the words of an upload. */
+static enum error check_expected_version(
+    struct context *c, const struct file_put *put, bool exists, const struct file *file)
+{
+    if (exists && put->must_be_new)
+        return problem_set(c->problem, ERR_STALE,
+            "expected_version is 0, for a new file alone, and the file is there with version %lld",
+            (long long)file->version);
+    if (!exists && c->has_match)
+        return problem_set(c->problem, ERR_STALE,
+            "expected_version is %lld, and there is no file \"%.*s\"", (long long)c->match_version,
+            STR_ARG(put->name));
+    if (exists && c->has_match && c->match_version != file->version)
+        return problem_set(c->problem, ERR_STALE,
+            "expected_version is %lld, and the file has version %lld", (long long)c->match_version,
+            (long long)file->version);
+    return OK;
+}
+
+/* The conditions of the request against the file as it is. */
+static enum error check_conditions(
+    struct context *c, const struct file_put *put, bool exists, const struct file *file)
+{
+    if (put->is_upload)
+        return check_expected_version(c, put, exists, file);
+    if (exists && put->must_be_new)
+        return problem_set(c->problem, ERR_STALE,
+            "If-None-Match: * allows a new file alone, and there is one: its ETag is \"%lld\"",
+            (long long)file->version);
+    if (!exists && (put->must_exist || c->has_match))
+        return problem_set(c->problem, ERR_STALE,
+            "If-Match needs a file that is there: there is no \"%.*s\"", STR_ARG(put->name));
+    return exists ? context_check_match(c, file->version) : OK;
+}
+
+static enum error look(
+    struct context *c, const struct file_put *put, bool *out_exists, struct file *out_file)
+{
+    struct thread thread;
+    *out_file = (struct file){.thread_id = put->thread_id, .name = put->name};
+    enum error e = thread_get_head(c, put->thread_id, &thread);
+    if (e == OK)
+        e = file_check_name(c, put->name, put->is_upload ? STR("/name") : STR("name"));
+    if (e == OK)
+        e = file_check_type(
+            c, put->content_type, put->is_upload ? STR("/content_type") : STR("Content-Type"));
+    if (e == OK)
+        e = file_find(c, put->thread_id, put->name, out_exists, out_file);
+    return e == OK ? check_conditions(c, put, *out_exists, out_file) : e;
+}
+
+enum error file_check_put(struct context *c, const struct file_put *put)
+{
+    struct file file;
+    bool exists;
+    return look(c, put, &exists, &file);
+}
+
+enum error file_put(
+    struct context *c, const struct file_put *put, bool *out_created, struct file *out_file)
+{
+    struct file known;
+    bool exists = false;
+    enum error e = look(c, put, &exists, &known);
+    if (e != OK)
+        return e;
+    struct new_version v = {.put = put};
+    *out_created = !exists;
+    return add_version(c, exists, &known, &v, out_file);
+}
+
+enum error file_restore(struct context *c, struct uuid thread_id, struct str name, int64_t version,
+    struct file *out_file)
+{
+    struct file known;
+    struct file_version old;
+    enum error e = file_get(c, thread_id, name, &known);
+    if (e == OK)
+        e = context_check_match(c, known.version);
+    if (e == OK)
+        e = file_get_version(c, thread_id, name, version, &old);
+    if (e != OK)
+        return e;
+    struct new_version v = {.restored_from = version};
+    return add_version(c, true, &known, &v, out_file);
+}
+
+enum error file_set_metadata(
+    struct context *c, const struct file *before, struct str metadata, struct file *out_file)
+{
+    struct query q;
+    bool found;
+    context_query(c, &q, &SQL_FILE_SET_METADATA);
+    query_uuid(&q, "id", before->id);
+    query_text(&q, "metadata", metadata);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    if (e == OK)
+        e = file_find(c, before->thread_id, before->name, &found, out_file);
+    return e == OK ? file_tell(c, "file.updated", out_file, NULL) : e;
+}
+
+/* --- Deletion -------------------------------------------------------------------------------- */
+
+static enum error run_on_file(
+    struct context *c, const struct sql_statement *statement, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+static enum error delete_whole(struct context *c, const struct file *file)
+{
+    enum error e = blob_doubt_file(c, file->id);
+    if (e == OK)
+        e = run_on_file(c, &SQL_FILE_END_SAVE, file->id);
+    if (e == OK)
+        e = run_on_file(c, &SQL_FILE_DELETE, file->id);
+    return e == OK ? file_tell(c, "file.deleted", file, NULL) : e;
+}
+
+enum error file_delete(struct context *c, struct uuid thread_id, struct str name)
+{
+    struct file file;
+    enum error e = file_get(c, thread_id, name, &file);
+    if (e == OK)
+        e = context_check_match(c, file.version);
+    return e == OK ? delete_whole(c, &file) : e;
+}
+
+static enum error newest_other(
+    struct context *c, const struct file *file, int64_t version, int64_t *out_newest)
+{
+    struct query q;
+    context_query(c, &q, &SQL_FILE_VERSION_NEWEST_OTHER);
+    query_uuid(&q, "file_id", file->id);
+    query_i64(&q, "version", version);
+    return context_number(&q, out_newest);
+}
+
+static enum error delete_one(
+    struct context *c, const struct file *file, int64_t version, int64_t newest)
+{
+    struct query q;
+    struct file after;
+    bool found;
+    enum error e = blob_doubt_version(c, file->id, version);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_FILE_VERSION_DELETE);
+    query_uuid(&q, "file_id", file->id);
+    query_i64(&q, "version", version);
+    e = query_run(&q);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_FILE_SET_CURRENT);
+    query_uuid(&q, "id", file->id);
+    query_i64(&q, "version", newest);
+    query_i64(&q, "now", c->now_us);
+    e = query_run(&q);
+    if (e == OK)
+        e = file_find(c, file->thread_id, file->name, &found, &after);
+    return e == OK ? file_tell(c, "file.updated", &after, NULL) : e;
+}
+
+enum error file_delete_version(
+    struct context *c, struct uuid thread_id, struct str name, int64_t version)
+{
+    struct file file;
+    struct file_version gone;
+    int64_t newest;
+    enum error e = file_get(c, thread_id, name, &file);
+    if (e == OK)
+        e = context_check_match(c, file.version);
+    if (e == OK)
+        e = file_get_version(c, thread_id, name, version, &gone);
+    if (e == OK)
+        e = newest_other(c, &file, version, &newest);
+    if (e != OK)
+        return e;
+    return newest == 0 ? delete_whole(c, &file) : delete_one(c, &file, version, newest);
+}
+
+enum error file_delete_all(struct context *c, struct uuid tenant_id)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_FILE_DELETE_ALL, c->arena);
+    query_uuid(&q, "tenant_id", tenant_id);
+    return query_run(&q);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a search asks of the members of a value: {"kind":"note"} that they are equal to something,
+ * {"age":{"$gte":18}} that they compare to it. All must hold. Private to store_*.c.
+ */
+#ifndef MODEL_MEMORY_MEMORY_FILTER_H
+#define MODEL_MEMORY_MEMORY_FILTER_H
+
+#include "base/json/json.h"
+#include "model/context.h"
+
+enum { MEMORY_FILTER_MAX_MEMBERS = 32 };
+
+struct memory_filter;
+
+/* NULL for STR_NONE and for an empty object. `at` is the pointer to the filter. */
+MUST_CHECK enum error memory_filter_parse(
+    struct context *c, struct str text, struct str at, const struct memory_filter **out_filter);
+bool memory_filter_holds(const struct memory_filter *filter, struct json value);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/memory/memory_items.h"
+
+#include "base/utf8.h"
+#include "model/memory/memory_vectors.h"
+#include "model/statements.h"
+
+enum { EXPIRED_A_PASS = 200 };
+
+/* --- Namespaces ------------------------------------------------------------------------------- */
+
+static enum error check_label(struct context *c, struct str label, struct str pointer, size_t i)
+{
+    struct str at = pointer.len > 0 && pointer.ptr[0] == '/'
+                        ? arena_printf(c->arena, "%.*s/%zu", STR_ARG(pointer), i)
+                        : pointer;
+    if (label.len < 1 || label.len > MEMORY_LABEL_MAX_BYTES)
+        return problem_fault(
+            c->problem, at, "must be a label of 1 to %d bytes", MEMORY_LABEL_MAX_BYTES);
+    if (str_has_byte(label, '.'))
+        return problem_fault(c->problem, at, "must not have a \".\" in it");
+    return OK;
+}
+
+enum error memory_join_namespace(
+    struct context *c, struct str_list labels, struct str pointer, struct str *out_ns)
+{
+    struct buf joined;
+    enum error e = OK;
+    if (labels.count > MEMORY_LABELS_MAX)
+        return problem_fault(c->problem, pointer, "must have at most %d labels", MEMORY_LABELS_MAX);
+    for (size_t i = 0; i < labels.count; i++)
+        if (check_label(c, labels.items[i], pointer, i) != OK)
+            e = ERR_INVALID;
+    if (e != OK)
+        return e;
+    buf_init(&joined, MEMORY_NAMESPACE_MAX_BYTES);
+    for (size_t i = 0; i < labels.count; i++) {
+        buf_append(&joined, labels.items[i]);
+        buf_append_byte(&joined, '.');
+    }
+    *out_ns = labels.count == 0 ? STR("") : arena_str(c->arena, buf_str(&joined));
+    buf_deinit(&joined);
+    return OK;
+}
+
+struct str_list memory_split_namespace(struct arena *arena, struct str ns)
+{
+    struct str_list labels = {0};
+    struct str rest = str_ends_with(ns, STR(".")) ? str_slice(ns, 0, ns.len - 1) : ns, part;
+    size_t most = 1;
+    for (size_t i = 0; i < rest.len; i++)
+        most += rest.ptr[i] == '.';
+    labels.items = ARENA_ARRAY(arena, struct str, most);
+    while (labels.count < most && str_next_part(&rest, '.', &part))
+        labels.items[labels.count++] = part;
+    return labels;
+}
+
+struct str memory_above_namespace(struct arena *arena, struct str prefix)
+{
+    enum { LAST_CODE_POINT = 0x10ffff };
+    if (prefix.len > 0) /* '/' comes right behind '.' */
+        return arena_printf(arena, "%.*s/", (int)prefix.len - 1, prefix.ptr);
+    size_t len = 0;
+    char *text = arena_alloc(arena, MEMORY_LABEL_MAX_BYTES + 2 * UTF8_MAX_LEN);
+    while (len <= MEMORY_LABEL_MAX_BYTES)
+        len += utf8_encode(LAST_CODE_POINT, text + len);
+    return (struct str){text, len};
+}
+
+/* --- Read ------------------------------------------------------------------------------------- */
+
+void memory_item_read_row(struct query *q, struct memory_item *out_item)
+{
+    *out_item = (struct memory_item){.number = row_i64(q)};
+    out_item->ns = row_text(q);
+    out_item->labels = memory_split_namespace(q->arena, out_item->ns);
+    out_item->key = row_text(q);
+    out_item->value = row_text(q);
+    out_item->size_bytes = row_i64(q);
+    out_item->created_at = row_i64(q);
+    out_item->updated_at = row_i64(q);
+    out_item->has_expires_at = row_i64_if(q, &out_item->expires_at);
+    out_item->version = row_i64(q);
+}
+
+static enum error absent(struct context *c)
+{
+    return problem_set(c->problem, ERR_NOT_FOUND, "the store has no such key in this namespace");
+}
+
+enum error memory_item_get(
+    struct context *c, struct str ns, struct str key, struct memory_item *out_item)
+{
+    struct memory_item item;
+    struct query q;
+    context_query(c, &q, &SQL_MEMORY_ITEM_GET);
+    query_text(&q, "namespace", ns);
+    query_text(&q, "key", key);
+    query_i64(&q, "now", c->now_us);
+    bool found = query_next(&q);
+    if (found)
+        memory_item_read_row(&q, &item);
+    enum error e = query_end(&q);
+    if (e == OK && !found)
+        return absent(c);
+    if (e == OK)
+        *out_item = item;
+    return e;
+}
+
+/* --- Change ----------------------------------------------------------------------------------- */
+
+/* What is under the key, if anything. */
+struct found {
+    bool is_there; /* also when it has expired */
+    bool is_live;
+    int64_t number;
+    int64_t created_at;
+    int64_t version;
+};
+
+static enum error find(struct context *c, struct str ns, struct str key, struct found *out)
+{
+    struct query q;
+    int64_t expires_at;
+    *out = (struct found){0};
+    context_query(c, &q, &SQL_MEMORY_ITEM_FIND);
+    query_text(&q, "namespace", ns);
+    query_text(&q, "key", key);
+    out->is_there = query_next(&q);
+    if (out->is_there) {
+        out->number = row_i64(&q);
+        out->created_at = row_i64(&q);
+        out->is_live = !row_i64_if(&q, &expires_at) || expires_at > c->now_us;
+        out->version = row_i64(&q);
+    }
+    return query_end(&q);
+}
+
+static enum error check_match(struct context *c, const struct found *found)
+{
+    if (c->match_none && found->is_live)
+        return problem_set(c->problem, ERR_STALE,
+            "If-None-Match: * is for a key that is not there, and this one has the version %lld",
+            (long long)found->version);
+    if ((c->has_match || c->match_any) && !found->is_live)
+        return problem_set(c->problem, ERR_STALE,
+            "the store has no such key in this namespace; If-None-Match: * makes it");
+    return context_check_match(c, found->version);
+}
+
+static enum error remove_row(struct context *c, int64_t number)
+{
+    struct query q;
+    enum error e = memory_unindex(c, number);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_MEMORY_ITEM_DELETE);
+    query_i64(&q, "number", number);
+    return query_run(&q);
+}
+
+static void bind_value(struct context *c, struct query *q, const struct memory_item *item)
+{
+    query_text(q, "value", item->value);
+    query_i64(q, "size_bytes", item->size_bytes);
+    query_i64_if(q, "expires_at", item->has_expires_at, item->expires_at);
+    query_i64(q, "now", c->now_us);
+}
+
+static enum error insert(struct context *c, struct memory_item *item)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MEMORY_ITEM_INSERT);
+    query_text(&q, "namespace", item->ns);
+    query_text(&q, "key", item->key);
+    bind_value(c, &q, item);
+    bool inserted = query_next(&q);
+    if (inserted)
+        item->number = row_i64(&q);
+    enum error e = query_end(&q);
+    return e == OK && !inserted ? tx_run_again(c->tx) : e;
+}
+
+static enum error update(struct context *c, const struct memory_item *item)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MEMORY_ITEM_UPDATE);
+    query_i64(&q, "number", item->number);
+    bind_value(c, &q, item);
+    return query_run(&q);
+}
+
+enum error memory_item_put(struct context *c, struct memory_item *item, bool *out_is_new)
+{
+    struct found before;
+    enum error e = find(c, item->ns, item->key, &before);
+    if (e == OK)
+        e = check_match(c, &before);
+    if (e == OK && before.is_there && !before.is_live)
+        e = remove_row(c, before.number);
+    if (e != OK)
+        return e;
+    item->labels = memory_split_namespace(c->arena, item->ns);
+    item->size_bytes = (int64_t)item->value.len;
+    item->created_at = before.is_live ? before.created_at : c->now_us;
+    item->updated_at = c->now_us;
+    item->version = before.is_live ? before.version + 1 : 1;
+    item->number = before.number;
+    e = before.is_live ? update(c, item) : insert(c, item);
+    if (e == OK)
+        e = memory_index(c, item);
+    if (e == OK && (before.is_live || item->n_vectors > 0))
+        e = memory_put_vectors(c, item->number, item->vectors, item->n_vectors);
+    if (e == OK)
+        *out_is_new = !before.is_live;
+    return e;
+}
+
+enum error memory_item_delete(struct context *c, struct str ns, struct str key)
+{
+    struct found before;
+    enum error e = find(c, ns, key, &before);
+    if (e == OK && !before.is_live)
+        return absent(c);
+    if (e == OK)
+        e = context_check_match(c, before.version);
+    return e == OK ? remove_row(c, before.number) : e;
+}
+
+/* --- The sweep -------------------------------------------------------------------------------- */
+
+enum error memory_find_expired(
+    struct context *c, int64_t now_us, bool *out_found, struct uuid *out_tenant)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_MEMORY_FIRST_EXPIRED, c->arena);
+    query_i64(&q, "now", now_us);
+    *out_found = query_next(&q);
+    if (*out_found)
+        *out_tenant = row_uuid(&q);
+    return query_end(&q);
+}
+
+enum error memory_expire_some(struct context *c, int64_t now_us)
+{
+    int64_t numbers[EXPIRED_A_PASS];
+    size_t n = 0;
+    struct query q;
+    context_query(c, &q, &SQL_MEMORY_LIST_EXPIRED);
+    query_i64(&q, "now", now_us);
+    query_i64(&q, "limit", EXPIRED_A_PASS);
+    while (n < EXPIRED_A_PASS && query_next(&q))
+        numbers[n++] = row_i64(&q);
+    enum error e = query_end(&q);
+    for (size_t i = 0; e == OK && i < n; i++)
+        e = remove_row(c, numbers[i]);
+    return e;
+}

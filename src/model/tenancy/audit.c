@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/tenancy/audit.h"
+
+#include "base/json/json_write.h"
+#include "model/integrity.h"
+#include "model/statements.h"
+
+enum { WALK_PAGE = 500 };
+
+static void read_row(struct query *q, struct audit_record *out, struct str *out_hash)
+{
+    out->seq = row_i64(q);
+    out->at = row_i64(q);
+    out->actor = row_text(q);
+    out->action = row_text(q);
+    out->object_type = row_text(q);
+    out->object_id = row_text(q);
+    out->request_id = row_text(q);
+    out->detail = row_text(q);
+    *out_hash = row_bytes(q);
+    out->hash = hex_encode(q->arena, *out_hash);
+}
+
+/* What is hashed: the previous hash, then the record as a JSON array. The form must never change.
+ */
+static struct sha256 chain_hash(
+    struct uuid tenant_id, struct str previous, const struct audit_record *r)
+{
+    struct buf text;
+    buf_init(&text, 1024 * 1024);
+    struct json_writer w;
+    json_writer_init(&w, &text);
+    json_write_array(&w);
+    json_write_i64(&w, r->seq);
+    json_write_i64(&w, r->at);
+    json_write_string(&w, r->actor);
+    json_write_string(&w, r->action);
+    json_write_string(&w, r->object_type);
+    json_write_string(&w, r->object_id);
+    json_write_string(&w, r->request_id);
+    json_write_string(&w, r->detail);
+    json_write_end(&w);
+    struct sha256_state *state = sha256_create();
+    sha256_add(state, (struct str){(const char *)tenant_id.bytes, sizeof tenant_id.bytes});
+    sha256_add(state, previous);
+    sha256_add(state, buf_str(&text));
+    buf_deinit(&text);
+    return sha256_finish(state);
+}
+
+static struct str actor_text(struct context *c)
+{
+    char id[UUID_TEXT_LEN];
+    switch (c->actor) {
+    case ACTOR_KEY:
+        uuid_format(c->key_id, id);
+        if (!str_is_none(c->principal))
+            return arena_printf(
+                c->arena, "key:%.*s for %.*s", UUID_TEXT_LEN, id, STR_ARG(c->principal));
+        return arena_printf(c->arena, "key:%.*s", UUID_TEXT_LEN, id);
+    case ACTOR_SYSTEM:
+        return STR("system");
+    case ACTOR_OPEN:
+        break;
+    }
+    if (!str_is_none(c->principal))
+        return arena_printf(c->arena, "open for %.*s", STR_ARG(c->principal));
+    return STR("open");
+}
+
+static enum error insert(struct context *c, const struct audit_record *r, struct sha256 hash)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AUDIT_INSERT);
+    query_i64(&q, "seq", r->seq);
+    query_i64(&q, "at", r->at);
+    query_text(&q, "actor", r->actor);
+    query_text(&q, "action", r->action);
+    query_text(&q, "object_type", r->object_type);
+    query_text(&q, "object_id", r->object_id);
+    query_text(&q, "request_id", r->request_id);
+    query_text(&q, "detail", r->detail);
+    query_bytes(&q, "hash", (struct str){(const char *)hash.bytes, sizeof hash.bytes});
+    return query_run(&q);
+}
+
+enum error audit_record(struct context *c, const char *action, const char *object_type,
+    struct uuid object_id, struct str detail)
+{
+    struct str previous = STR("");
+    int64_t seq = 0;
+    struct query q;
+    enum error e = context_lock_tenant(c);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_AUDIT_LAST);
+    while (query_next(&q)) {
+        seq = row_i64(&q);
+        previous = row_bytes(&q);
+    }
+    e = query_end(&q);
+    if (e != OK)
+        return e;
+    char id[UUID_TEXT_LEN];
+    uuid_format(object_id, id);
+    struct audit_record r = {.seq = seq + 1,
+        .at = c->now_us,
+        .actor = actor_text(c),
+        .action = str_of(action),
+        .object_type = str_of(object_type),
+        .object_id = arena_str(c->arena, (struct str){id, sizeof id}),
+        .request_id = c->request_id,
+        .detail = str_is_none(detail) ? STR("{}") : detail};
+    return insert(c, &r, chain_hash(c->tenant_id, previous, &r));
+}
+
+/* Nothing is before the first; before any other one must be a hash. */
+static enum error check_row(
+    struct context *c, const struct audit_record *r, struct str hash, struct str before)
+{
+    bool is_first = r->seq == 1, is_linked = is_first || before.len == SHA256_LEN;
+    struct sha256 found = chain_hash(c->tenant_id, is_first ? STR("") : before, r);
+    if (integrity_holds(c, hash, &found) && is_linked)
+        return OK;
+    return integrity_lost(c, "the audit record %lld, or the one before it,", (long long)r->seq);
+}
+
+enum error audit_list(struct context *c, const struct audit_filter *filter, size_t limit,
+    struct audit_record *out_records, size_t *out_count, bool *out_more)
+{
+    struct query q;
+    enum error damage = OK;
+    context_query(c, &q, &SQL_AUDIT_LIST);
+    query_i64_if(&q, "before", filter->has_before, filter->before);
+    query_text(&q, "action", filter->action);
+    query_text(&q, "object_id", filter->object_id);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    *out_count = 0;
+    *out_more = false;
+    while (damage == OK && query_next(&q)) {
+        struct str hash;
+        *out_more = *out_count == limit;
+        if (*out_more)
+            break;
+        struct audit_record *r = &out_records[(*out_count)++];
+        read_row(&q, r, &hash);
+        damage = check_row(c, r, hash, row_bytes(&q));
+    }
+    enum error e = query_end(&q);
+    return e == OK ? damage : e;
+}
+
+/* Checks one page of records; its memory goes with `page`. */
+static enum error verify_page(struct context *c, struct arena *page, int64_t *after,
+    struct sha256 *previous, struct audit_verdict *verdict, bool *out_more)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_AUDIT_WALK, page);
+    query_uuid(&q, "tenant_id", c->tenant_id);
+    query_i64(&q, "after", *after);
+    query_i64(&q, "limit", WALK_PAGE);
+    *out_more = false;
+    while (verdict->intact && query_next(&q)) {
+        struct audit_record r;
+        struct str stored;
+        read_row(&q, &r, &stored);
+        struct str before = {(const char *)previous->bytes, *after == 0 ? 0 : SHA256_LEN};
+        struct sha256 expected = chain_hash(c->tenant_id, before, &r);
+        verdict->intact = r.seq == *after + 1 && integrity_holds(c, stored, &expected);
+        if (!verdict->intact) {
+            verdict->first_broken = r.seq == *after + 1 ? r.seq : *after + 1;
+            break;
+        }
+        *after = r.seq;
+        *previous = expected;
+        verdict->records++;
+        *out_more = true;
+    }
+    return query_end(&q);
+}
+
+enum error audit_verify(struct context *c, struct audit_verdict *out_verdict)
+{
+    struct sha256 previous = {{0}};
+    int64_t after = 0;
+    bool more = true;
+    enum error e = OK;
+    *out_verdict = (struct audit_verdict){.intact = true};
+    while (e == OK && more && out_verdict->intact) {
+        struct arena page;
+        arena_init(&page, SIZE_MAX);
+        e = verify_page(c, &page, &after, &previous, out_verdict, &more);
+        arena_deinit(&page);
+    }
+    struct str head = {(const char *)previous.bytes, after == 0 ? 0 : SHA256_LEN};
+    out_verdict->head = hex_encode(c->arena, head);
+    return e;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The audit log: administrative, security-relevant and destructive actions, one chain a tenant.
+ * Each record's hash is SHA-256 over the hash before it and the record itself, so a record that was
+ * changed, removed or put in between shows. A cut tail shows to whoever noted an earlier head.
+ */
+#ifndef MODEL_TENANCY_AUDIT_H
+#define MODEL_TENANCY_AUDIT_H
+
+#include "base/hash.h"
+#include "model/context.h"
+
+struct audit_record {
+    int64_t seq;
+    int64_t at;
+    struct str actor; /* "key:<id>", "open" or "system"; "key:<id> for user:alice" */
+    struct str action;
+    struct str object_type;
+    struct str object_id;
+    struct str request_id;
+    struct str detail; /* compact JSON */
+    struct str hash;   /* hexadecimal */
+};
+
+/* Appends to the chain of the context's tenant. `detail` is compact JSON; STR_NONE is {}. */
+MUST_CHECK enum error audit_record(struct context *c, const char *action, const char *object_type,
+    struct uuid object_id, struct str detail);
+
+struct audit_filter {
+    bool has_before;
+    int64_t before;
+    struct str action;
+    struct str object_id;
+};
+/* Newest first; out_more: there are older ones. Each was found to be what was recorded: one that is
+ * not makes it ERR_DAMAGED, and nothing is shown. */
+MUST_CHECK enum error audit_list(struct context *c, const struct audit_filter *filter, size_t limit,
+    struct audit_record *out_records, size_t *out_count, bool *out_more);
+
+struct audit_verdict {
+    int64_t records; /* that were checked */
+    bool intact;
+    int64_t first_broken; /* seq, when not intact */
+    struct str head;      /* hash of the last record, hexadecimal */
+};
+/* Recomputes the tenant's whole chain. */
+MUST_CHECK enum error audit_verify(struct context *c, struct audit_verdict *out_verdict);
+
+#endif

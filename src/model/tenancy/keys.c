@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/tenancy/keys.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/json/json.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+#include "model/threads/events.h"
+#include "model/threads/participants.h"
+
+enum { SECRET_RANDOM_BYTES = 32, SECRET_BYTES = 16 + 16 + SECRET_RANDOM_BYTES };
+
+static const struct str SECRET_PREFIX = {"cairn_", 6};
+
+static struct str encode_scopes(struct arena *arena, const struct str_list *scopes)
+{
+    struct json_text text;
+    json_text_init(&text, 4096);
+    json_write_array(&text.w);
+    for (size_t i = 0; i < scopes->count; i++)
+        json_write_string(&text.w, scopes->items[i]);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+static struct str_list decode_scopes(struct arena *arena, struct str text)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    struct str_list scopes = {0};
+    if (!json_parse(arena, text, &doc, &unused))
+        return scopes;
+    scopes.items = ARENA_ARRAY(arena, struct str, json_count(json_root(&doc)));
+    struct json_iter it = json_iter(json_root(&doc));
+    struct json item;
+    while (json_next(&it, NULL, &item))
+        scopes.items[scopes.count++] = json_string(arena, item);
+    return scopes;
+}
+
+static void read_row(struct query *q, struct api_key *out)
+{
+    *out = (struct api_key){.secret = STR_NONE};
+    out->id = row_uuid(q);
+    out->name = row_text(q);
+    out->scopes = decode_scopes(q->arena, row_text(q));
+    out->has_rate_limit = row_i64_if(q, &out->rate_limit_per_minute);
+    out->has_expires_at = row_i64_if(q, &out->expires_at);
+    out->is_revoked = row_i64_if(q, &out->revoked_at);
+    out->created_at = row_i64(q);
+    out->principal = row_text(q);
+}
+
+static struct str make_secret(struct arena *arena, struct uuid tenant_id, struct uuid key_id)
+{
+    char bytes[SECRET_BYTES];
+    memcpy(bytes, tenant_id.bytes, 16);
+    memcpy(bytes + 16, key_id.bytes, 16);
+    random_bytes(bytes + 32, SECRET_RANDOM_BYTES);
+    struct str text = base64url_encode(arena, (struct str){bytes, sizeof bytes});
+    return arena_printf(arena, "%.*s%.*s", STR_ARG(SECRET_PREFIX), STR_ARG(text));
+}
+
+static bool parse_secret(
+    struct arena *arena, struct str secret, struct uuid *out_tenant_id, struct uuid *out_key_id)
+{
+    struct str bytes;
+    if (!str_starts_with(secret, SECRET_PREFIX) || secret.len > 128)
+        return false;
+    if (!base64url_decode(arena, str_slice(secret, SECRET_PREFIX.len, secret.len), &bytes))
+        return false;
+    if (bytes.len != SECRET_BYTES)
+        return false;
+    memcpy(out_tenant_id->bytes, bytes.ptr, 16);
+    memcpy(out_key_id->bytes, bytes.ptr + 16, 16);
+    return true;
+}
+
+static unsigned scope_bits(const struct str_list *scopes)
+{
+    unsigned bits = 0;
+    for (size_t i = 0; i < scopes->count; i++)
+        for (unsigned bit = 0; bit < SCOPE_COUNT; bit++)
+            if (str_eq(scopes->items[i], str_of(scope_names[bit])))
+                bits |= 1u << bit;
+    return bits;
+}
+
+/* --- Who may make and revoke which ---------------------------------------------------------- */
+
+static enum error check_scopes(struct context *c, struct uuid tenant_id, const struct api_key *key)
+{
+    for (size_t i = 0; i < key->scopes.count; i++) {
+        bool is_operator = str_eq(key->scopes.items[i], STR("operator"));
+        if (is_operator && !uuid_eq(tenant_id, DEFAULT_TENANT_ID))
+            return problem_fault(c->problem, arena_printf(c->arena, "/scopes/%zu", i),
+                "only keys of the default tenant may hold the scope operator");
+        if (is_operator && !(c->scopes & SCOPE_OPERATOR))
+            return problem_set(
+                c->problem, ERR_FORBIDDEN, "a key cannot give a scope that it lacks: operator");
+    }
+    if (key->has_expires_at && key->expires_at <= c->now_us)
+        return problem_fault(c->problem, STR("/expires_at"), "must be in the future");
+    return OK;
+}
+
+/* Who acts for one principal manages neither keys nor tenants. */
+static enum error check_principal(struct context *c, const struct api_key *key)
+{
+    static const struct str whole[] = {{"admin", 5}, {"operator", 8}};
+    if (str_is_none(key->principal))
+        return OK;
+    for (size_t i = 0; i < key->scopes.count; i++)
+        for (size_t k = 0; k < COUNT_OF(whole); k++)
+            if (str_eq(key->scopes.items[i], whole[k]))
+                return problem_fault(c->problem, arena_printf(c->arena, "/scopes/%zu", i),
+                    "a key that acts for a principal cannot hold %.*s", STR_ARG(whole[k]));
+    return principal_check(c, key->principal, STR("/principal"));
+}
+
+/* Whoever acts without a key may do so while there is none. Another node may have made the first
+ * one meanwhile: then this job runs again, and needs a key. */
+static enum error check_still_open(struct context *c)
+{
+    bool any = false;
+    if (!tx_is_shared(c->tx))
+        return OK;
+    enum error e = context_lock_tenant(c);
+    tx_drop_memo(c->tx); /* what was read before the lock */
+    if (e == OK)
+        e = key_any(c, &any);
+    return e == OK && any ? tx_run_again(c->tx) : e;
+}
+
+/* The first key ends open mode: after a weak or a passing one, nobody could ever make another. */
+static enum error check_first(struct context *c, const struct api_key *key)
+{
+    if (c->actor != ACTOR_OPEN)
+        return OK;
+    enum error e = check_still_open(c);
+    if (e != OK)
+        return e;
+    if (!(scope_bits(&key->scopes) & SCOPE_OPERATOR))
+        return problem_fault(c->problem, STR("/scopes"),
+            "of the first key must hold operator: it has to make the others");
+    if (key->has_expires_at)
+        return problem_fault(c->problem, STR("/expires_at"),
+            "cannot be given for the first key: it has to make the others");
+    return OK;
+}
+
+static enum error another_holds(
+    struct context *c, struct uuid except, unsigned scope, bool *out_holds)
+{
+    struct query q;
+    context_query(c, &q, &SQL_KEY_LASTING_SCOPES);
+    query_uuid(&q, "except", except);
+    *out_holds = false;
+    while (!*out_holds && query_next(&q)) {
+        struct str_list scopes = decode_scopes(c->arena, row_text(&q));
+        *out_holds = (scopes_effective(scope_bits(&scopes)) & scope) != 0;
+    }
+    return query_end(&q);
+}
+
+static enum error check_revocable(struct context *c, const struct api_key *key)
+{
+    unsigned scopes = scope_bits(&key->scopes) & (SCOPE_OPERATOR | SCOPE_ADMIN);
+    if ((scopes & SCOPE_OPERATOR) && !(c->scopes & SCOPE_OPERATOR))
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "a key cannot revoke one that holds a scope that it lacks: operator");
+    if (scopes == 0)
+        return OK;
+    enum scope scope = scopes & SCOPE_OPERATOR ? SCOPE_OPERATOR : SCOPE_ADMIN;
+    bool holds;
+    enum error e = another_holds(c, key->id, scope, &holds);
+    if (e != OK || holds)
+        return e;
+    return problem_set(c->problem, ERR_CONFLICT,
+        "it is the last key without an expiry that holds %s: make another first",
+        scope_name(scope));
+}
+
+/* --- Create, read, revoke ------------------------------------------------------------------- */
+
+static struct str describe(struct arena *arena, const struct api_key *key)
+{
+    struct json_text text;
+    json_text_init(&text, 64 * 1024);
+    json_write_object(&text.w);
+    json_write_key(&text.w, STR("name"));
+    json_write_string(&text.w, key->name);
+    json_write_key(&text.w, STR("scopes"));
+    json_write_raw(&text.w, encode_scopes(arena, &key->scopes));
+    if (!str_is_none(key->principal)) {
+        json_write_key(&text.w, STR("principal"));
+        json_write_string(&text.w, key->principal);
+    }
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+static enum error insert(struct context *c, struct uuid tenant_id, const struct api_key *key)
+{
+    struct context theirs = *c;
+    struct sha256 hash = sha256_of(key->secret);
+    struct query q;
+    context_enter(&theirs, tenant_id);
+    context_query(&theirs, &q, &SQL_KEY_INSERT);
+    query_uuid(&q, "id", key->id);
+    query_text(&q, "name", key->name);
+    query_bytes(&q, "secret_hash", (struct str){(const char *)hash.bytes, sizeof hash.bytes});
+    query_text(&q, "scopes", encode_scopes(c->arena, &key->scopes));
+    query_i64_if(&q, "rate_limit_per_minute", key->has_rate_limit, key->rate_limit_per_minute);
+    query_i64_if(&q, "expires_at", key->has_expires_at, key->expires_at);
+    query_i64(&q, "now", c->now_us);
+    query_text(&q, "principal", key->principal);
+    enum error e = query_run(&q);
+    context_enter(c, c->tenant_id);
+    return e;
+}
+
+enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *key)
+{
+    enum error e = check_scopes(c, tenant_id, key);
+    if (e == OK)
+        e = check_principal(c, key);
+    if (e == OK)
+        e = check_first(c, key);
+    if (e != OK)
+        return e;
+    key->id = uuid_v7();
+    key->secret = make_secret(c->arena, tenant_id, key->id);
+    key->created_at = c->now_us;
+    e = insert(c, tenant_id, key);
+    tx_drop_memo(c->tx);
+    /* Whoever listened without a key had the right to while there was none. */
+    if (e == OK && c->actor == ACTOR_OPEN)
+        event_publish_access_ended(c, tenant_id, UUID_NIL);
+    return e == OK ? audit_record(c, "key.created", "key", key->id, describe(c->arena, key)) : e;
+}
+
+enum error key_get(struct context *c, struct uuid id, struct api_key *out_key)
+{
+    struct query q;
+    context_query(c, &q, &SQL_KEY_GET);
+    query_uuid(&q, "id", id);
+    bool found = query_next(&q);
+    if (found)
+        read_row(&q, out_key);
+    enum error e = query_end(&q);
+    return e == OK && !found ? context_not_found(c, "key", id) : e;
+}
+
+enum error key_list(struct context *c, bool has_before, struct uuid before, size_t limit,
+    struct api_key *out_keys, size_t *out_count)
+{
+    struct query q;
+    context_query(c, &q, &SQL_KEY_LIST);
+    query_uuid_if(&q, "before", has_before, before);
+    query_i64(&q, "limit", (int64_t)limit);
+    *out_count = 0;
+    while (query_next(&q))
+        read_row(&q, &out_keys[(*out_count)++]);
+    return query_end(&q);
+}
+
+enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key)
+{
+    struct api_key key;
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = key_get(c, id, &key);
+    if (e == OK && !key.is_revoked)
+        e = check_revocable(c, &key);
+    if (e != OK)
+        return e;
+    if (key.is_revoked) {
+        *out_key = key;
+        return OK;
+    }
+    struct query q;
+    context_query(c, &q, &SQL_KEY_REVOKE);
+    query_uuid(&q, "id", id);
+    /* The other nodes look for what was revoked lately, by the clock that all have (tail.c). */
+    query_i64(&q, "now", tx_is_shared(c->tx) ? c->lease_now_us : c->now_us);
+    e = query_run(&q);
+    tx_drop_memo(c->tx);
+    if (e == OK)
+        e = audit_record(c, "key.revoked", "key", id, describe(c->arena, &key));
+    if (e != OK)
+        return e;
+    event_publish_access_ended(c, c->tenant_id, id);
+    return key_get(c, id, out_key);
+}
+
+/* --- Who is it? ----------------------------------------------------------------------------- */
+
+/* The keys that this transaction has looked at: most jobs of a batch come with the same one. */
+enum { MEMO_KEYS = 16 };
+
+struct key_memo {
+    struct arena arena;
+    bool has_any;
+    bool any;
+    size_t count;
+    struct {
+        struct uuid tenant_id;
+        struct uuid id;
+        struct str hash; /* STR_NONE: there is no such key */
+        struct api_key key;
+    } keys[MEMO_KEYS];
+};
+
+void key_memo_free(void *memo)
+{
+    struct key_memo *m = memo;
+    arena_deinit(&m->arena);
+    mem_free(m);
+}
+
+static struct key_memo *memo_of(struct context *c)
+{
+    void **memo = tx_memo(c->tx);
+    if (*memo == NULL) {
+        struct key_memo *m = MEM_NEW(struct key_memo);
+        arena_init(&m->arena, SIZE_MAX);
+        *memo = m;
+    }
+    return *memo;
+}
+
+enum error key_any(struct context *c, bool *out_any)
+{
+    struct key_memo *m = memo_of(c);
+    if (!m->has_any) {
+        struct query q;
+        context_enter_system(c);
+        query_begin(&q, c->tx, &SQL_KEY_ANY, c->arena);
+        m->any = query_next(&q);
+        enum error e = query_end(&q);
+        context_enter(c, c->tenant_id);
+        if (e != OK)
+            return e;
+        m->has_any = true;
+    }
+    *out_any = m->any;
+    return OK;
+}
+
+/* The stored hash of the context's key, and the rest of it. */
+static enum error find_secret(struct context *c, struct str *out_hash, struct api_key *out_key)
+{
+    struct key_memo *m = memo_of(c);
+    size_t i = 0;
+    while (i < m->count &&
+           !(uuid_eq(m->keys[i].id, c->key_id) && uuid_eq(m->keys[i].tenant_id, c->tenant_id)))
+        i++;
+    if (i == m->count) {
+        struct query q;
+        if (i == MEMO_KEYS)
+            i = m->count = 0;
+        m->keys[i].tenant_id = c->tenant_id;
+        m->keys[i].id = c->key_id;
+        m->keys[i].hash = STR_NONE;
+        query_begin(&q, c->tx, &SQL_KEY_SECRET, &m->arena);
+        query_uuid(&q, "tenant_id", c->tenant_id);
+        query_uuid(&q, "id", c->key_id);
+        if (query_next(&q)) {
+            m->keys[i].hash = row_bytes(&q);
+            read_row(&q, &m->keys[i].key);
+        }
+        enum error e = query_end(&q);
+        if (e != OK)
+            return e;
+        m->count = i + 1;
+    }
+    *out_hash = m->keys[i].hash;
+    *out_key = m->keys[i].key;
+    return OK;
+}
+
+static enum error judge(struct context *c, const struct api_key *key)
+{
+    if (key->is_revoked)
+        return problem_set(c->problem, ERR_UNAUTHENTICATED, "the API key was revoked");
+    if (key->has_expires_at && key->expires_at <= c->now_us)
+        return problem_set(c->problem, ERR_KEY_EXPIRED, "the API key has expired");
+    c->actor = ACTOR_KEY;
+    c->scopes = scopes_effective(scope_bits(&key->scopes));
+    c->principal = arena_str(c->arena, key->principal);
+    return OK;
+}
+
+enum error key_authenticate(
+    struct context *c, struct str secret, struct api_key *out_key, bool *out_known)
+{
+    struct str stored = STR_NONE;
+    struct uuid tenant_id;
+    *out_known = false;
+    if (parse_secret(c->arena, secret, &tenant_id, &c->key_id)) {
+        context_enter(c, tenant_id);
+        enum error e = find_secret(c, &stored, out_key);
+        if (e != OK)
+            return e;
+    }
+    struct sha256 hash = sha256_of(secret);
+    *out_known = stored.len == SHA256_LEN;
+    if (*out_known && bytes_eq_secret(stored.ptr, hash.bytes, SHA256_LEN))
+        return judge(c, out_key);
+    return problem_set(c->problem, ERR_UNAUTHENTICATED, "the API key is not known");
+}

@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, id uuid, except uuid, before uuid, name text, secret_hash bytes
+-- types: scopes json, rate_limit_per_minute int, expires_at int, now int, limit int, tenants json
+-- types: since int, principal text
+
+-- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
+-- define key_columns: id, name, scopes, rate_limit_per_minute, expires_at, revoked_at, created_at,
+--   | principal
+
+-- name: key_insert
+INSERT INTO api_keys (tenant_id, id, name, secret_hash, scopes, rate_limit_per_minute, expires_at,
+    created_at, principal)
+VALUES (:tenant_id, :id, :name, :secret_hash, :scopes, :rate_limit_per_minute, :expires_at, :now,
+    :principal);
+
+-- name: key_get
+SELECT {{key_columns}} FROM api_keys WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: key_secret
+SELECT secret_hash, {{key_columns}} FROM api_keys WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: key_list
+SELECT {{key_columns}} FROM api_keys
+WHERE tenant_id = :tenant_id AND id < {{before}}
+ORDER BY id DESC LIMIT :limit;
+
+-- name: key_revoke
+UPDATE api_keys SET revoked_at = :now
+WHERE tenant_id = :tenant_id AND id = :id AND revoked_at IS NULL;
+
+-- The scopes of every other key that stays.
+-- name: key_lasting_scopes
+SELECT scopes FROM api_keys
+WHERE tenant_id = :tenant_id AND id <> :except AND revoked_at IS NULL AND expires_at IS NULL;
+
+-- name: key_any
+SELECT 1 FROM api_keys LIMIT 1;
+
+-- name: key_revoked_since
+{{postgres:
+SELECT tenant_id, id FROM api_keys
+WHERE tenant_id = ANY (ARRAY(SELECT v::uuid FROM json_array_elements_text(:tenants) AS v))
+    AND revoked_at > :since;
+}}

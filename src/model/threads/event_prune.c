@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/statements.h"
+#include "model/threads/events.h"
+#include "model/threads/threads.h"
+
+enum error event_raise_floor(struct context *c, int64_t id)
+{
+    struct query q;
+    if (tx_is_shared(c->tx)) /* a sequence gives the ids */
+        return OK;
+    query_begin(&q, c->tx, &SQL_EVENT_RAISE_FLOOR, c->arena);
+    query_i64(&q, "id", id);
+    return query_run(&q);
+}
+
+/* On a shared store it is found from the threads. */
+static enum error mark_tenant(struct context *c, int64_t id)
+{
+    struct query q;
+    if (tx_is_shared(c->tx))
+        return OK;
+    context_query(c, &q, &SQL_EVENT_MARK_PRUNED_TENANT);
+    query_i64(&q, "id", id);
+    return query_run(&q);
+}
+
+enum error event_keep_pruned(struct context *c, struct uuid thread_id)
+{
+    struct query q;
+    if (!tx_is_shared(c->tx))
+        return OK;
+    context_query(c, &q, &SQL_EVENT_KEEP_PRUNED);
+    query_uuid(&q, "thread_id", thread_id);
+    return query_run(&q);
+}
+
+/* Notes, before the rows go, how far the thread, the tenant and the ids had come. */
+static enum error mark_pruned(
+    struct context *c, struct uuid thread_id, int64_t through, int64_t last)
+{
+    struct query q;
+    int64_t max_id;
+    context_query(c, &q, &SQL_EVENT_MAX_ID_THROUGH);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "through", through);
+    enum error e = context_number(&q, &max_id);
+    if (e == OK)
+        e = event_raise_floor(c, max_id);
+    if (e == OK)
+        e = mark_tenant(c, max_id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_EVENT_MARK_PRUNED);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "through", through);
+    query_i64(&q, "last", last);
+    query_i64(&q, "id", max_id);
+    return query_run(&q);
+}
+
+enum { GARBAGE_SLICE = 500, GARBAGE_KEPT_US = 10 * 1000 * 1000 };
+
+static enum error first_garbage(struct context *c, struct uuid thread_id, int64_t *out_first)
+{
+    struct query q;
+    bool tenant = uuid_is_nil(thread_id);
+    context_query(c, &q, tenant ? &SQL_EVENT_FIRST_ID : &SQL_EVENT_FIRST_SEQ);
+    if (!tenant)
+        query_uuid(&q, "thread_id", thread_id);
+    return context_number(&q, out_first);
+}
+
+static enum error delete_through(struct context *c, struct uuid thread_id, int64_t through)
+{
+    struct query q;
+    bool tenant = uuid_is_nil(thread_id);
+    context_query(c, &q, tenant ? &SQL_EVENT_DELETE_THROUGH_ID : &SQL_EVENT_DELETE_THROUGH);
+    if (!tenant)
+        query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "through", through);
+    return query_run(&q);
+}
+
+/* Deletes a slice of what was pruned of one thread; out_more: it was not all. */
+static enum error collect(struct context *c, struct uuid thread_id, int64_t through, bool *out_more)
+{
+    int64_t first = 0;
+    enum error e = first_garbage(c, thread_id, &first);
+    int64_t end = first > 0 ? first + GARBAGE_SLICE - 1 : through;
+    *out_more = end < through;
+    if (e == OK)
+        e = delete_through(c, thread_id, *out_more ? end : through);
+    if (e != OK || *out_more)
+        return e;
+    struct query q;
+    context_query(c, &q, &SQL_EVENT_GARBAGE_DROP);
+    query_uuid(&q, "thread_id", thread_id);
+    return query_run(&q);
+}
+
+static enum error add_garbage(struct context *c, struct uuid thread_id, int64_t through)
+{
+    struct query q;
+    context_query(c, &q, &SQL_EVENT_GARBAGE_ADD);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "through", through);
+    query_i64(&q, "lease_now", c->lease_now_us);
+    return query_run(&q);
+}
+
+/* Where one writer has told everybody of the events when it committed them, a first slice goes at
+ * once. With many nodes each has to find them first. */
+static enum error discard(struct context *c, struct uuid thread_id, int64_t through)
+{
+    bool more;
+    enum error e = add_garbage(c, thread_id, through);
+    return e == OK && !tx_is_shared(c->tx) ? collect(c, thread_id, through, &more) : e;
+}
+
+enum error event_discard_tenant(struct context *c, struct uuid tenant_id, int64_t through_id)
+{
+    struct context theirs = *c;
+    context_enter(&theirs, tenant_id);
+    enum error e = discard(&theirs, UUID_NIL, through_id);
+    context_enter(c, c->tenant_id);
+    return e;
+}
+
+enum error event_list_garbage(
+    struct context *c, size_t limit, struct event_garbage *out_garbage, size_t *out_count)
+{
+    struct query q;
+    /* With one writer at once, whatever a clock says that was put back. */
+    int64_t before = tx_is_shared(c->tx) ? c->lease_now_us - GARBAGE_KEPT_US : INT64_MAX;
+    query_begin(&q, c->tx, &SQL_EVENT_GARBAGE_LIST, c->arena);
+    query_i64(&q, "lease_now", before);
+    query_i64(&q, "limit", (int64_t)limit);
+    *out_count = 0;
+    while (query_next(&q)) {
+        struct event_garbage *garbage = &out_garbage[(*out_count)++];
+        garbage->tenant_id = row_uuid(&q);
+        garbage->thread_id = row_uuid(&q);
+    }
+    return query_end(&q);
+}
+
+enum error event_collect_garbage(struct context *c, struct uuid thread_id, bool *out_more)
+{
+    struct query q;
+    int64_t through = 0;
+    *out_more = false;
+    enum error e = context_lock_thread(c, thread_id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_EVENT_GARBAGE_GET);
+    query_uuid(&q, "thread_id", thread_id);
+    e = context_number(&q, &through);
+    return e == OK && through > 0 ? collect(c, thread_id, through, out_more) : e;
+}
+
+enum error event_prune(
+    struct context *c, struct uuid thread_id, int64_t through, int64_t *out_pruned)
+{
+    struct event_bounds bounds;
+    const struct event_filter thread = {
+        .has_thread_id = true, .thread_id = thread_id, .kind = STR_NONE};
+    enum error e = context_lock_thread(c, thread_id);
+    if (e == OK)
+        e = event_bounds(c, &thread, &bounds);
+    if (e != OK)
+        return e;
+    if (through > bounds.last)
+        through = bounds.last;
+    *out_pruned = 0;
+    if (through <= bounds.pruned)
+        return OK;
+    e = mark_pruned(c, thread_id, through, bounds.last);
+    if (e == OK)
+        e = discard(c, thread_id, through);
+    if (e == OK)
+        *out_pruned = through - bounds.pruned;
+    return e;
+}
+
+static enum error time_of(struct context *c, struct uuid thread_id, int64_t seq, int64_t *out_time)
+{
+    struct query q;
+    context_query(c, &q, &SQL_EVENT_TIME_OF);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "seq", seq);
+    return context_number(&q, out_time);
+}
+
+/* Times rise with the numbers, as far as the clocks of the nodes agree; the numbers have no gaps.
+ * So the place is found by halving. */
+enum error event_prune_older(
+    struct context *c, struct uuid thread_id, int64_t before_us, int64_t *out_pruned)
+{
+    struct thread thread = {0};
+    enum error e = thread_get_head(c, thread_id, &thread);
+    int64_t low = thread.pruned_seq, high = thread.last_seq;
+    while (e == OK && low < high) {
+        int64_t middle = low + (high - low + 1) / 2, time = 0;
+        e = time_of(c, thread_id, middle, &time);
+        if (time < before_us)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return e == OK ? event_prune(c, thread_id, low, out_pruned) : e;
+}
+
+enum error event_prune_finished(
+    struct context *c, struct uuid thread_id, int64_t keep_from, int64_t *out_pruned)
+{
+    struct thread thread;
+    struct query q;
+    int64_t first_kept = 0;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_EVENT_FIRST_SEQ_OF_UNFINISHED);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "after", thread.pruned_seq);
+    e = context_number(&q, &first_kept);
+    if (first_kept == 0 || first_kept > keep_from)
+        first_kept = keep_from;
+    return e == OK ? event_prune(c, thread_id, first_kept - 1, out_pruned) : e;
+}

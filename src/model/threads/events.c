@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/threads/events.h"
+
+#include "base/alloc.h"
+#include "base/json/json_write.h"
+#include "model/statements.h"
+#include "model/threads/threads.h"
+
+/* --- Kinds ---------------------------------------------------------------------------------- */
+
+static const struct str PLAIN_KINDS[] = {
+    {"progress", 8}, {"status", 6}, {"warning", 7}, {"error", 5}, {"final", 5}};
+
+/* Namespaces in which Cairn itself speaks. */
+static const struct str RESERVED[] = {{"cairn", 5}, {"thread", 6}, {"run", 3}, {"message", 7},
+    {"participant", 11}, {"file", 4}, {"assistant", 9}, {"conversation", 12}, {"gap", 3},
+    {"turn", 4}, {"steps", 5}, {"checkpoint", 10}, {"tool", 4}, {"resumption", 10}, {"history", 7}};
+
+static bool is_kind_byte(char b)
+{
+    return (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9') || b == '_' || b == '-';
+}
+
+/* vendor.name, in parts of lower-case letters, digits, '_' and '-'. */
+static bool is_application_kind(struct str kind)
+{
+    size_t parts = 0;
+    struct str rest = kind, part;
+    while (str_next_part(&rest, '.', &part)) {
+        if (part.len == 0)
+            return false;
+        for (size_t i = 0; i < part.len; i++)
+            if (!is_kind_byte(part.ptr[i]))
+                return false;
+        parts++;
+    }
+    return parts >= 2 && kind.len <= EVENT_KIND_MAX_BYTES;
+}
+
+bool event_kind_is_known(struct str kind)
+{
+    return event_kind_is_plain(kind) || is_application_kind(kind);
+}
+
+bool event_kind_is_plain(struct str kind)
+{
+    for (size_t i = 0; i < COUNT_OF(PLAIN_KINDS); i++)
+        if (str_eq(kind, PLAIN_KINDS[i]))
+            return true;
+    return false;
+}
+
+bool event_kind_is_reserved(struct str kind)
+{
+    struct str space = str_slice(kind, 0, str_find(kind, '.'));
+    for (size_t i = 0; i < COUNT_OF(RESERVED); i++)
+        if (str_eq(space, RESERVED[i]))
+            return true;
+    return false;
+}
+
+enum error event_check_kind(struct context *c, struct str kind, struct str pointer)
+{
+    if (event_kind_is_plain(kind))
+        return OK;
+    if (!is_application_kind(kind))
+        return problem_fault(c->problem, pointer,
+            "must be progress, status, warning, error, final, or an application kind such as "
+            "acme.tool_call (lower-case parts joined by dots, at most %d bytes)",
+            EVENT_KIND_MAX_BYTES);
+    if (event_kind_is_reserved(kind))
+        return problem_fault(c->problem, pointer, "the kinds under \"%.*s.\" are Cairn's own",
+            STR_ARG(str_slice(kind, 0, str_find(kind, '.'))));
+    return OK;
+}
+
+/* --- Append --------------------------------------------------------------------------------- */
+
+static void destroy_item(struct hub_item *item)
+{
+    mem_free(CONTAINER_OF(item, struct event_item, item));
+}
+
+static struct str pack(char **place, struct str s)
+{
+    if (str_is_none(s))
+        return s;
+    if (s.len > 0)
+        memcpy(*place, s.ptr, s.len);
+    struct str packed = {*place, s.len};
+    *place += s.len;
+    return packed;
+}
+
+struct hub_item *event_item_create(struct uuid tenant_id, const struct event *event)
+{
+    size_t size =
+        sizeof(struct event_item) + event->kind.len + event->text.len + event->payload.len;
+    struct event_item *item = mem_alloc(size);
+    hub_item_init(&item->item, tenant_id, event->thread_id, size, destroy_item);
+    item->item.is_read = true;
+    item->event = *event;
+    char *place = item->strings;
+    item->event.kind = pack(&place, event->kind);
+    item->event.text = pack(&place, event->text);
+    item->event.payload = pack(&place, event->payload);
+    return &item->item;
+}
+
+static void destroy_notice(struct hub_item *item)
+{
+    mem_free(item);
+}
+
+struct hub_item *event_access_ended_create(struct uuid tenant_id, struct uuid id)
+{
+    struct hub_item *item = MEM_NEW(struct hub_item);
+    hub_item_init(item, tenant_id, id, sizeof *item, destroy_notice);
+    item->type = ITEM_ACCESS_ENDED;
+    return item;
+}
+
+void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct uuid id)
+{
+    tx_publish(c->tx, event_access_ended_create(tenant_id, id));
+}
+
+/* What 0002_nodes.sql says of the column. */
+enum { MARK_FREES_RUN = EVENT_MARK_FREES_RUN, MARK_IS_LAST = 2, MARK_ENDS_ACCESS = 4 };
+
+static int64_t marks_of(const struct event *event)
+{
+    return (event->frees_run ? MARK_FREES_RUN : 0) | (event->is_last ? MARK_IS_LAST : 0) |
+           (event->ends_access ? MARK_ENDS_ACCESS : 0);
+}
+
+static void bind_content(struct query *q, const struct event *event)
+{
+    query_uuid_if(q, "run_id", event->has_run_id, event->run_id);
+    query_text(q, "kind", event->kind);
+    query_text(q, "text", event->text);
+    query_text(q, "payload", event->payload);
+    query_i64(q, "marks", marks_of(event));
+}
+
+static enum error insert(struct context *c, const struct event *event)
+{
+    struct query q;
+    context_query(c, &q, &SQL_EVENT_INSERT);
+    query_i64(&q, "id", event->id);
+    query_uuid(&q, "thread_id", event->thread_id);
+    query_i64(&q, "seq", event->seq);
+    query_i64(&q, "now", event->created_at);
+    bind_content(&q, event);
+    return query_run(&q);
+}
+
+static struct sequence seqs_of(struct uuid tenant_id, struct uuid thread_id)
+{
+    return (struct sequence){.load = &SQL_EVENT_LAST_SEQ, .tenant_id = tenant_id, .key = thread_id};
+}
+
+void event_forget_thread(struct context *c, struct uuid thread_id)
+{
+    const struct sequence seqs = seqs_of(c->tenant_id, thread_id);
+    tx_sequence_drop(c->tx, &seqs);
+}
+
+void event_forget_tenant(struct context *c, struct uuid tenant_id)
+{
+    const struct sequence all = seqs_of(tenant_id, UUID_NIL);
+    tx_sequence_drop(c->tx, &all);
+}
+
+static enum error append_alone(
+    struct context *c, struct uuid thread_id, struct event *events, size_t n)
+{
+    const struct sequence seqs = seqs_of(c->tenant_id, thread_id);
+    const struct sequence ids = {.load = &SQL_EVENT_LAST_ID};
+    uint64_t seq, id;
+    enum error e = tx_sequence_take(c->tx, &seqs, n, &seq);
+    if (e == ERR_NOT_FOUND)
+        return context_not_found(c, "thread", thread_id);
+    if (e == OK)
+        e = tx_sequence_take(c->tx, &ids, n, &id);
+    for (size_t i = 0; e == OK && i < n; i++) {
+        events[i].thread_id = thread_id;
+        events[i].seq = (int64_t)(seq + i);
+        events[i].id = (int64_t)(id + i);
+        events[i].created_at = c->now_us;
+        e = insert(c, &events[i]);
+        if (e == OK)
+            tx_publish(c->tx, event_item_create(c->tenant_id, &events[i]));
+    }
+    return e;
+}
+
+static void write_member(struct json_writer *w, const char *name, struct str text)
+{
+    if (str_is_none(text))
+        return;
+    json_write_key(w, str_of(name));
+    json_write_string(w, text);
+}
+
+static void write_event(struct json_writer *w, const struct event *event)
+{
+    char run_id[UUID_TEXT_LEN];
+    json_write_object(w);
+    if (event->has_run_id) {
+        uuid_format(event->run_id, run_id);
+        write_member(w, "run_id", (struct str){run_id, sizeof run_id});
+    }
+    write_member(w, "kind", event->kind);
+    write_member(w, "text", event->text);
+    if (!str_is_none(event->payload)) {
+        json_write_key(w, STR("payload"));
+        json_write_raw(w, event->payload);
+    }
+    json_write_key(w, STR("marks"));
+    json_write_i64(w, marks_of(event));
+    json_write_end(w);
+}
+
+static struct str encode_events(struct arena *arena, const struct event *events, size_t n)
+{
+    struct json_text text;
+    json_text_init(&text, SIZE_MAX);
+    json_write_array(&text.w);
+    for (size_t i = 0; i < n; i++)
+        write_event(&text.w, &events[i]);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+/* The numbers are taken by the statement itself, under the lock of the thread's row. */
+static void begin_append(
+    struct context *c, struct query *q, struct uuid thread_id, const struct event *events, size_t n)
+{
+    tx_once(c->tx, &SQL_EVENT_REGISTER);
+    tx_notify(c->tx);
+    context_query(c, q, n == 1 ? &SQL_EVENT_APPEND_ONE : &SQL_EVENT_APPEND_ALL);
+    query_uuid(q, "thread_id", thread_id);
+    query_i64(q, "now", c->now_us);
+    if (n == 1) {
+        bind_content(q, &events[0]);
+    } else {
+        query_i64(q, "count", (int64_t)n);
+        query_text(q, "events", encode_events(c->arena, events, n));
+    }
+}
+
+enum error event_append_begin(struct context *c, struct uuid thread_id, struct event *events,
+    size_t n, struct event_append *out_append)
+{
+    *out_append = (struct event_append){.thread_id = thread_id, .events = events, .n = n};
+    if (!tx_is_shared(c->tx))
+        return append_alone(c, thread_id, events, n);
+    begin_append(c, &out_append->query, thread_id, events, n);
+    query_send(&out_append->query);
+    return OK;
+}
+
+enum error event_append_end(struct context *c, struct event_append *append)
+{
+    struct query *q = &append->query;
+    size_t count = 0;
+    if (!tx_is_shared(c->tx))
+        return OK;
+    while (count < append->n && query_next(q)) {
+        struct event *event = &append->events[count++];
+        event->id = row_i64(q);
+        event->seq = row_i64(q);
+        event->thread_id = append->thread_id;
+        event->created_at = c->now_us;
+    }
+    enum error e = query_end(q);
+    return e == OK && count < append->n ? context_not_found(c, "thread", append->thread_id) : e;
+}
+
+enum error event_append(struct context *c, struct uuid thread_id, struct event *events, size_t n)
+{
+    struct event_append append;
+    enum error e = event_append_begin(c, thread_id, events, n, &append);
+    return e == OK ? event_append_end(c, &append) : e;
+}
+
+enum error event_emit(struct context *c, struct uuid thread_id, struct event *event)
+{
+    if (!tx_is_shared(c->tx))
+        return append_alone(c, thread_id, event, 1);
+    struct query q;
+    begin_append(c, &q, thread_id, event, 1);
+    return query_run(&q);
+}
+
+enum error event_take_id(struct context *c, bool *out_has, int64_t *out_id)
+{
+    const struct sequence ids = {.load = &SQL_EVENT_LAST_ID};
+    uint64_t id;
+    *out_has = !tx_is_shared(c->tx);
+    if (!*out_has) {
+        tx_once(c->tx, &SQL_EVENT_REGISTER);
+        tx_notify(c->tx);
+        return OK;
+    }
+    enum error e = tx_sequence_take(c->tx, &ids, 1, &id);
+    *out_id = e == OK ? (int64_t)id : 0;
+    return e;
+}
+
+/* No box is large enough for it, so everybody finds that something was lost. */
+void event_publish_many(struct context *c)
+{
+    struct hub_item *item = MEM_NEW(struct hub_item);
+    hub_item_init(item, c->tenant_id, UUID_NIL, HUB_ITEM_TOO_LARGE, destroy_notice);
+    item->is_read = true;
+    tx_publish(c->tx, item);
+}
+
+/* --- Read ----------------------------------------------------------------------------------- */
+
+void event_read_row(struct query *q, struct event *out)
+{
+    out->id = row_i64(q);
+    out->thread_id = row_uuid(q);
+    out->seq = row_i64(q);
+    out->has_run_id = row_uuid_if(q, &out->run_id);
+    out->kind = row_text(q);
+    out->text = row_text(q);
+    out->payload = row_text(q);
+    out->created_at = row_i64(q);
+    int64_t marks = row_i64(q);
+    out->frees_run = (marks & MARK_FREES_RUN) != 0;
+    out->is_last = (marks & MARK_IS_LAST) != 0;
+    out->ends_access = (marks & MARK_ENDS_ACCESS) != 0;
+}
+
+enum error event_horizon(struct context *c, int64_t *out_horizon)
+{
+    if (c->horizon == 0) {
+        struct query q;
+        query_begin(&q, c->tx, &SQL_EVENT_HORIZON, c->arena);
+        while (query_next(&q)) {
+            c->horizon = row_i64(&q);
+            c->last_event_id = row_i64(&q);
+            c->server_began_us = row_i64(&q);
+        }
+        enum error e = query_end(&q);
+        if (e != OK)
+            return e;
+        /* Who registers late names an id below a horizon that was answered before: what is settled
+         * stays settled, and a reader must not fall behind what the tail has passed. */
+        c->horizon = tx_settled(c->tx, c->server_began_us, c->horizon);
+        /* Each statement of a WRITE job sees what is committed when it begins. */
+        if (!tx_is_shared(c->tx))
+            tx_refresh(c->tx);
+    }
+    *out_horizon = c->horizon;
+    return OK;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+bool event_is_wanted(const struct event_filter *filter, const struct event *event)
+{
+    if (filter->has_run_id && !(event->has_run_id && uuid_eq(event->run_id, filter->run_id)))
+        return false;
+    return str_is_none(filter->kind) || str_eq(filter->kind, event->kind);
+}
+
+enum error event_scan_end(struct context *c, const struct event_filter *filter, int64_t after,
+    int64_t last, int64_t *out_end)
+{
+    bool filtered = filter->has_run_id || !str_is_none(filter->kind) ||
+                    (!filter->has_thread_id && !str_is_none(c->principal));
+    *out_end = last;
+    if (!filtered || last - after <= EVENT_SCAN_MAX)
+        return OK;
+    if (filter->has_thread_id) {
+        *out_end = after + EVENT_SCAN_MAX;
+        return OK;
+    }
+    /* Between the ids of one tenant lie those of the others. */
+    struct query q;
+    context_query(c, &q, &SQL_EVENT_SCAN_TENANT);
+    query_i64(&q, "after", after);
+    query_i64(&q, "count", EVENT_SCAN_MAX - 1);
+    while (query_next(&q))
+        *out_end = least(row_i64(&q), last);
+    return query_end(&q);
+}
+
+enum error event_list(struct context *c, const struct event_filter *filter, int64_t after,
+    size_t limit, struct event *out_events, size_t *out_count, bool *out_more)
+{
+    struct query q;
+    int64_t through = filter->through > 0 ? filter->through : INT64_MAX, horizon = INT64_MAX;
+    enum error e = filter->has_thread_id ? OK : event_horizon(c, &horizon);
+    if (e != OK)
+        return e;
+    context_query(c, &q, filter->has_thread_id ? &SQL_EVENT_LIST : &SQL_EVENT_LIST_TENANT);
+    if (filter->has_thread_id)
+        query_uuid(&q, "thread_id", filter->thread_id);
+    else
+        query_text(&q, "principal", c->principal);
+    query_i64(&q, "after", after);
+    query_i64(&q, "through", least(through, horizon));
+    query_uuid_if(&q, "run_id", filter->has_run_id, filter->run_id);
+    query_text(&q, "kind", filter->kind);
+    size_t max_bytes = filter->page_bytes > 0 ? filter->page_bytes : EVENT_PAGE_MAX_BYTES;
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", (int64_t)max_bytes);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        if (count == limit || bytes > max_bytes) {
+            *out_more = true;
+            break;
+        }
+        struct event *event = &out_events[count++];
+        event_read_row(&q, event);
+        bytes += event->text.len + event->payload.len;
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* Reads and ends a query for bounds, of which nothing past the horizon counts yet. */
+static enum error read_bounds(
+    struct query *q, int64_t horizon, struct event_bounds *out_bounds, bool *out_found)
+{
+    *out_found = query_next(q);
+    if (*out_found) {
+        out_bounds->newest = row_i64(q);
+        out_bounds->last = least(out_bounds->newest, horizon);
+        out_bounds->pruned = least(row_i64(q), horizon);
+    }
+    return query_end(q);
+}
+
+static enum error thread_bounds(
+    struct context *c, struct uuid thread_id, struct event_bounds *out_bounds)
+{
+    struct query q;
+    bool found;
+    context_query(c, &q, &SQL_EVENT_BOUNDS);
+    query_uuid(&q, "thread_id", thread_id);
+    enum error e = read_bounds(&q, INT64_MAX, out_bounds, &found);
+    return e == OK && !found ? context_not_found(c, "thread", thread_id) : e;
+}
+
+static enum error tenant_bounds(struct context *c, int64_t horizon, struct event_bounds *out_bounds)
+{
+    struct query q;
+    bool found;
+    context_query(c, &q, &SQL_EVENT_BOUNDS_TENANT);
+    enum error e = read_bounds(&q, horizon, out_bounds, &found);
+    return e == OK && !found ? context_not_found(c, "tenant", c->tenant_id) : e;
+}
+
+enum error event_bounds(
+    struct context *c, const struct event_filter *filter, struct event_bounds *out_bounds)
+{
+    if (filter->has_thread_id)
+        return thread_bounds(c, filter->thread_id, out_bounds);
+    int64_t horizon;
+    enum error e = event_horizon(c, &horizon);
+    return e == OK ? tenant_bounds(c, horizon, out_bounds) : e;
+}
+
+enum error event_seq_at_id(struct context *c, struct uuid thread_id, int64_t id, int64_t *out_seq)
+{
+    struct event_bounds bounds = {0};
+    struct thread thread;
+    struct query q;
+    int64_t seq;
+    /* What a thread shows may lie past the horizon. */
+    enum error e = tenant_bounds(c, INT64_MAX, &bounds);
+    if (e == OK)
+        e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    if (id > bounds.last)
+        return ERR_BAD_CURSOR;
+    context_query(c, &q, &SQL_EVENT_SEQ_AT_ID);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "id", id);
+    e = context_number(&q, &seq);
+    /* Whoever is at or past the last event that was pruned has missed none. */
+    if (e == OK)
+        *out_seq =
+            seq < thread.pruned_seq && id >= thread.pruned_event_id ? thread.pruned_seq : seq;
+    return e;
+}

@@ -1,0 +1,224 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- types: tenant_id uuid, thread_id uuid, run_id uuid, key uuid, id int, seq int, count int
+-- types: kind text, text text, payload json, marks int, now int, after int, through int, last int
+-- types: lease_now int, limit int, after_tenant uuid, after_id uuid, events json, tenants json
+-- types: max_bytes int, principal text
+
+-- define event_columns: id, thread_id, seq, run_id, kind, text, payload, created_at, marks
+-- define last_seq: {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
+--   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}}
+-- define not_pruned: NOT EXISTS (SELECT 1 FROM event_garbage AS g
+--   | WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
+--   | AND g.through_seq >= events.seq)
+
+-- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
+-- SQLite gives rows one by one, and is stopped. PostgreSQL answers with all of them, so it has to
+-- stop itself. What a value takes where it is stored, at most its bytes and 4, is known without
+-- reading it: that leaves few, of which the bytes are counted.
+-- define before_last: OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
+-- define page: {{postgres: SELECT * FROM (SELECT *, sum(
+--   | coalesce(octet_length(text), 0) + coalesce(octet_length(payload::text), 0)
+--   | ) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
+--   | greatest(pg_column_size(text) - 4, 0) + greatest(pg_column_size(payload) - 4, 0)
+--   | ) {{before_last}} AS stored FROM (}}
+-- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
+--   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY position}}
+
+-- The sequence of a thread: the last one taken. SQLite's one writer counts in memory.
+-- name: event_last_seq
+{{sqlite:
+SELECT {{last_seq}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :key;
+}}
+
+-- The ids of all events. The parameters are those of every sequence; there is one counter.
+-- name: event_last_id
+{{sqlite:
+SELECT max(f.id, coalesce((SELECT max(e.id) FROM events AS e), 0))
+FROM event_floor AS f WHERE f.one = 1 AND :tenant_id IS NOT NULL AND :key IS NOT NULL;
+}}
+
+-- name: event_raise_floor
+{{sqlite:
+UPDATE event_floor SET id = :id WHERE one = 1 AND id < :id;
+}}
+
+-- name: event_insert
+{{sqlite:
+INSERT INTO events (id, tenant_id, thread_id, seq, run_id, kind, text, payload, created_at, marks)
+VALUES (:id, :tenant_id, :thread_id, :seq, :run_id, :kind, :text, :payload, :now, :marks);
+}}
+
+-- Any number of events at once. The row of the thread is locked before the first id is taken, so
+-- ids rise with seq within a thread.
+-- name: event_append_all
+{{postgres:
+WITH taken AS (UPDATE threads SET last_seq = last_seq + :count
+    WHERE tenant_id = :tenant_id AND id = :thread_id RETURNING last_seq)
+INSERT INTO events (id, tenant_id, thread_id, seq, run_id, kind, text, payload, created_at, marks)
+SELECT nextval('event_ids'), :tenant_id, :thread_id, o.seq, o.run_id, o.kind, o.text, o.payload,
+    :now, o.marks
+FROM (SELECT taken.last_seq - :count + e.n AS seq, e.*
+    FROM taken, ROWS FROM (json_to_recordset(:events) AS (run_id uuid, kind text, text text,
+        payload json, marks bigint)) WITH ORDINALITY AS e (run_id, kind, text, payload, marks, n)
+    ORDER BY e.n) AS o
+RETURNING id, seq;
+}}
+
+-- name: event_append_one
+{{postgres:
+WITH taken AS (UPDATE threads SET last_seq = last_seq + 1
+    WHERE tenant_id = :tenant_id AND id = :thread_id RETURNING last_seq)
+INSERT INTO events (id, tenant_id, thread_id, seq, run_id, kind, text, payload, created_at, marks)
+SELECT nextval('event_ids'), :tenant_id, :thread_id, taken.last_seq, :run_id, :kind, :text,
+    :payload, :now, :marks
+FROM taken
+RETURNING id, seq;
+}}
+
+-- name: event_register
+{{postgres:
+SELECT event_register();
+}}
+
+-- Every id up to here is to be seen, or never will be. With one writer that holds for all of them.
+-- Then the last id that was taken, and when the server began: a crash or a failover may give ids
+-- that were taken before once more.
+-- name: event_horizon
+{{sqlite:
+SELECT 9223372036854775807, 9223372036854775807, 0;
+}}{{postgres:
+SELECT event_horizon(), CASE WHEN is_called THEN last_value ELSE last_value - 1 END,
+    (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint
+FROM event_ids;
+}}
+
+-- Events that are pruned and not yet removed are not there. Of a deleted thread its last one is.
+-- name: event_list
+{{page}}
+SELECT {{event_columns}}{{postgres: , seq AS position}} FROM events
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
+    {{sqlite: AND :max_bytes > 0}}
+    AND seq > (SELECT {{greatest}}(:after, coalesce(
+        (SELECT t.pruned_seq FROM threads AS t
+            WHERE t.tenant_id = :tenant_id AND t.id = :thread_id),
+        (SELECT g.through_seq FROM event_garbage AS g
+            WHERE g.tenant_id = :tenant_id AND g.thread_id = :thread_id), 0)))
+    AND coalesce(run_id = :run_id, :run_id IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
+ORDER BY seq LIMIT :limit {{page_end}};
+
+-- Of the whole tenant; to a principal, of the threads that it takes part in now.
+-- name: event_list_tenant
+{{page}}
+SELECT {{event_columns}}{{postgres: , id AS position}} FROM events
+WHERE tenant_id = :tenant_id AND id > :after AND id <= :through AND {{not_pruned}}
+    {{sqlite: AND :max_bytes > 0}}
+    AND (:principal IS NULL OR EXISTS (SELECT 1 FROM participants AS p
+        WHERE p.tenant_id = events.tenant_id AND p.principal = :principal
+            AND p.thread_id = events.thread_id AND p.active))
+    AND coalesce(run_id = :run_id, :run_id IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
+ORDER BY id LIMIT :limit {{page_end}};
+
+-- How far twenty thousand events of the tenant reach.
+-- name: event_scan_tenant
+SELECT id FROM events WHERE tenant_id = :tenant_id AND id > :after
+ORDER BY id LIMIT 1 OFFSET :count;
+
+-- name: event_bounds
+SELECT {{last_seq}}, t.pruned_seq
+FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :thread_id;
+
+-- define pruned_id: {{sqlite: t.pruned_event_id}}{{postgres: greatest(t.pruned_event_id,
+--   | (SELECT max(p.pruned_event_id) FROM threads AS p
+--   | WHERE p.tenant_id = t.id AND p.pruned_event_id > 0))}}
+
+-- name: event_bounds_tenant
+SELECT {{greatest}}({{pruned_id}}, coalesce((SELECT max(e.id) FROM events AS e
+        WHERE e.tenant_id = t.id), 0)), {{pruned_id}}
+FROM tenants AS t WHERE t.id = :tenant_id;
+
+-- The cursor of the Memoria stream is an event's id: the last seq of the thread at or before it.
+-- name: event_seq_at_id
+SELECT seq FROM events
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id <= :id
+ORDER BY seq DESC LIMIT 1;
+
+-- name: event_time_of
+SELECT created_at FROM events
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq = :seq;
+
+-- name: event_first_seq_of_unfinished
+SELECT e.seq FROM events AS e JOIN runs AS r ON r.tenant_id = e.tenant_id AND r.id = e.run_id
+WHERE e.tenant_id = :tenant_id AND e.thread_id = :thread_id AND e.seq > :after
+    AND r.status NOT IN ('completed', 'failed', 'cancelled')
+ORDER BY e.seq LIMIT 1;
+
+-- Ids rise with seq within a thread.
+-- name: event_max_id_through
+SELECT id FROM events
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
+ORDER BY seq DESC LIMIT 1;
+
+-- name: event_first_seq
+SELECT seq FROM events WHERE tenant_id = :tenant_id AND thread_id = :thread_id
+ORDER BY seq LIMIT 1;
+
+-- name: event_delete_through
+DELETE FROM events WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through;
+
+-- name: event_first_id
+SELECT id FROM events WHERE tenant_id = :tenant_id ORDER BY id LIMIT 1;
+
+-- name: event_delete_through_id
+DELETE FROM events WHERE tenant_id = :tenant_id AND id <= :through;
+
+-- Of one thread, up to a seq; or, under the nil id, of the whole tenant, up to an event's id.
+-- name: event_garbage_add
+INSERT INTO event_garbage (tenant_id, thread_id, through_seq, added_at)
+VALUES (:tenant_id, :thread_id, :through, :lease_now)
+ON CONFLICT (tenant_id, thread_id) DO UPDATE SET through_seq = :through, added_at = :lease_now;
+
+-- name: event_garbage_list
+SELECT tenant_id, thread_id FROM event_garbage WHERE added_at <= :lease_now
+ORDER BY added_at LIMIT :limit;
+
+-- name: event_garbage_get
+SELECT through_seq FROM event_garbage WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
+
+-- name: event_garbage_drop
+DELETE FROM event_garbage WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
+
+-- name: event_mark_pruned
+UPDATE threads SET pruned_seq = {{greatest}}(pruned_seq, :through),
+    last_seq = {{greatest}}(last_seq, :last), pruned_event_id = {{greatest}}(pruned_event_id, :id)
+WHERE tenant_id = :tenant_id AND id = :thread_id;
+
+-- name: event_mark_pruned_tenant
+{{sqlite:
+UPDATE tenants SET pruned_event_id = max(pruned_event_id, :id) WHERE id = :tenant_id;
+}}
+
+-- Before the thread goes.
+-- name: event_keep_pruned
+{{postgres:
+UPDATE tenants SET pruned_event_id = greatest(pruned_event_id, (SELECT t.pruned_event_id
+    FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :thread_id))
+WHERE id = :tenant_id;
+}}
+
+-- The next threads with an age limit, and whether the first event of each is past it.
+-- name: event_prune_due
+SELECT t.tenant_id, t.id, EXISTS (SELECT 1 FROM events AS e
+    WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id AND e.seq = t.pruned_seq + 1
+        AND e.created_at < :now - t.event_max_age_s * 1000000)
+FROM threads AS t
+WHERE t.event_max_age_s IS NOT NULL AND (t.tenant_id, t.id) > (:after_tenant, :after_id)
+ORDER BY t.tenant_id, t.id LIMIT :limit;
+
+-- What was committed for the tenants that are listened to, in order.
+-- name: event_tail
+{{postgres:
+SELECT {{event_columns}}, tenant_id FROM events
+WHERE tenant_id = ANY (ARRAY(SELECT v::uuid FROM json_array_elements_text(:tenants) AS v))
+    AND id > :after AND id <= :through
+ORDER BY id;
+}}

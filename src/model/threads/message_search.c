@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Search: what a client writes becomes the language of the engine's index here, word by word, so
+ * that nothing of it is ever read as that language.
+ *
+ *   word "a phrase" begin* -not -"not this"       all of them must hold
+ *
+ * What words.h cuts into several words (foo-bar, 日本語) is a phrase. The index has a word for each
+ * tenant and thread, which begins with '#': no word of a client does.
+ */
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/words.h"
+#include "model/statements.h"
+#include "model/threads/message_parts.h"
+
+enum { MAX_MATCH_BYTES = 64 * 1024, MAX_WORDS_BYTES = 4 * 1024 * 1024, INDEXED_A_PASS = 64 };
+
+static struct str scope_word(struct context *c, char kind, struct uuid id)
+{
+    struct str hex = hex_encode(c->arena, (struct str){(const char *)id.bytes, sizeof id.bytes});
+    return arena_printf(c->arena, "#%c%.*s", kind, STR_ARG(hex));
+}
+
+/* --- The index ------------------------------------------------------------------------------ */
+
+/* SQLite's takes the words with blanks between them, PostgreSQL's a tsvector, "word:1 word:2". */
+static struct str words_of(struct context *c, const struct message *m)
+{
+    bool postgres = tx_engine(c->tx) == ENGINE_POSTGRES;
+    struct words w;
+    struct buf out;
+    buf_init(&out, MAX_WORDS_BYTES);
+    buf_append(&out, scope_word(c, 'o', c->tenant_id));
+    buf_append_byte(&out, ' ');
+    buf_append(&out, scope_word(c, 't', m->thread_id));
+    words_init(&w, m->content);
+    for (unsigned i = 1; i <= MESSAGE_WORDS_MAX && words_next(&w); i++) {
+        buf_append_byte(&out, ' ');
+        buf_append(&out, words_word(&w));
+        if (postgres)
+            buf_printf(&out, ":%u", i);
+    }
+    assert(!out.failed);
+    struct str text = arena_str(c->arena, buf_str(&out));
+    buf_deinit(&out);
+    return text;
+}
+
+enum error message_index(struct context *c, const struct message *message)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MESSAGE_WORDS_PUT);
+    query_i64(&q, "event_id", message->event_id);
+    query_uuid(&q, "thread_id", message->thread_id);
+    query_uuid(&q, "id", message->id);
+    query_text(&q, "words", words_of(c, message));
+    return query_run(&q);
+}
+
+enum error message_unindex(struct context *c, const struct message *message)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MESSAGE_WORDS_DROP);
+    query_i64(&q, "event_id", message->event_id);
+    return query_run(&q);
+}
+
+enum error message_forget_thread(struct context *c, struct uuid thread_id)
+{
+    struct query q;
+    if (tx_engine(c->tx) == ENGINE_POSTGRES)
+        return OK;
+    context_query(c, &q, &SQL_MESSAGE_WORDS_DROP_THREAD);
+    query_uuid(&q, "thread_id", thread_id);
+    return query_run(&q);
+}
+
+enum error message_forget_tenant(struct context *c, struct uuid tenant_id)
+{
+    struct query q;
+    if (tx_engine(c->tx) == ENGINE_POSTGRES)
+        return OK;
+    query_begin(&q, c->tx, &SQL_MESSAGE_WORDS_DROP_TENANT, c->arena);
+    query_uuid(&q, "tenant_id", tenant_id);
+    return query_run(&q);
+}
+
+enum error message_find_unsearchable(
+    struct context *c, bool *out_found, struct uuid *out_tenant, struct uuid *out_thread)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_MESSAGE_FIRST_UNSEARCHABLE, c->arena);
+    *out_found = query_next(&q);
+    if (*out_found) {
+        *out_tenant = row_uuid(&q);
+        *out_thread = row_uuid(&q);
+    }
+    return query_end(&q);
+}
+
+static enum error set_searchable(struct context *c, const struct message *message)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MESSAGE_SET_SEARCHABLE);
+    query_uuid(&q, "id", message->id);
+    enum error e = query_run(&q);
+    return e == OK && !message->has_deleted_at ? message_index(c, message) : e;
+}
+
+enum error message_make_searchable(struct context *c, struct uuid thread_id, bool *out_more)
+{
+    struct message *messages = ARENA_ARRAY(c->arena, struct message, INDEXED_A_PASS);
+    size_t n = 0;
+    struct query q;
+    enum error e = context_lock_thread(c, thread_id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_MESSAGE_LIST_UNSEARCHABLE);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "limit", INDEXED_A_PASS);
+    while (n < INDEXED_A_PASS && query_next(&q))
+        message_read_row(&q, &messages[n++]);
+    e = query_end(&q);
+    for (size_t i = 0; e == OK && i < n; i++)
+        e = set_searchable(c, &messages[i]);
+    *out_more = n == INDEXED_A_PASS;
+    return e;
+}
+
+/* --- What the client asks for --------------------------------------------------------------- */
+
+struct term {
+    struct str text;
+    bool phrase;
+    bool prefix;
+    bool negated;
+};
+
+struct search {
+    struct context *c;
+    struct term terms[MESSAGE_SEARCH_TERMS_MAX];
+    size_t n;
+};
+
+static enum error refuse(struct search *s, const char *rule)
+{
+    return problem_fault(s->c->problem, STR("q"), "%s", rule);
+}
+
+static bool is_blank(char b)
+{
+    return b == ' ' || b == '\t' || b == '\n' || b == '\r';
+}
+
+/* A term from the front of `text`, which does not begin with a blank. */
+static enum error read_term(struct search *s, struct str *text, struct term *term)
+{
+    size_t end = 0;
+    *term = (struct term){.negated = text->ptr[0] == '-'};
+    if (term->negated)
+        *text = str_slice(*text, 1, text->len);
+    term->phrase = text->len > 0 && text->ptr[0] == '"';
+    if (term->phrase) {
+        *text = str_slice(*text, 1, text->len);
+        end = str_find(*text, '"');
+        if (end == text->len)
+            return refuse(s, "has a quote that does not end");
+    } else {
+        while (end < text->len && !is_blank(text->ptr[end]) && text->ptr[end] != '"')
+            end++;
+    }
+    term->text = str_slice(*text, 0, end);
+    *text = str_slice(*text, end + term->phrase, text->len);
+    if (!term->phrase && str_ends_with(term->text, STR("*"))) {
+        term->prefix = true;
+        term->text = str_slice(term->text, 0, term->text.len - 1);
+    }
+    return OK;
+}
+
+/* A term without a letter or a digit (+, &, an emoji) is found nowhere and says nothing. */
+static bool has_word(const struct term *term)
+{
+    struct words w;
+    words_init(&w, term->text);
+    return words_next(&w);
+}
+
+static enum error check_term(struct search *s, const struct term *term)
+{
+    struct words w;
+    size_t last = 0;
+    words_init(&w, term->text);
+    while (words_next(&w))
+        last = w.len;
+    if (term->prefix && last < 2)
+        return refuse(s, "must have at least two letters before a *");
+    return OK;
+}
+
+static enum error parse(struct search *s, struct str text)
+{
+    bool wanted = false;
+    enum error e = OK;
+    while (e == OK && text.len > 0) {
+        if (is_blank(text.ptr[0])) {
+            text = str_slice(text, 1, text.len);
+            continue;
+        }
+        struct term term;
+        e = read_term(s, &text, &term);
+        if (e != OK || !has_word(&term))
+            continue;
+        if (s->n == MESSAGE_SEARCH_TERMS_MAX)
+            return problem_fault(
+                s->c->problem, STR("q"), "must have at most %d terms", MESSAGE_SEARCH_TERMS_MAX);
+        e = check_term(s, &term);
+        s->terms[s->n++] = term;
+        wanted = wanted || !term.negated;
+    }
+    if (e == OK && !wanted)
+        return refuse(s, s->n == 0 ? "must have a word to look for, with a letter or a digit"
+                                   : "must have a word to look for, besides those that must not "
+                                     "be there");
+    return e;
+}
+
+/* FTS5: "one two" *, each part a string in quotes, of which no word has one. */
+static void write_fts(struct buf *out, const struct term *term)
+{
+    struct words w;
+    words_init(&w, term->text);
+    buf_append_byte(out, '"');
+    for (bool first = true; words_next(&w); first = false)
+        buf_printf(out, "%s%.*s", first ? "" : " ", STR_ARG(words_word(&w)));
+    buf_append(out, term->prefix ? STR("\" *") : STR("\""));
+}
+
+/* tsquery: ('one' <-> 'two':*) */
+static void write_tsquery(struct buf *out, const struct term *term)
+{
+    struct words w;
+    words_init(&w, term->text);
+    buf_append_byte(out, '(');
+    for (bool first = true; words_next(&w); first = false)
+        buf_printf(out, "%s'%.*s'", first ? "" : " <-> ", STR_ARG(words_word(&w)));
+    buf_append(out, term->prefix ? STR(":*)") : STR(")"));
+}
+
+static struct str match_of(struct search *s, struct str scope)
+{
+    bool postgres = tx_engine(s->c->tx) == ENGINE_POSTGRES;
+    struct buf out;
+    buf_init(&out, MAX_MATCH_BYTES);
+    buf_printf(&out, postgres ? "'%.*s'" : "(\"%.*s\"", STR_ARG(scope));
+    for (int negated = 0; negated < 2; negated++) {
+        for (size_t i = 0; i < s->n; i++) {
+            if (s->terms[i].negated != negated)
+                continue;
+            if (postgres) {
+                buf_append(&out, negated ? STR(" & !") : STR(" & "));
+                write_tsquery(&out, &s->terms[i]);
+            } else {
+                buf_append(&out, negated ? STR(" NOT ") : STR(" AND "));
+                write_fts(&out, &s->terms[i]);
+            }
+        }
+        if (!postgres && !negated)
+            buf_append_byte(&out, ')');
+    }
+    assert(!out.failed);
+    struct str text = arena_str(s->c->arena, buf_str(&out));
+    buf_deinit(&out);
+    return text;
+}
+
+/* --- Snippets ------------------------------------------------------------------------------- */
+
+static bool is_hit(const struct search *s, struct str word)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct term *term = &s->terms[i];
+        struct words w;
+        words_init(&w, term->text);
+        while (!term->negated && words_next(&w)) {
+            struct str wanted = words_word(&w);
+            if (str_eq(wanted, word) || (term->prefix && str_starts_with(word, wanted)))
+                return true;
+        }
+    }
+    return false;
+}
+
+static size_t character_start(struct str text, size_t at)
+{
+    while (at > 0 && at < text.len && ((unsigned char)text.ptr[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+/* What stands around the first word that was looked for. */
+static struct str snippet_of(const struct search *s, struct str content)
+{
+    struct words w;
+    size_t hit = 0;
+    words_init(&w, content);
+    for (unsigned i = 0; i < MESSAGE_WORDS_MAX && words_next(&w); i++) {
+        if (is_hit(s, words_word(&w))) {
+            hit = w.start;
+            break;
+        }
+    }
+    size_t start = hit > MESSAGE_SNIPPET_BYTES / 4 ? hit - MESSAGE_SNIPPET_BYTES / 4 : 0;
+    start = character_start(content, start);
+    size_t end = start + MESSAGE_SNIPPET_BYTES;
+    struct str part =
+        str_slice(content, start, end < content.len ? character_start(content, end) : content.len);
+    return arena_printf(s->c->arena, "%s%.*s%s", start > 0 ? "…" : "", STR_ARG(part),
+        start + part.len < content.len ? "…" : "");
+}
+
+/* --- Search --------------------------------------------------------------------------------- */
+
+enum error message_search(struct context *c, const struct message_search *search, size_t limit,
+    struct message *out_messages, size_t *out_count, bool *out_more)
+{
+    struct search *s = ARENA_NEW(c->arena, struct search);
+    struct query q;
+    size_t count = 0, bytes = 0;
+    s->c = c;
+    enum error e = parse(s, search->text);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_MESSAGE_SEARCH);
+    query_text(&q, "match",
+        match_of(s, search->has_thread_id ? scope_word(c, 't', search->thread_id)
+                                          : scope_word(c, 'o', c->tenant_id)));
+    query_i64(&q, "before", search->before);
+    query_uuid_if(&q, "thread_id", search->has_thread_id, search->thread_id);
+    query_text(&q, "principal", c->principal);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        struct message *m = &out_messages[count++];
+        message_read_row(&q, m);
+        m->snippet = snippet_of(s, m->content);
+        bytes += m->content.len + m->metadata.len + m->filenames.len;
+    }
+    *out_count = count;
+    return query_end(&q);
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/threads/messages.h"
+
+#include "base/json/json_write.h"
+#include "model/files/files.h"
+#include "model/statements.h"
+#include "model/threads/message_parts.h"
+#include "model/threads/participants.h"
+
+const char *const message_types[] = {
+    "chat", "command", "command-response", "log", "note", "notice", NULL};
+
+/* --- Read ----------------------------------------------------------------------------------- */
+
+void message_read_row(struct query *q, struct message *out)
+{
+    *out = (struct message){0};
+    out->id = row_uuid(q);
+    out->thread_id = row_uuid(q);
+    out->seq = row_i64(q);
+    out->event_id = row_i64(q);
+    out->has_sender_id = row_uuid_if(q, &out->sender_id);
+    out->sender_role = row_text(q);
+    out->type = row_text(q);
+    out->content = row_text(q);
+    out->content_type = row_text(q);
+    out->metadata = row_text(q);
+    out->filenames = row_text(q);
+    out->has_run_id = row_uuid_if(q, &out->run_id);
+    out->has_responds_to = row_uuid_if(q, &out->responds_to);
+    out->has_addressed_to = row_uuid_if(q, &out->addressed_to);
+    out->command = row_text(q);
+    out->has_debug = row_bool(q);
+    out->has_deleted_at = row_i64_if(q, &out->deleted_at);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+    out->debug = row_text(q);
+}
+
+static enum error read_responses(struct context *c, struct message *message)
+{
+    struct json_text ids;
+    struct query q;
+    json_text_init(&ids, SIZE_MAX);
+    json_write_array(&ids.w);
+    context_query(c, &q, &SQL_MESSAGE_RESPONSES);
+    query_uuid(&q, "id", message->id);
+    query_i64(&q, "limit", MESSAGE_RESPONSES_MAX);
+    while (query_next(&q))
+        json_write_uuid(&ids.w, row_uuid(&q));
+    json_write_end(&ids.w);
+    message->responses = json_text_take(&ids, c->arena);
+    return query_end(&q);
+}
+
+static enum error check_thread(
+    struct context *c, struct uuid thread_id, struct event_bounds *out_bounds)
+{
+    const struct event_filter of_thread = {.has_thread_id = true, .thread_id = thread_id};
+    return event_bounds(c, &of_thread, out_bounds);
+}
+
+/* Of a thread that is not there no message is missing. */
+static enum error not_found(struct context *c, struct uuid thread_id, struct uuid id)
+{
+    struct event_bounds unused;
+    enum error e = check_thread(c, thread_id, &unused);
+    return e == OK ? context_not_found(c, "message", id) : e;
+}
+
+enum error message_get(struct context *c, struct uuid thread_id, struct uuid id, bool with_debug,
+    struct message *out_message)
+{
+    struct query q;
+    enum error e = context_lock_thread(c, thread_id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_MESSAGE_GET);
+    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, "id", id);
+    query_bool(&q, "with_debug", with_debug);
+    bool found = query_next(&q);
+    if (found)
+        message_read_row(&q, out_message);
+    e = query_end(&q);
+    if (e == OK && !found)
+        return not_found(c, thread_id, id);
+    if (e == OK)
+        message_join_debug(c, out_message);
+    return e == OK ? read_responses(c, out_message) : e;
+}
+
+static size_t size_of(const struct message *m)
+{
+    return m->content.len + m->metadata.len + m->filenames.len + m->debug.len;
+}
+
+static const struct sql_statement *list_statement(const struct message_filter *filter)
+{
+    if (filter->has_run_id)
+        return filter->newest_first ? &SQL_MESSAGE_LIST_RUN_DOWN : &SQL_MESSAGE_LIST_RUN_UP;
+    return filter->newest_first ? &SQL_MESSAGE_LIST_DOWN : &SQL_MESSAGE_LIST_UP;
+}
+
+static void bind_filter(struct query *q, const struct message_filter *filter)
+{
+    query_uuid(q, "thread_id", filter->thread_id);
+    query_i64(q, "after", filter->after);
+    query_i64(q, "before", filter->before);
+    query_text(q, "type", filter->type);
+    query_uuid_if(q, "sender_id", filter->has_sender_id, filter->sender_id);
+    if (filter->has_run_id)
+        query_uuid(q, "run_id", filter->run_id);
+    query_bool(q, "with_debug", filter->with_debug);
+    query_i64(q, "max_bytes", PAGE_MAX_BYTES);
+}
+
+/* How far a page with a filter that no index serves may look; true when that is not all. */
+static bool narrow(struct message_filter *filter)
+{
+    bool filtered = !str_is_none(filter->type) || filter->has_sender_id;
+    if (!filtered || filter->has_run_id || filter->before - filter->after <= MESSAGE_SCAN_MAX + 1)
+        return false;
+    if (filter->newest_first)
+        filter->after = filter->before - MESSAGE_SCAN_MAX - 1;
+    else
+        filter->before = filter->after + MESSAGE_SCAN_MAX + 1;
+    return true;
+}
+
+static enum error read_page(
+    struct context *c, const struct message_filter *filter, size_t limit, struct message_page *page)
+{
+    struct query q;
+    size_t bytes = 0;
+    context_query(c, &q, list_statement(filter));
+    bind_filter(&q, filter);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    while (query_next(&q)) {
+        page->more = page->count == limit || bytes > PAGE_MAX_BYTES;
+        if (page->more)
+            break;
+        struct message *message = &page->messages[page->count++];
+        message_read_row(&q, message);
+        bytes += size_of(message);
+    }
+    return query_end(&q);
+}
+
+enum error message_list(
+    struct context *c, const struct message_filter *wanted, size_t limit, struct message_page *page)
+{
+    struct message_filter filter = *wanted;
+    struct event_bounds bounds;
+    enum error e = check_thread(c, wanted->thread_id, &bounds);
+    if (e != OK)
+        return e;
+    if (filter.before > bounds.newest)
+        filter.before = bounds.newest + 1;
+    if (filter.before < 1)
+        filter.before = 1;
+    if (filter.after >= filter.before)
+        filter.after = filter.before - 1;
+    bool cut = narrow(&filter);
+    page->count = 0;
+    page->more = false;
+    e = read_page(c, &filter, limit, page);
+    page->first_seq = filter.after + 1;
+    page->last_seq = filter.before - 1;
+    if (page->more) {
+        int64_t last = page->messages[page->count - 1].seq;
+        *(filter.newest_first ? &page->first_seq : &page->last_seq) = last;
+    }
+    page->more = page->more || cut;
+    for (size_t i = 0; e == OK && i < page->count; i++)
+        message_join_debug(c, &page->messages[i]);
+    return e;
+}
+
+static enum error check_owner(struct context *c, const struct message *message, const char *what)
+{
+    struct participant self;
+    bool found;
+    if (str_is_none(c->principal))
+        return OK;
+    enum error e = participant_self(c, message->thread_id, &found, &self);
+    if (e != OK || (found && message->has_sender_id && uuid_eq(self.id, message->sender_id)))
+        return e;
+    return problem_set(c->problem, ERR_FORBIDDEN, "only its sender may %s a message", what);
+}
+
+enum error message_list_versions(struct context *c, const struct message *message, int64_t before,
+    bool with_debug, size_t limit, struct message_version *out_versions, size_t *out_count,
+    bool *out_more)
+{
+    struct query q;
+    size_t count = 0, bytes = 0;
+    enum error e = check_owner(c, message, "read the history of");
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_MESSAGE_VERSION_LIST);
+    query_uuid(&q, "id", message->id);
+    query_i64(&q, "before", before);
+    query_bool(&q, "with_debug", with_debug);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        struct message_version *v = &out_versions[count++];
+        struct message joined = {0};
+        v->version = row_i64(&q);
+        v->content = row_text(&q);
+        v->content_type = row_text(&q);
+        joined.metadata = row_text(&q);
+        v->filenames = row_text(&q);
+        v->created_at = row_i64(&q);
+        joined.debug = row_text(&q);
+        message_join_debug(c, &joined);
+        v->metadata = joined.metadata;
+        bytes += v->content.len + v->metadata.len + v->filenames.len;
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* --- Events --------------------------------------------------------------------------------- */
+
+static void write_id(struct json_writer *w, const char *name, bool has, struct uuid id)
+{
+    json_write_name(w, name);
+    if (has)
+        json_write_uuid(w, id);
+    else
+        json_write_null(w);
+}
+
+static void write_json(struct json_writer *w, const char *name, struct str text)
+{
+    json_write_name(w, name);
+    json_write_raw(w, text);
+}
+
+/* At most so many bytes of it, and no half character. */
+static struct str beginning(struct str text, size_t max)
+{
+    if (text.len <= max)
+        return text;
+    while (max > 0 && ((unsigned char)text.ptr[max] & 0xc0) == 0x80)
+        max--;
+    return str_slice(text, 0, max);
+}
+
+static void write_content(struct json_writer *w, const struct message *m)
+{
+    json_write_text_member(w, "content", beginning(m->content, MESSAGE_TOLD_MAX_BYTES));
+    if (m->content.len > MESSAGE_TOLD_MAX_BYTES) {
+        json_write_name(w, "content_truncated");
+        json_write_bool(w, true);
+    }
+    json_write_name(w, "content_bytes");
+    json_write_u64(w, m->content.len);
+    json_write_text_member(w, "content_type", m->content_type);
+    bool whole = m->metadata.len <= MESSAGE_TOLD_MAX_BYTES;
+    write_json(w, "metadata", whole ? m->metadata : STR("{}"));
+    if (!whole) {
+        json_write_name(w, "metadata_truncated");
+        json_write_bool(w, true);
+    }
+    write_json(w, "filenames", m->filenames);
+    json_write_name(w, "has_debug");
+    json_write_bool(w, m->has_debug);
+}
+
+static struct event event_of(struct context *c, const struct message *m, const char *kind)
+{
+    struct json_text payload;
+    json_text_init(&payload, SIZE_MAX);
+    struct json_writer *w = &payload.w;
+    json_write_object(w);
+    write_id(w, "message_id", true, m->id);
+    json_write_text_member(w, "type", m->type);
+    write_id(w, "sender_id", m->has_sender_id, m->sender_id);
+    json_write_text_member(w, "sender_role", m->sender_role);
+    if (!m->has_deleted_at)
+        write_content(w, m);
+    write_id(w, "responds_to", m->has_responds_to, m->responds_to);
+    if (!str_is_none(m->command) && !m->has_deleted_at) {
+        write_id(w, "addressed_to", m->has_addressed_to, m->addressed_to);
+        write_json(w, "command", m->command);
+    }
+    json_write_name(w, "version");
+    json_write_i64(w, m->version);
+    json_write_end(w);
+    return (struct event){.kind = str_of(kind),
+        .has_run_id = m->has_run_id,
+        .run_id = m->run_id,
+        .payload = json_text_take(&payload, c->arena)};
+}
+
+/* --- Create --------------------------------------------------------------------------------- */
+
+enum error message_append_begin(struct context *c, struct uuid thread_id, struct message *messages,
+    size_t n, struct str at, struct message_append *out_append)
+{
+    enum error e = context_lock_thread(c, thread_id);
+    for (size_t i = 0; e == OK && i < n; i++) {
+        struct str place =
+            str_is_none(at) ? STR("") : arena_printf(c->arena, "%.*s/%zu", STR_ARG(at), i);
+        messages[i].thread_id = thread_id;
+        e = message_check(c, &messages[i], place);
+    }
+    if (e != OK)
+        return e;
+    struct event *events = ARENA_ARRAY(c->arena, struct event, n);
+    for (size_t i = 0; i < n; i++) {
+        messages[i].id = uuid_v7();
+        messages[i].version = 1;
+        messages[i].created_at = messages[i].updated_at = c->now_us;
+        events[i] = event_of(c, &messages[i], "message.created");
+    }
+    *out_append = (struct message_append){.thread_id = thread_id, .messages = messages, .n = n};
+    return event_append_begin(c, thread_id, events, n, &out_append->events);
+}
+
+static enum error put_debug(struct context *c, const struct message *m)
+{
+    struct query q;
+    context_query(c, &q, m->has_debug ? &SQL_MESSAGE_DEBUG_PUT : &SQL_MESSAGE_DEBUG_DROP);
+    query_uuid(&q, "id", m->id);
+    if (m->has_debug)
+        query_text(&q, "debug", m->debug);
+    return query_run(&q);
+}
+
+static enum error insert(struct context *c, const struct message *m)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MESSAGE_INSERT);
+    query_i64(&q, "event_id", m->event_id);
+    query_uuid(&q, "thread_id", m->thread_id);
+    query_i64(&q, "seq", m->seq);
+    query_uuid(&q, "id", m->id);
+    query_uuid_if(&q, "sender_id", m->has_sender_id, m->sender_id);
+    query_text(&q, "sender_role", m->sender_role);
+    query_text(&q, "type", m->type);
+    query_text(&q, "content", m->content);
+    query_text(&q, "content_type", m->content_type);
+    query_text(&q, "metadata", m->metadata);
+    query_text(&q, "filenames", m->filenames);
+    query_uuid_if(&q, "run_id", m->has_run_id, m->run_id);
+    query_uuid_if(&q, "responds_to", m->has_responds_to, m->responds_to);
+    query_uuid_if(&q, "addressed_to", m->has_addressed_to, m->addressed_to);
+    query_text(&q, "command", m->command);
+    query_bool(&q, "has_debug", m->has_debug);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    if (e == OK && m->has_debug)
+        e = put_debug(c, m);
+    return e == OK ? message_index(c, m) : e;
+}
+
+enum error message_append_end(struct context *c, struct message_append *append)
+{
+    enum error e = event_append_end(c, &append->events);
+    for (size_t i = 0; e == OK && i < append->n; i++) {
+        struct message *m = &append->messages[i];
+        m->seq = append->events.events[i].seq;
+        m->event_id = append->events.events[i].id;
+        m->responses = STR("[]");
+        e = insert(c, m);
+    }
+    return e;
+}
+
+enum error message_create(struct context *c, struct uuid thread_id, struct message *message)
+{
+    struct message_append append;
+    enum error e = message_append_begin(c, thread_id, message, 1, STR_NONE, &append);
+    return e == OK ? message_append_end(c, &append) : e;
+}
+
+/* --- Change --------------------------------------------------------------------------------- */
+
+static enum error keep_version(struct context *c, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MESSAGE_VERSION_KEEP);
+    query_uuid(&q, "id", id);
+    return query_run(&q);
+}
+
+static enum error write_row(struct context *c, struct message *m)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MESSAGE_UPDATE);
+    query_uuid(&q, "id", m->id);
+    query_text(&q, "content", m->content);
+    query_text(&q, "content_type", m->content_type);
+    query_text(&q, "metadata", m->metadata);
+    query_text(&q, "filenames", m->filenames);
+    query_bool(&q, "has_debug", m->has_debug);
+    query_i64_if(&q, "deleted_at", m->has_deleted_at, m->deleted_at);
+    query_i64(&q, "now", c->now_us);
+    m->version++;
+    m->updated_at = c->now_us;
+    enum error e = query_run(&q);
+    return e == OK ? put_debug(c, m) : e;
+}
+
+static enum error check_edit(
+    struct context *c, const struct message *before, const struct message *after)
+{
+    if (before->has_deleted_at)
+        return problem_set(c->problem, ERR_CONFLICT, "the message is deleted");
+    if (!str_is_none(before->command) && !str_eq(before->content, after->content))
+        return problem_fault(
+            c->problem, STR("/content"), "of a command cannot be changed: it has been delivered");
+    return OK;
+}
+
+enum error message_update(struct context *c, const struct message *before, struct message *after)
+{
+    struct message m = *before;
+    message_fill_in(after);
+    m.content = after->content;
+    m.content_type = after->content_type;
+    m.metadata = after->metadata;
+    m.filenames = after->filenames;
+    bool same_files = str_eq(before->filenames, after->filenames);
+    enum error e = context_check_match(c, before->version);
+    if (e == OK)
+        e = check_owner(c, before, "edit");
+    if (e == OK)
+        e = check_edit(c, before, after);
+    if (e == OK && !str_eq(before->content_type, after->content_type))
+        e = file_check_type(c, after->content_type, STR("/content_type"));
+    if (e == OK)
+        e = message_check_metadata(c, &m, STR(""));
+    /* Files that it had may be gone by now. */
+    if (e == OK && !same_files)
+        e = message_check_filenames(c, &m, STR(""));
+    if (e == OK)
+        e = keep_version(c, m.id);
+    if (e == OK)
+        e = write_row(c, &m);
+    if (e == OK)
+        e = message_index(c, &m);
+    if (e != OK)
+        return e;
+    struct event event = event_of(c, &m, "message.updated");
+    *after = m;
+    return event_emit(c, m.thread_id, &event);
+}
+
+enum error message_delete(struct context *c, struct message *message)
+{
+    enum error e = check_owner(c, message, "delete");
+    if (e == OK)
+        e = context_check_match(c, message->version);
+    if (e != OK || message->has_deleted_at)
+        return e;
+    e = keep_version(c, message->id);
+    message->content = STR("");
+    message->metadata = STR("{}");
+    message->filenames = STR("[]");
+    message->debug = STR_NONE;
+    message->has_debug = false;
+    message->has_deleted_at = true;
+    message->deleted_at = c->now_us;
+    if (e == OK)
+        e = write_row(c, message);
+    if (e == OK)
+        e = message_unindex(c, message);
+    if (e != OK)
+        return e;
+    struct event event = event_of(c, message, "message.deleted");
+    return event_emit(c, message->thread_id, &event);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages: what is said in a thread. A message's seq is that of its message.created event, so
+ * pages by seq never skip one, whoever else appends. Edits and deletion keep what was there before
+ * as a version; a deleted message stays as a tombstone. The metadata member `debug` is stored
+ * apart: it is in no event, and in an answer only when asked for. The words of a message are in the
+ * search index in the same transaction.
+ */
+#ifndef MODEL_THREADS_MESSAGES_H
+#define MODEL_THREADS_MESSAGES_H
+
+#include "model/threads/events.h"
+
+enum {
+    MESSAGE_CONTENT_MAX_BYTES = 1024 * 1024,
+    MESSAGE_CONTENT_TYPE_MAX_BYTES = 200,
+    MESSAGE_METADATA_MAX_BYTES = 100 * 1024, /* without debug */
+    MESSAGE_DEBUG_MAX_BYTES = 1024 * 1024,
+    MESSAGE_FILENAMES_MAX = 100,
+    MESSAGE_BATCH_MAX = 100,
+    MESSAGE_COMMAND_MAX_BYTES = 16 * 1024, /* the content of a command */
+    MESSAGE_COMMAND_ARGUMENTS_MAX = 100,   /* options count too */
+    MESSAGE_COMMAND_NAME_MAX_BYTES = 64,
+    MESSAGE_TOLD_MAX_BYTES = 16 * 1024, /* of content, and of metadata, in an event */
+    MESSAGE_RESPONSES_MAX = 100,        /* shown with the message that they answer */
+    MESSAGE_SCAN_MAX = 20000,           /* looked at for one page when there is a filter */
+    MESSAGE_WORDS_MAX = 16000,          /* what a message is found by: its first words */
+    MESSAGE_SEARCH_MAX_BYTES = 1000,
+    MESSAGE_SEARCH_TERMS_MAX = 32,
+    MESSAGE_SNIPPET_BYTES = 200,
+};
+
+extern const char *const message_types[]; /* chat, command, command-response …; NULL */
+
+/* JSON members are compact text. */
+struct message {
+    struct uuid id;
+    struct uuid thread_id;
+    int64_t seq;
+    int64_t event_id;
+    bool has_sender_id;
+    struct uuid sender_id;
+    struct str sender_role; /* user, assistant, service */
+    struct str type;
+    struct str content;
+    struct str content_type;
+    struct str metadata;  /* with `debug` only before it is stored, and where it was asked for */
+    struct str filenames; /* an array of strings */
+    bool has_run_id;
+    struct uuid run_id;
+    bool has_responds_to;
+    struct uuid responds_to;
+    bool has_addressed_to;
+    struct uuid addressed_to;
+    struct str command; /* {"name":…,"arguments":[…],"options":{…}}; STR_NONE of other types */
+    bool has_debug;
+    struct str debug;
+    struct str responses; /* ids of what answers it; STR_NONE in lists */
+    struct str snippet;   /* of a search */
+    bool has_deleted_at;
+    int64_t deleted_at;
+    int64_t created_at;
+    int64_t updated_at;
+    int64_t version;
+};
+
+/* --- Queries -------------------------------------------------------------------------------- */
+
+/* With `responses`; with `debug` in its metadata when asked for. */
+MUST_CHECK enum error message_get(struct context *c, struct uuid thread_id, struct uuid id,
+    bool with_debug, struct message *out_message);
+
+/* Between two cursors, both excluded: seqs, 0 and INT64_MAX where there is none. */
+struct message_filter {
+    struct uuid thread_id;
+    int64_t after;
+    int64_t before;
+    bool newest_first;
+    struct str type;
+    bool has_sender_id;
+    struct uuid sender_id;
+    bool has_run_id;
+    struct uuid run_id;
+    bool with_debug;
+};
+struct message_page {
+    struct message *messages; /* room for `limit` */
+    size_t count;
+    bool more;
+    /* Everything between these, both included, was looked at: to go on, ask before the first or
+     * after the second. */
+    int64_t first_seq;
+    int64_t last_seq;
+};
+/* A page ends at `limit` messages, at PAGE_MAX_BYTES, and, with a filter of type or sender, after
+ * MESSAGE_SCAN_MAX seqs. */
+MUST_CHECK enum error message_list(struct context *c, const struct message_filter *filter,
+    size_t limit, struct message_page *page);
+
+/* An earlier version. */
+struct message_version {
+    int64_t version;
+    struct str content;
+    struct str content_type;
+    struct str metadata;
+    struct str filenames;
+    int64_t created_at;
+};
+/* Newest first, those before the version `before`. A principal sees those of its own messages. */
+MUST_CHECK enum error message_list_versions(struct context *c, const struct message *message,
+    int64_t before, bool with_debug, size_t limit, struct message_version *out_versions,
+    size_t *out_count, bool *out_more);
+
+struct message_search {
+    struct str text; /* of the client */
+    bool has_thread_id;
+    struct uuid thread_id;
+    int64_t before; /* an event_id; INT64_MAX: from the newest */
+};
+/* Newest first. A principal finds what is in threads in which it takes part. */
+MUST_CHECK enum error message_search(struct context *c, const struct message_search *search,
+    size_t limit, struct message *out_messages, size_t *out_count, bool *out_more);
+
+/* --- Changes -------------------------------------------------------------------------------- */
+
+/*
+ * Creates messages in two halves, as event_append_begin and _end do: the first checks them, the
+ * second stores them with their numbers. `at` is the pointer of the list in the body; STR_NONE: the
+ * body is the one message.
+ */
+struct message_append {
+    struct uuid thread_id;
+    struct message *messages;
+    size_t n;
+    struct event_append events;
+};
+MUST_CHECK enum error message_append_begin(struct context *c, struct uuid thread_id,
+    struct message *messages, size_t n, struct str at, struct message_append *out_append);
+MUST_CHECK enum error message_append_end(struct context *c, struct message_append *append);
+MUST_CHECK enum error message_create(
+    struct context *c, struct uuid thread_id, struct message *message);
+
+/* Replaces content, content_type, metadata (with debug) and filenames of `before`, as message_get
+ * has it with debug, by those of `after`. */
+MUST_CHECK enum error message_update(
+    struct context *c, const struct message *before, struct message *after);
+/* Leaves a tombstone; nothing happens to one. */
+MUST_CHECK enum error message_delete(struct context *c, struct message *message);
+
+/* --- The index of words --------------------------------------------------------------------- */
+
+/* Before a thread, or a tenant, is deleted. */
+MUST_CHECK enum error message_forget_thread(struct context *c, struct uuid thread_id);
+MUST_CHECK enum error message_forget_tenant(struct context *c, struct uuid tenant_id);
+
+/* A thread with messages that the index does not have yet; of all tenants. */
+MUST_CHECK enum error message_find_unsearchable(
+    struct context *c, bool *out_found, struct uuid *out_tenant, struct uuid *out_thread);
+/* Gives some of them to the index. */
+MUST_CHECK enum error message_make_searchable(
+    struct context *c, struct uuid thread_id, bool *out_more);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/threads/notebooks.h"
+
+#include "base/json/json_write.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+#include "model/threads/threads.h"
+
+static void read_row(struct query *q, struct notebook *out)
+{
+    *out = (struct notebook){0};
+    out->id = row_uuid(q);
+    out->number = row_i64(q);
+    out->title = row_text(q);
+    out->description = row_text(q);
+    out->instructions = row_text(q);
+    out->metadata = row_text(q);
+    out->sessions = row_i64(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+/* --- Notebooks ------------------------------------------------------------------------------- */
+
+enum error notebook_get(struct context *c, struct uuid id, struct notebook *out_notebook)
+{
+    struct query q;
+    context_query(c, &q, &SQL_NOTEBOOK_GET);
+    query_uuid(&q, "id", id);
+    bool found = query_next(&q);
+    if (found)
+        read_row(&q, out_notebook);
+    enum error e = query_end(&q);
+    return e == OK && !found ? context_not_found(c, "notebook", id) : e;
+}
+
+enum error notebook_of_thread(
+    struct context *c, struct uuid thread_id, struct notebook *out_notebook)
+{
+    struct thread thread;
+    struct query q;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_NOTEBOOK_OF_THREAD);
+    query_uuid(&q, "thread_id", thread_id);
+    bool found = query_next(&q);
+    if (found)
+        read_row(&q, out_notebook);
+    e = query_end(&q);
+    return e == OK && !found
+               ? problem_set(c->problem, ERR_NOT_FOUND, "the thread is in no notebook")
+               : e;
+}
+
+enum error notebook_list(struct context *c, const struct uuid *before, size_t limit,
+    struct notebook *out_notebooks, size_t *out_count, bool *out_more)
+{
+    struct query q;
+    size_t count = 0;
+    context_query(c, &q, &SQL_NOTEBOOK_LIST);
+    query_uuid_if(&q, "before", before != NULL, before != NULL ? *before : UUID_NIL);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit;
+        if (*out_more)
+            break;
+        read_row(&q, &out_notebooks[count++]);
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+static enum error write_row(
+    struct context *c, const struct sql_statement *statement, const struct notebook *notebook)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", notebook->id);
+    query_text(&q, "title", notebook->title);
+    query_text(&q, "description", notebook->description);
+    query_text(&q, "instructions", notebook->instructions);
+    query_text(&q, "metadata", str_is_none(notebook->metadata) ? STR("{}") : notebook->metadata);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+/* Numbers are given under the tenant's lock, one at a time. */
+enum error notebook_create(struct context *c, struct notebook *notebook)
+{
+    notebook->id = uuid_v7();
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = write_row(c, &SQL_NOTEBOOK_INSERT, notebook);
+    return e == OK ? notebook_get(c, notebook->id, notebook) : e;
+}
+
+enum error notebook_update(struct context *c, const struct notebook *before, struct notebook *after)
+{
+    after->id = before->id;
+    enum error e = write_row(c, &SQL_NOTEBOOK_UPDATE, after);
+    return e == OK ? notebook_get(c, before->id, after) : e;
+}
+
+static struct str describe(struct arena *arena, const struct notebook *notebook)
+{
+    struct json_text text;
+    json_text_init(&text, 64 * 1024);
+    json_write_object(&text.w);
+    json_write_text_member(&text.w, "title", notebook->title);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+enum error notebook_delete(struct context *c, struct uuid id)
+{
+    struct notebook notebook;
+    struct query q;
+    enum error e = context_lock_tenant(c);
+    if (e == OK)
+        e = notebook_get(c, id, &notebook);
+    if (e == OK)
+        e = context_check_match(c, notebook.version);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_NOTEBOOK_DELETE);
+    query_uuid(&q, "id", id);
+    e = query_run(&q);
+    return e == OK
+               ? audit_record(c, "notebook.deleted", "notebook", id, describe(c->arena, &notebook))
+               : e;
+}
+
+/* --- Sessions -------------------------------------------------------------------------------- */
+
+static void read_session(struct query *q, struct notebook_session *out)
+{
+    *out = (struct notebook_session){0};
+    out->notebook_id = row_uuid(q);
+    out->thread_id = row_uuid(q);
+    out->number = row_i64(q);
+    out->title = row_text(q);
+    out->status = row_text(q);
+    out->created_at = row_i64(q);
+}
+
+static enum error find_session(
+    struct context *c, struct uuid thread_id, struct notebook_session *out, bool *out_found)
+{
+    struct query q;
+    context_query(c, &q, &SQL_NOTEBOOK_SESSION_OF_THREAD);
+    query_uuid(&q, "thread_id", thread_id);
+    *out_found = query_next(&q);
+    if (*out_found)
+        read_session(&q, out);
+    return query_end(&q);
+}
+
+static enum error refuse_second(struct context *c, const struct notebook_session *session)
+{
+    char text[UUID_TEXT_LEN];
+    uuid_format(session->notebook_id, text);
+    return problem_set(c->problem, ERR_CONFLICT,
+        "the thread is in the notebook %.*s: it has to leave that one first", UUID_TEXT_LEN, text);
+}
+
+static enum error insert_session(struct context *c, struct uuid notebook_id, struct uuid thread_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_NOTEBOOK_SESSION_INSERT);
+    query_uuid(&q, "id", notebook_id);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+/* A thread is locked before its tenant; a new one needs no lock. */
+static enum error take_thread(struct context *c, struct uuid *thread_id)
+{
+    struct thread thread = {0};
+    if (!uuid_is_nil(*thread_id)) {
+        enum error e = thread_get_head(c, *thread_id, &thread);
+        if (e != ERR_NOT_FOUND)
+            return e;
+        c->problem->detail = STR_NONE;
+        return problem_fault(c->problem, STR("/thread_id"), "must be a thread of the tenant");
+    }
+    enum error e = thread_create(c, &thread);
+    *thread_id = thread.id;
+    return e;
+}
+
+enum error notebook_add_session(struct context *c, struct uuid notebook_id, struct uuid thread_id,
+    struct notebook_session *out_session)
+{
+    struct notebook notebook;
+    bool found = false;
+    enum error e = notebook_get(c, notebook_id, &notebook);
+    if (e == OK)
+        e = take_thread(c, &thread_id);
+    if (e == OK)
+        e = context_lock_tenant(c);
+    if (e == OK)
+        e = notebook_get(c, notebook_id, &notebook);
+    if (e == OK)
+        e = find_session(c, thread_id, out_session, &found);
+    if (e != OK)
+        return e;
+    if (found)
+        return uuid_eq(out_session->notebook_id, notebook_id) ? OK : refuse_second(c, out_session);
+    e = insert_session(c, notebook_id, thread_id);
+    return e == OK ? find_session(c, thread_id, out_session, &found) : e;
+}
+
+enum error notebook_list_sessions(struct context *c, struct uuid notebook_id, int64_t before,
+    size_t limit, struct notebook_session *out_sessions, size_t *out_count, bool *out_more)
+{
+    struct notebook notebook;
+    struct query q;
+    size_t count = 0;
+    enum error e = notebook_get(c, notebook_id, &notebook);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_NOTEBOOK_SESSION_LIST);
+    query_uuid(&q, "id", notebook_id);
+    query_i64(&q, "number", before > 0 ? before : INT64_MAX);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit;
+        if (*out_more)
+            break;
+        read_session(&q, &out_sessions[count++]);
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+enum error notebook_remove_session(
+    struct context *c, struct uuid notebook_id, struct uuid thread_id)
+{
+    struct notebook notebook;
+    struct query q;
+    int64_t changed = 0;
+    enum error e = context_lock_thread(c, thread_id);
+    if (e == OK)
+        e = context_lock_tenant(c);
+    if (e == OK)
+        e = notebook_get(c, notebook_id, &notebook);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_NOTEBOOK_SESSION_DELETE);
+    query_uuid(&q, "id", notebook_id);
+    query_uuid(&q, "thread_id", thread_id);
+    e = query_run_counted(&q, &changed);
+    return e == OK && changed == 0 ? context_not_found(c, "session", thread_id) : e;
+}

@@ -1,0 +1,707 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/threads/participants.h"
+
+#include "base/json/json_write.h"
+#include "base/link.h"
+#include "model/agents/agents.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+#include "model/threads/events.h"
+#include "model/threads/shares.h"
+#include "model/threads/threads.h"
+
+const char *const participant_roles[] = {"user", "assistant", NULL};
+const char *const participant_permissions[] = {"read", "read_write", NULL};
+
+static const struct str READ_WRITE = {"read_write", 10};
+
+/* --- Principals ----------------------------------------------------------------------------- */
+
+static const struct str USER = {"user:", 5}, AGENT = {"agent:", 6};
+
+const char PRINCIPAL_RULE[] = "must be user:NAME or agent:UUID, at most 256 bytes, without control "
+                              "characters and without blanks at the ends of the name";
+
+static bool is_name(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if ((unsigned char)name.ptr[i] < ' ' || name.ptr[i] == 0x7f)
+            return false;
+    return name.len > 0 && str_is_utf8(name) && str_eq(str_trim_blanks(name), name);
+}
+
+bool principal_agent(struct str principal, struct uuid *out_agent_id)
+{
+    return str_starts_with(principal, AGENT) &&
+           uuid_parse(str_slice(principal, AGENT.len, principal.len), out_agent_id);
+}
+
+bool principal_is_valid(struct str principal)
+{
+    struct uuid agent_id;
+    if (principal.len > PRINCIPAL_MAX_BYTES)
+        return false;
+    if (str_starts_with(principal, USER))
+        return is_name(str_slice(principal, USER.len, principal.len));
+    if (!principal_agent(principal, &agent_id))
+        return false;
+    /* One form each, or two keys of one agent would be two principals. */
+    char text[UUID_TEXT_LEN];
+    uuid_format(agent_id, text);
+    return str_ends_with(principal, (struct str){text, sizeof text});
+}
+
+enum error principal_check(struct context *c, struct str principal, struct str pointer)
+{
+    struct uuid agent_id;
+    bool found;
+    if (!principal_is_valid(principal))
+        return problem_fault(c->problem, pointer, "%s", PRINCIPAL_RULE);
+    if (!principal_agent(principal, &agent_id))
+        return OK;
+    enum error e = agent_exists(c, agent_id, &found);
+    return e == OK && !found ? problem_fault(c->problem, pointer, "must be an agent that is there")
+                             : e;
+}
+
+/* --- Access --------------------------------------------------------------------------------- */
+
+static enum error find_permission(
+    struct context *c, struct uuid thread_id, struct str *out_permission)
+{
+    struct query q;
+    context_query(c, &q, &SQL_PARTICIPANT_PERMISSION);
+    query_text(&q, "principal", c->principal);
+    query_uuid(&q, "thread_id", thread_id);
+    *out_permission = query_next(&q) ? row_text(&q) : STR_NONE;
+    return query_end(&q);
+}
+
+static enum error refuse(struct context *c, const char *what)
+{
+    return problem_set(c->problem, ERR_FORBIDDEN,
+        "%.*s takes part in this thread with the permission read: %s", STR_ARG(c->principal), what);
+}
+
+enum error participant_check_access(struct context *c, struct uuid thread_id, bool to_write)
+{
+    struct str permission;
+    if (str_is_none(c->principal))
+        return OK;
+    enum error e = context_lock_thread(c, thread_id);
+    if (e == OK)
+        e = find_permission(c, thread_id, &permission);
+    if (e != OK)
+        return e;
+    if (str_is_none(permission))
+        return context_not_found(c, "thread", thread_id);
+    return to_write && !str_eq(permission, READ_WRITE) ? refuse(c, "this needs read_write") : OK;
+}
+
+enum error participant_may_see(struct context *c, struct uuid thread_id, bool *out_may)
+{
+    struct str permission = STR_NONE;
+    enum error e = str_is_none(c->principal) ? OK : find_permission(c, thread_id, &permission);
+    *out_may = str_is_none(c->principal) || !str_is_none(permission);
+    return e;
+}
+
+/* --- Read ----------------------------------------------------------------------------------- */
+
+static void read_row(struct context *c, struct query *q, struct participant *out)
+{
+    int64_t online_until;
+    *out = (struct participant){0};
+    out->id = row_uuid(q);
+    out->thread_id = row_uuid(q);
+    out->role = row_text(q);
+    out->principal = row_text(q);
+    out->name = row_text(q);
+    out->image = row_text(q);
+    out->status = row_text(q);
+    out->permission = row_text(q);
+    out->has_active = true;
+    out->active = row_bool(q);
+    out->barred = row_bool(q);
+    out->told_online = row_i64_if(q, &online_until);
+    out->online = out->told_online && online_until > c->lease_now_us;
+    out->metadata = row_text(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+/* Reads and ends a query for at most one. */
+static enum error read_one(
+    struct context *c, struct query *q, bool *out_found, struct participant *out_participant)
+{
+    *out_found = query_next(q);
+    if (*out_found)
+        read_row(c, q, out_participant);
+    return query_end(q);
+}
+
+enum error participant_get(
+    struct context *c, struct uuid thread_id, struct uuid id, struct participant *out_participant)
+{
+    struct query q;
+    bool found;
+    enum error e = context_lock_thread(c, thread_id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_PARTICIPANT_GET);
+    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, "id", id);
+    e = read_one(c, &q, &found, out_participant);
+    return e == OK && !found ? context_not_found(c, "participant", id) : e;
+}
+
+enum error participant_find(struct context *c, struct uuid thread_id, struct str principal,
+    bool *out_found, struct participant *out_participant)
+{
+    struct query q;
+    enum error e = context_lock_thread(c, thread_id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_PARTICIPANT_BY_PRINCIPAL);
+    query_uuid(&q, "thread_id", thread_id);
+    query_text(&q, "principal", principal);
+    return read_one(c, &q, out_found, out_participant);
+}
+
+enum error participant_self(
+    struct context *c, struct uuid thread_id, bool *out_found, struct participant *out_participant)
+{
+    *out_found = false;
+    if (str_is_none(c->principal))
+        return OK;
+    return participant_find(c, thread_id, c->principal, out_found, out_participant);
+}
+
+enum error participant_list(struct context *c, struct uuid thread_id,
+    const struct participant_filter *filter, size_t limit, struct participant *out_participants,
+    size_t *out_count, bool *out_more)
+{
+    struct thread thread;
+    struct query q;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_PARTICIPANT_LIST);
+    query_uuid(&q, "thread_id", thread_id);
+    query_uuid_if(&q, "before", filter->has_before, filter->before);
+    if (filter->has_active)
+        query_bool(&q, "active", filter->active);
+    query_text(&q, "role", filter->role);
+    query_text(&q, "principal", filter->principal);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    *out_count = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = *out_count == limit;
+        if (*out_more)
+            break;
+        read_row(c, &q, &out_participants[(*out_count)++]);
+    }
+    return query_end(&q);
+}
+
+/* --- What is told --------------------------------------------------------------------------- */
+
+/* `changed` is NULL for one that is new. */
+static struct str describe(
+    struct arena *arena, const struct participant *p, const char *const *changed)
+{
+    struct json_text text;
+    json_text_init(&text, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&text.w);
+    json_write_name(&text.w, "participant_id");
+    json_write_uuid(&text.w, p->id);
+    json_write_text_member(&text.w, "principal", p->principal);
+    json_write_text_member(&text.w, "role", p->role);
+    json_write_text_member(&text.w, "name", p->name);
+    json_write_text_member(&text.w, "status", p->status);
+    json_write_text_member(&text.w, "permission", p->permission);
+    json_write_name(&text.w, "active");
+    json_write_bool(&text.w, p->active);
+    json_write_name(&text.w, "barred");
+    json_write_bool(&text.w, p->barred);
+    if (p->has_shares_revoked) {
+        json_write_name(&text.w, "shares_revoked");
+        json_write_i64(&text.w, p->shares_revoked);
+    }
+    json_write_name(&text.w, "online");
+    json_write_bool(&text.w, p->online);
+    if (changed != NULL) {
+        json_write_name(&text.w, "changed");
+        json_write_array(&text.w);
+        for (; *changed != NULL; changed++)
+            json_write_string(&text.w, str_of(*changed));
+        json_write_end(&text.w);
+    }
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+static enum error emit(
+    struct context *c, const struct participant *p, const char *const *changed, bool ends_access)
+{
+    struct event event = {
+        .kind = changed == NULL ? STR("participant.created") : STR("participant.updated"),
+        .payload = describe(c->arena, p, changed),
+        .ends_access = ends_access};
+    return event_emit(c, p->thread_id, &event);
+}
+
+/* What somebody may do has changed; `from` and `to` are STR_NONE for one who takes no part. */
+static enum error record(
+    struct context *c, const struct participant *p, struct str from, struct str to)
+{
+    struct json_text text;
+    if (str_eq(from, to) && str_is_none(from) == str_is_none(to))
+        return OK;
+    json_text_init(&text, 8192);
+    json_write_object(&text.w);
+    json_write_name(&text.w, "thread_id");
+    json_write_uuid(&text.w, p->thread_id);
+    json_write_text_member(&text.w, "principal", p->principal);
+    json_write_text_member(&text.w, "from", from);
+    json_write_text_member(&text.w, "to", to);
+    json_write_end(&text.w);
+    return audit_record(
+        c, "participant.permission", "participant", p->id, json_text_take(&text, c->arena));
+}
+
+/* What others show of it must be safe to show. */
+static enum error check_image(struct context *c, struct str image)
+{
+    if (str_is_none(image) || link_is_safe(image))
+        return OK;
+    return problem_fault(c->problem, STR("/image"), LINK_RULE);
+}
+
+/* --- Join ----------------------------------------------------------------------------------- */
+
+static void bind(struct context *c, struct query *q, const struct participant *p)
+{
+    query_uuid(q, "thread_id", p->thread_id);
+    query_uuid(q, "id", p->id);
+    query_text(q, "role", p->role);
+    query_text(q, "name", p->name);
+    query_text(q, "image", p->image);
+    query_text(q, "status", p->status);
+    query_text(q, "permission", p->permission);
+    query_bool(q, "active", p->active);
+    query_bool(q, "barred", p->barred);
+    query_text(q, "metadata", p->metadata);
+    query_i64(q, "now", c->now_us);
+}
+
+static enum error default_name(struct context *c, struct participant *p)
+{
+    struct uuid agent_id;
+    struct agent agent;
+    if (!str_is_none(p->name))
+        return OK;
+    p->name = str_slice(p->principal, USER.len, p->principal.len);
+    if (!principal_agent(p->principal, &agent_id))
+        return OK;
+    enum error e = agent_get(c, agent_id, &agent);
+    if (e == OK)
+        p->name = agent.name;
+    return e;
+}
+
+/* What the client left out is as it was, or the default. */
+static enum error fill_in(
+    struct context *c, const struct participant *before, struct participant *p)
+{
+    struct uuid unused;
+    struct str *const ours[] = {&p->role, &p->name, &p->image, &p->status, &p->metadata};
+    const struct str theirs[] = {
+        before->role, before->name, before->image, before->status, before->metadata};
+    for (size_t i = 0; i < COUNT_OF(ours); i++)
+        if (str_is_none(*ours[i]))
+            *ours[i] = theirs[i];
+    if (str_is_none(p->role))
+        p->role = principal_agent(p->principal, &unused) ? STR("assistant") : STR("user");
+    if (str_is_none(p->permission))
+        p->permission = READ_WRITE;
+    if (str_is_none(p->metadata))
+        p->metadata = STR("{}");
+    enum error e = default_name(c, p);
+    if (p->name.len > PARTICIPANT_NAME_MAX_BYTES)
+        p->name = str_slice(p->name, 0, PARTICIPANT_NAME_MAX_BYTES);
+    while (!str_is_utf8(p->name)) /* cut within a letter */
+        p->name.len--;
+    return e;
+}
+
+static enum error check_count(struct context *c, struct uuid thread_id)
+{
+    int64_t count;
+    struct query q;
+    context_query(c, &q, &SQL_PARTICIPANT_COUNT);
+    query_uuid(&q, "thread_id", thread_id);
+    enum error e = context_number(&q, &count);
+    return e == OK && count >= PARTICIPANTS_MAX
+               ? problem_set(c->problem, ERR_CONFLICT,
+                     "the thread has %d participants, the most that it can have", PARTICIPANTS_MAX)
+               : e;
+}
+
+static enum error insert(struct context *c, struct participant *p)
+{
+    const struct participant nothing = {0};
+    struct query q;
+    enum error e = check_count(c, p->thread_id);
+    if (e == OK)
+        e = fill_in(c, &nothing, p);
+    if (e != OK)
+        return e;
+    p->id = uuid_v7();
+    p->active = true;
+    context_query(c, &q, &SQL_PARTICIPANT_INSERT);
+    bind(c, &q, p);
+    query_text(&q, "principal", p->principal);
+    e = query_run(&q);
+    return e == OK ? emit(c, p, NULL, false) : e;
+}
+
+static enum error write_row(struct context *c, const struct participant *p)
+{
+    struct query q;
+    context_query(c, &q, &SQL_PARTICIPANT_UPDATE);
+    bind(c, &q, p);
+    return query_run(&q);
+}
+
+static enum error come_back(
+    struct context *c, const struct participant *before, struct participant *p)
+{
+    const char *const changed[] = {"active", before->barred ? "barred" : NULL, NULL};
+    p->id = before->id;
+    p->active = true;
+    enum error e = fill_in(c, before, p);
+    if (e == OK)
+        e = write_row(c, p);
+    return e == OK ? emit(c, p, changed, false) : e;
+}
+
+/* The access that it has from here on was given by name: no share can take it back. */
+static enum error settle(struct context *c, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SHARE_SETTLE);
+    query_uuid(&q, "participant_id", id);
+    return query_run(&q);
+}
+
+enum error participant_join(struct context *c, struct uuid thread_id, struct participant *p)
+{
+    struct participant before = {0};
+    struct thread thread;
+    bool found = false;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e == OK)
+        e = principal_check(c, p->principal, STR("/principal"));
+    if (e == OK)
+        e = check_image(c, p->image);
+    if (e == OK)
+        e = participant_find(c, thread_id, p->principal, &found, &before);
+    if (e != OK)
+        return e;
+    if (found && before.active)
+        return problem_set(c->problem, ERR_CONFLICT, "%.*s takes part in the thread already",
+            STR_ARG(p->principal));
+    p->thread_id = thread_id;
+    e = found ? come_back(c, &before, p) : insert(c, p);
+    if (e == OK && found)
+        e = settle(c, p->id);
+    if (e == OK)
+        e = record(c, p, STR_NONE, p->permission);
+    return e == OK ? participant_get(c, thread_id, p->id, p) : e;
+}
+
+enum error participant_join_creator(struct context *c, struct uuid thread_id)
+{
+    struct participant p = {.thread_id = thread_id, .principal = c->principal};
+    if (str_is_none(c->principal))
+        return OK;
+    enum error e = principal_check(c, c->principal, STR("Cairn-Principal"));
+    return e == OK ? insert(c, &p) : e;
+}
+
+/* --- Change --------------------------------------------------------------------------------- */
+
+static struct str granted(const struct participant *p)
+{
+    return p->active ? p->permission : STR_NONE;
+}
+
+/* The names of what differs, ended by NULL; NULL itself when nothing does. */
+static const char *const *differences(
+    struct arena *arena, const struct participant *a, const struct participant *b)
+{
+    const struct {
+        const char *name;
+        bool differs;
+    } all[] = {{"role", str_differs(a->role, b->role)}, {"name", str_differs(a->name, b->name)},
+        {"image", str_differs(a->image, b->image)}, {"status", str_differs(a->status, b->status)},
+        {"permission", str_differs(a->permission, b->permission)},
+        {"active", a->active != b->active}, {"barred", a->barred != b->barred},
+        {"metadata", str_differs(a->metadata, b->metadata)}};
+    const char **names = ARENA_ARRAY(arena, const char *, COUNT_OF(all) + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        if (all[i].differs)
+            names[n++] = all[i].name;
+    names[n] = NULL;
+    return n > 0 ? names : NULL;
+}
+
+/* Who may only read may change how it is shown, and leave. */
+static enum error check_own(
+    struct context *c, const struct participant *before, const struct participant *after)
+{
+    struct str permission;
+    if (str_is_none(c->principal))
+        return OK;
+    enum error e = find_permission(c, before->thread_id, &permission);
+    if (e != OK || str_eq(permission, READ_WRITE))
+        return e;
+    if (!str_eq(before->principal, c->principal))
+        return refuse(c, "it can change nobody but itself");
+    if (str_differs(before->permission, after->permission) ||
+        str_differs(before->role, after->role) || str_differs(before->metadata, after->metadata))
+        return refuse(c, "of itself it can change name, image and status, and leave");
+    return OK;
+}
+
+static bool is_self(const struct context *c, const struct participant *p)
+{
+    return !str_is_none(c->principal) && str_eq(c->principal, p->principal);
+}
+
+/* Taking access away would mean nothing to who holds a token of a share: it bars from them. */
+static bool is_barred_then(
+    const struct context *c, const struct participant *before, const struct participant *after)
+{
+    int was = permission_rank(granted(before)), is = permission_rank(granted(after));
+    if (is > was)
+        return false;
+    return before->barred || after->barred || (is < was && !is_self(c, before));
+}
+
+/* Before it is told; `after` says then how many shares of its own it lost. */
+static enum error bar(
+    struct context *c, const struct participant *before, struct participant *after)
+{
+    after->barred = is_barred_then(c, before, after);
+    if (!after->barred || before->barred)
+        return OK;
+    after->has_shares_revoked = true;
+    return share_close_all_by(c, before->thread_id, before->principal, &after->shares_revoked);
+}
+
+static enum error write_change(struct context *c, const struct participant *before,
+    const struct participant *after, const char *const *changed)
+{
+    enum error e = write_row(c, after);
+    if (e == OK)
+        e = emit(c, after, changed, before->active && !after->active);
+    if (e == OK && permission_rank(granted(after)) > permission_rank(granted(before)))
+        e = settle(c, after->id);
+    return e == OK ? record(c, after, granted(before), granted(after)) : e;
+}
+
+enum error participant_update(
+    struct context *c, const struct participant *before, struct participant *after)
+{
+    after->id = before->id;
+    after->thread_id = before->thread_id;
+    after->principal = before->principal;
+    after->online = before->online && after->active;
+    enum error e = context_check_match(c, before->version);
+    if (e == OK)
+        e = check_own(c, before, after);
+    if (e == OK && str_differs(before->image, after->image))
+        e = check_image(c, after->image);
+    if (e == OK)
+        e = bar(c, before, after);
+    if (e != OK)
+        return e;
+    const struct participant written = *after;
+    const char *const *changed = differences(c->arena, before, after);
+    if (changed != NULL)
+        e = write_change(c, before, after, changed);
+    if (e == OK)
+        e = participant_get(c, before->thread_id, before->id, after);
+    after->has_shares_revoked = written.has_shares_revoked;
+    after->shares_revoked = written.shares_revoked;
+    return e;
+}
+
+enum error participant_leave(struct context *c, struct participant *p)
+{
+    const struct participant before = *p;
+    p->active = false;
+    p->barred = before.barred || !is_self(c, &before);
+    return participant_update(c, &before, p);
+}
+
+/* --- Shares --------------------------------------------------------------------------------- */
+
+int permission_rank(struct str permission)
+{
+    if (str_is_none(permission))
+        return 0;
+    return str_eq(permission, READ_WRITE) ? 2 : 1;
+}
+
+static enum error promote(
+    struct context *c, const struct participant *before, struct participant *p)
+{
+    static const char *const changed[] = {"permission", NULL};
+    struct str permission = p->permission;
+    *p = *before;
+    if (permission_rank(permission) <= permission_rank(before->permission))
+        return OK;
+    p->permission = permission;
+    enum error e = write_row(c, p);
+    return e == OK ? emit(c, p, changed, false) : e;
+}
+
+enum error participant_admit(
+    struct context *c, struct uuid thread_id, struct participant *p, struct str *out_previous)
+{
+    struct participant before = {0};
+    bool found = false;
+    enum error e = principal_check(c, p->principal, STR("Cairn-Principal"));
+    if (e == OK)
+        e = participant_find(c, thread_id, p->principal, &found, &before);
+    if (e != OK)
+        return e;
+    if (before.barred)
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "somebody took access away from %.*s: no share gives it back, only somebody with "
+            "read_write can, by name",
+            STR_ARG(p->principal));
+    p->thread_id = thread_id;
+    *out_previous = granted(&before);
+    if (!found)
+        e = insert(c, p);
+    else
+        e = before.active ? promote(c, &before, p) : come_back(c, &before, p);
+    if (e == OK)
+        e = record(c, p, *out_previous, p->permission);
+    return e == OK ? participant_get(c, thread_id, p->id, p) : e;
+}
+
+enum error participant_withdraw(struct context *c, struct participant *p, struct str permission)
+{
+    static const char *const demoted[] = {"permission", NULL}, *const left[] = {"active", NULL};
+    struct str before = granted(p);
+    bool ends = str_is_none(permission);
+    if (permission_rank(permission) >= permission_rank(before))
+        return OK;
+    if (ends)
+        p->active = p->online = false;
+    else
+        p->permission = permission;
+    enum error e = write_row(c, p);
+    if (e == OK)
+        e = emit(c, p, ends ? left : demoted, ends);
+    return e == OK ? record(c, p, before, permission) : e;
+}
+
+/* --- Online --------------------------------------------------------------------------------- */
+
+static enum error set_online(
+    struct context *c, const struct participant *p, bool online, int64_t until_us)
+{
+    struct query q;
+    context_query(c, &q, &SQL_PARTICIPANT_SET_ONLINE);
+    query_uuid(&q, "thread_id", p->thread_id);
+    query_uuid(&q, "id", p->id);
+    query_i64_if(&q, "online_until", online, until_us);
+    return query_run(&q);
+}
+
+/* Whether it is online is no part of the version: it is told, but nobody edits it. */
+static enum error tell_presence(struct context *c, struct participant *p, bool online, bool spoke)
+{
+    const char *changed[3] = {0};
+    size_t n = 0;
+    if (p->told_online != online)
+        changed[n++] = "online";
+    if (spoke)
+        changed[n++] = "status";
+    p->online = online;
+    enum error e = spoke ? write_row(c, p) : OK;
+    return e == OK && n > 0 ? emit(c, p, changed, false) : e;
+}
+
+enum error participant_heartbeat(
+    struct context *c, struct participant *p, int64_t ttl_s, struct str status)
+{
+    bool spoke = !str_is_none(status) && str_differs(status, p->status);
+    if (!str_is_none(c->principal) && !str_eq(c->principal, p->principal))
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "%.*s can say of nobody but itself that it is online", STR_ARG(c->principal));
+    if (!p->active)
+        return problem_set(c->problem, ERR_CONFLICT, "the participant has left");
+    if (spoke)
+        p->status = status;
+    enum error e = tell_presence(c, p, ttl_s > 0, spoke);
+    if (e == OK)
+        e = set_online(c, p, ttl_s > 0, c->lease_now_us + ttl_s * 1000000);
+    return e == OK ? participant_get(c, p->thread_id, p->id, p) : e;
+}
+
+enum error participant_list_silent(
+    struct context *c, size_t limit, struct participant_silent *out_silent, size_t *out_count)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_PARTICIPANT_LIST_SILENT, c->arena);
+    query_i64(&q, "lease_now", c->lease_now_us);
+    query_i64(&q, "limit", (int64_t)limit);
+    *out_count = 0;
+    while (query_next(&q)) {
+        out_silent[*out_count].tenant_id = row_uuid(&q);
+        out_silent[(*out_count)++].thread_id = row_uuid(&q);
+    }
+    return query_end(&q);
+}
+
+enum error participant_end_online(struct context *c, struct uuid thread_id)
+{
+    struct participant *silent = ARENA_ARRAY(c->arena, struct participant, PARTICIPANTS_MAX);
+    size_t n = 0;
+    struct query q;
+    enum error e = context_lock_thread(c, thread_id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_PARTICIPANT_SILENT_OF_THREAD);
+    query_uuid(&q, "thread_id", thread_id);
+    query_i64(&q, "lease_now", c->lease_now_us);
+    while (n < PARTICIPANTS_MAX && query_next(&q))
+        read_row(c, &q, &silent[n++]);
+    e = query_end(&q);
+    for (size_t i = 0; e == OK && i < n; i++) {
+        e = tell_presence(c, &silent[i], false, false);
+        if (e == OK)
+            e = set_online(c, &silent[i], false, 0);
+    }
+    return e;
+}
+
+enum error participant_bound_online(struct context *c)
+{
+    struct query q;
+    if (tx_is_shared(c->tx))
+        return OK;
+    query_begin(&q, c->tx, &SQL_PARTICIPANT_BOUND_ONLINE, c->arena);
+    query_i64(&q, "online_until", c->lease_now_us + (int64_t)PARTICIPANT_ONLINE_MAX_S * 1000000);
+    return query_run(&q);
+}

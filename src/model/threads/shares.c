@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/threads/shares.h"
+
+#include "base/hash.h"
+#include "base/json/json_write.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+#include "model/threads/thread_copy.h"
+#include "model/threads/threads.h"
+
+const char *const share_kinds[] = {"participate", "copy", NULL};
+
+enum { TOKEN_RANDOM_BYTES = 32, TOKEN_BYTES = 16 + TOKEN_RANDOM_BYTES };
+
+static const struct str TOKEN_PREFIX = {"cairn_share_", 12};
+
+/* --- Tokens --------------------------------------------------------------------------------- */
+
+static struct str make_token(struct arena *arena, struct uuid share_id)
+{
+    char bytes[TOKEN_BYTES];
+    memcpy(bytes, share_id.bytes, 16);
+    random_bytes(bytes + 16, TOKEN_RANDOM_BYTES);
+    struct str text = base64url_encode(arena, (struct str){bytes, sizeof bytes});
+    return arena_printf(arena, "%.*s%.*s", STR_ARG(TOKEN_PREFIX), STR_ARG(text));
+}
+
+static bool parse_token(struct arena *arena, struct str token, struct uuid *out_share_id)
+{
+    struct str bytes;
+    if (!str_starts_with(token, TOKEN_PREFIX) ||
+        !base64url_decode(arena, str_slice(token, TOKEN_PREFIX.len, token.len), &bytes) ||
+        bytes.len != TOKEN_BYTES)
+        return false;
+    memcpy(out_share_id->bytes, bytes.ptr, 16);
+    return true;
+}
+
+/* --- Read ----------------------------------------------------------------------------------- */
+
+static void read_row(struct query *q, struct share *out)
+{
+    *out = (struct share){.token = STR_NONE};
+    out->id = row_uuid(q);
+    out->thread_id = row_uuid(q);
+    out->kind = row_text(q);
+    out->permission = row_text(q);
+    out->label = row_text(q);
+    out->has_max_redemptions = row_i64_if(q, &out->max_redemptions);
+    out->redemptions = row_i64(q);
+    out->has_expires_at = row_i64_if(q, &out->expires_at);
+    out->is_revoked = row_i64_if(q, &out->revoked_at);
+    out->created_by = row_text(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+static enum error find(struct context *c, struct uuid id, bool *out_found, struct share *out_share,
+    struct str *out_hash)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SHARE_GET);
+    query_uuid(&q, "id", id);
+    *out_found = query_next(&q);
+    if (*out_found) {
+        read_row(&q, out_share);
+        *out_hash = row_bytes(&q);
+    }
+    return query_end(&q);
+}
+
+enum error share_get(
+    struct context *c, struct uuid thread_id, struct uuid id, struct share *out_share)
+{
+    struct thread thread;
+    struct str unused;
+    bool found = false;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e == OK)
+        e = find(c, id, &found, out_share, &unused);
+    if (e == OK && !(found && uuid_eq(out_share->thread_id, thread_id)))
+        return context_not_found(c, "share", id);
+    return e;
+}
+
+enum error share_list(struct context *c, struct uuid thread_id, bool has_before, struct uuid before,
+    size_t limit, struct share *out_shares, size_t *out_count, bool *out_more)
+{
+    struct thread thread;
+    struct query q;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_SHARE_LIST);
+    query_uuid(&q, "thread_id", thread_id);
+    query_uuid_if(&q, "before", has_before, before);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    *out_count = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = *out_count == limit;
+        if (*out_more)
+            break;
+        read_row(&q, &out_shares[(*out_count)++]);
+    }
+    return query_end(&q);
+}
+
+enum error share_list_redemptions(struct context *c, struct uuid share_id, bool has_before,
+    struct uuid before, size_t limit, struct redemption *out_redemptions, size_t *out_count,
+    bool *out_more)
+{
+    struct query q;
+    context_query(c, &q, &SQL_REDEMPTION_LIST);
+    query_uuid(&q, "share_id", share_id);
+    query_uuid_if(&q, "before", has_before, before);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    *out_count = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = *out_count == limit;
+        if (*out_more)
+            break;
+        struct redemption *r = &out_redemptions[(*out_count)++];
+        *r = (struct redemption){.has_active = true};
+        r->id = row_uuid(&q);
+        r->share_id = row_uuid(&q);
+        r->principal = row_text(&q);
+        r->has_participant_id = row_uuid_if(&q, &r->participant_id);
+        r->previous_permission = row_text(&q);
+        r->has_copied_thread_id = row_uuid_if(&q, &r->copied_thread_id);
+        r->active = row_bool(&q);
+        r->created_at = row_i64(&q);
+    }
+    return query_end(&q);
+}
+
+/* --- Create --------------------------------------------------------------------------------- */
+
+/* What the audit log tells; never the token. */
+static struct str describe(struct arena *arena, const struct share *share)
+{
+    struct json_text text;
+    json_text_init(&text, 8192);
+    json_write_object(&text.w);
+    json_write_name(&text.w, "thread_id");
+    json_write_uuid(&text.w, share->thread_id);
+    json_write_name(&text.w, "kind");
+    json_write_string(&text.w, share->kind);
+    json_write_name(&text.w, "permission");
+    json_write_string(&text.w, share->permission);
+    json_write_name(&text.w, "label");
+    json_write_string(&text.w, share->label);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+static enum error check_new(struct context *c, const struct share *share)
+{
+    int64_t count;
+    struct query q;
+    if (share->has_expires_at && share->expires_at <= c->now_us)
+        return problem_fault(c->problem, STR("/expires_at"), "must be in the future");
+    if (str_eq(share->kind, STR("copy")) && str_eq(share->permission, STR("read")))
+        return problem_fault(c->problem, STR("/permission"),
+            "of a copy is read_write: it belongs to whoever redeems the share");
+    context_query(c, &q, &SQL_SHARE_COUNT);
+    query_uuid(&q, "thread_id", share->thread_id);
+    query_i64(&q, "now", c->now_us);
+    enum error e = context_number(&q, &count);
+    return e == OK && count >= SHARES_MAX
+               ? problem_set(c->problem, ERR_CONFLICT,
+                     "the thread has %d shares, the most that it can have: revoke some", SHARES_MAX)
+               : e;
+}
+
+static enum error insert(struct context *c, const struct share *share)
+{
+    struct sha256 hash = sha256_of(share->token);
+    struct query q;
+    context_query(c, &q, &SQL_SHARE_INSERT);
+    query_uuid(&q, "id", share->id);
+    query_uuid(&q, "thread_id", share->thread_id);
+    query_text(&q, "kind", share->kind);
+    query_text(&q, "permission", share->permission);
+    query_text(&q, "label", share->label);
+    query_bytes(&q, "token_hash", (struct str){(const char *)hash.bytes, sizeof hash.bytes});
+    query_i64_if(&q, "max_redemptions", share->has_max_redemptions, share->max_redemptions);
+    query_i64_if(&q, "expires_at", share->has_expires_at, share->expires_at);
+    query_text(&q, "created_by", c->principal);
+    query_i64(&q, "now", c->now_us);
+    return query_run(&q);
+}
+
+enum error share_create(struct context *c, struct uuid thread_id, struct share *share)
+{
+    struct thread thread;
+    if (str_is_none(share->permission))
+        share->permission = str_eq(share->kind, STR("copy")) ? STR("read_write") : STR("read");
+    share->thread_id = thread_id;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e == OK)
+        e = check_new(c, share);
+    if (e != OK)
+        return e;
+    share->id = uuid_v7();
+    struct str token = share->token = make_token(c->arena, share->id);
+    e = insert(c, share);
+    if (e == OK)
+        e = audit_record(c, "share.created", "share", share->id, describe(c->arena, share));
+    if (e == OK)
+        e = share_get(c, thread_id, share->id, share);
+    share->token = token;
+    return e;
+}
+
+/* --- Redeem --------------------------------------------------------------------------------- */
+
+/* The share of the token, with its thread locked. The hash is compared before anything is told. */
+static enum error recognize(struct context *c, struct str token, struct share *out_share)
+{
+    struct sha256 hash = sha256_of(token);
+    struct str stored = STR_NONE;
+    struct uuid id;
+    bool found = false;
+    if (parse_token(c->arena, token, &id)) {
+        enum error e = find(c, id, &found, out_share, &stored);
+        if (e == OK && found)
+            e = context_lock_thread(c, out_share->thread_id);
+        if (e == OK && found)
+            e = find(c, id, &found, out_share, &stored);
+        if (e != OK)
+            return e;
+    }
+    if (found && stored.len == SHA256_LEN && bytes_eq_secret(stored.ptr, hash.bytes, SHA256_LEN))
+        return OK;
+    return problem_set(c->problem, ERR_NOT_FOUND, "there is no share with this token");
+}
+
+static enum error check_usable(struct context *c, const struct share *share)
+{
+    if (share->is_revoked)
+        return problem_set(c->problem, ERR_SHARE_REVOKED, "the share was revoked");
+    if (share->has_expires_at && share->expires_at <= c->now_us)
+        return problem_set(c->problem, ERR_SHARE_EXPIRED, "the share has expired");
+    return OK;
+}
+
+/* Before anything is given. The thread's lock makes it exact. */
+static enum error check_left(struct context *c, const struct share *share)
+{
+    if (!share->has_max_redemptions || share->redemptions < share->max_redemptions)
+        return OK;
+    return problem_set(c->problem, ERR_SHARE_USED_UP,
+        "the share was redeemed %lld times, as often as it may be",
+        (long long)share->max_redemptions);
+}
+
+static enum error note(struct context *c, const struct share *share, const struct redemption *r)
+{
+    struct query q;
+    context_query(c, &q, &SQL_REDEMPTION_INSERT);
+    query_uuid(&q, "share_id", share->id);
+    query_uuid(&q, "id", uuid_v7());
+    query_text(&q, "principal", c->principal);
+    query_uuid_if(&q, "participant_id", r->has_participant_id, r->participant_id);
+    query_text(&q, "previous_permission", r->previous_permission);
+    query_uuid_if(&q, "copied_thread_id", r->has_copied_thread_id, r->copied_thread_id);
+    query_bool(&q, "active", r->has_participant_id);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_SHARE_COUNT_REDEMPTION);
+    query_uuid(&q, "id", share->id);
+    query_i64(&q, "now", c->now_us);
+    e = query_run(&q);
+    return e == OK
+               ? audit_record(c, "share.redeemed", "share", share->id, describe(c->arena, share))
+               : e;
+}
+
+static enum error give_part(
+    struct context *c, const struct share *share, struct str name, struct redeemed *out)
+{
+    struct participant p = {0};
+    struct redemption r = {.has_participant_id = true};
+    bool found = false;
+    enum error e = participant_find(c, share->thread_id, c->principal, &found, &p);
+    bool has_it =
+        found && p.active && permission_rank(p.permission) >= permission_rank(share->permission);
+    if (e == OK && !has_it) {
+        e = check_left(c, share);
+        p = (struct participant){
+            .principal = c->principal, .name = name, .permission = share->permission};
+        if (e == OK)
+            e = participant_admit(c, share->thread_id, &p, &r.previous_permission);
+        r.participant_id = p.id;
+        if (e == OK)
+            e = note(c, share, &r);
+    }
+    out->thread_id = share->thread_id;
+    out->participant_id = p.id;
+    out->permission = p.permission;
+    out->changed = !has_it;
+    return e;
+}
+
+static enum error find_copy(
+    struct context *c, const struct share *share, bool *out_found, struct redeemed *out)
+{
+    struct query q;
+    context_query(c, &q, &SQL_REDEMPTION_COPY_OF);
+    query_uuid(&q, "share_id", share->id);
+    query_text(&q, "principal", c->principal);
+    *out_found = query_next(&q);
+    if (*out_found) {
+        out->thread_id = row_uuid(&q);
+        out->participant_id = row_uuid(&q);
+        out->permission = row_text(&q);
+    }
+    return query_end(&q);
+}
+
+/* Who was removed from a thread gets no copy of it either. */
+static enum error check_not_removed(struct context *c, const struct share *share)
+{
+    struct participant p;
+    bool found = false;
+    enum error e = participant_self(c, share->thread_id, &found, &p);
+    if (e == OK && found && p.barred && !p.active)
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "somebody removed %.*s from the thread: no share gives a copy of it",
+            STR_ARG(c->principal));
+    return e;
+}
+
+static enum error give_copy(struct context *c, const struct share *share, struct redeemed *out)
+{
+    struct participant self;
+    bool found = false;
+    enum error e = find_copy(c, share, &found, out);
+    if (e != OK || found)
+        return e;
+    e = check_not_removed(c, share);
+    if (e == OK)
+        e = check_left(c, share);
+    if (e == OK)
+        e = thread_copy(c, share->thread_id, share->id, &out->thread_id);
+    if (e == OK)
+        e = participant_self(c, out->thread_id, &found, &self);
+    if (e != OK)
+        return e;
+    assert(found); /* whoever makes a thread takes part in it */
+    const struct redemption r = {.previous_permission = STR_NONE,
+        .has_copied_thread_id = true,
+        .copied_thread_id = out->thread_id};
+    out->participant_id = self.id;
+    out->permission = self.permission;
+    out->changed = true;
+    return note(c, share, &r);
+}
+
+enum error share_redeem(
+    struct context *c, struct str token, struct str name, struct redeemed *out_redeemed)
+{
+    struct share share;
+    if (str_is_none(c->principal))
+        return problem_set(c->problem, ERR_CONFLICT,
+            "a share is redeemed for a principal, and this request acts for none: use a key that "
+            "has a principal, or send Cairn-Principal");
+    enum error e = recognize(c, token, &share);
+    if (e == OK)
+        e = check_usable(c, &share);
+    if (e != OK)
+        return e;
+    *out_redeemed = (struct redeemed){
+        .share_id = share.id, .kind = share.kind, .has_changed = true, .permission = STR_NONE};
+    return str_eq(share.kind, STR("copy")) ? give_copy(c, &share, out_redeemed)
+                                           : give_part(c, &share, name, out_redeemed);
+}
+
+/* --- Revoke --------------------------------------------------------------------------------- */
+
+/* What a participant had before any share, and what the others still give it. */
+static enum error weigh(struct context *c, const struct share *revoked, struct uuid participant_id,
+    struct str *out_before, struct str *out_left)
+{
+    struct query q;
+    struct str before = STR("read_write"), others = STR_NONE;
+    context_query(c, &q, &SQL_REDEMPTION_OF_PARTICIPANT);
+    query_uuid(&q, "participant_id", participant_id);
+    while (query_next(&q)) {
+        bool own = uuid_eq(row_uuid(&q), revoked->id);
+        struct str previous = row_text(&q), given = row_text(&q);
+        if (permission_rank(previous) < permission_rank(before))
+            before = previous;
+        if (!own && permission_rank(given) > permission_rank(others))
+            others = given;
+    }
+    *out_before = before;
+    *out_left = permission_rank(others) > permission_rank(before) ? others : before;
+    return query_end(&q);
+}
+
+static enum error take_back(struct context *c, const struct share *share, struct uuid id)
+{
+    struct participant p;
+    struct str before, left;
+    struct query q;
+    enum error e = weigh(c, share, id, &before, &left);
+    if (e != OK)
+        return e;
+    context_query(c, &q, &SQL_REDEMPTION_SET_PREVIOUS);
+    query_uuid(&q, "participant_id", id);
+    query_text(&q, "previous_permission", before);
+    e = query_run(&q);
+    if (e == OK)
+        e = participant_get(c, share->thread_id, id, &p);
+    return e == OK ? participant_withdraw(c, &p, left) : e;
+}
+
+static enum error list_given(
+    struct context *c, const struct share *share, struct uuid *out_ids, size_t *out_count)
+{
+    struct query q;
+    context_query(c, &q, &SQL_REDEMPTION_PARTICIPANTS);
+    query_uuid(&q, "share_id", share->id);
+    *out_count = 0;
+    while (*out_count < PARTICIPANTS_MAX && query_next(&q))
+        out_ids[(*out_count)++] = row_uuid(&q);
+    return query_end(&q);
+}
+
+static enum error end_redemptions(struct context *c, const struct share *share)
+{
+    struct query q;
+    context_query(c, &q, &SQL_REDEMPTION_END);
+    query_uuid(&q, "share_id", share->id);
+    return query_run(&q);
+}
+
+static enum error mark_revoked(struct context *c, const struct share *share)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SHARE_REVOKE);
+    query_uuid(&q, "id", share->id);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    return e == OK ? audit_record(c, "share.revoked", "share", share->id, describe(c->arena, share))
+                   : e;
+}
+
+enum error share_revoke(struct context *c, struct share *share)
+{
+    struct uuid *ids = ARENA_ARRAY(c->arena, struct uuid, PARTICIPANTS_MAX);
+    size_t n = 0;
+    enum error e = context_check_match(c, share->version);
+    if (e != OK || share->is_revoked)
+        return e;
+    e = list_given(c, share, ids, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        e = take_back(c, share, ids[i]);
+    if (e == OK)
+        e = end_redemptions(c, share);
+    if (e == OK)
+        e = mark_revoked(c, share);
+    return e == OK ? share_get(c, share->thread_id, share->id, share) : e;
+}
+
+enum error share_close_all_by(
+    struct context *c, struct uuid thread_id, struct str principal, int64_t *out_closed)
+{
+    struct share *shares = ARENA_ARRAY(c->arena, struct share, SHARES_MAX);
+    size_t n = 0;
+    struct query q;
+    context_query(c, &q, &SQL_SHARE_LIST_BY);
+    query_uuid(&q, "thread_id", thread_id);
+    query_text(&q, "created_by", principal);
+    query_i64(&q, "now", c->now_us);
+    query_i64(&q, "limit", SHARES_MAX);
+    while (query_next(&q))
+        read_row(&q, &shares[n++]);
+    enum error e = query_end(&q);
+    for (size_t i = 0; e == OK && i < n; i++)
+        e = mark_revoked(c, &shares[i]);
+    *out_closed = (int64_t)n;
+    return e;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/threads/thread_copy.h"
+
+#include "base/json/json_patch.h"
+#include "base/json/json_write.h"
+#include "model/statements.h"
+#include "model/threads/events.h"
+#include "model/threads/threads.h"
+
+/* What is copied row by row, each under a new id. */
+struct part {
+    const char *name;
+    const struct sql_statement *list;
+    const struct sql_statement *copy[2];
+};
+
+static const struct part PARTS[] = {
+    {"messages", &SQL_COPY_LIST_MESSAGES, {&SQL_COPY_MESSAGE}},
+    {"files", &SQL_COPY_LIST_FILES, {&SQL_COPY_FILE, &SQL_COPY_FILE_VERSION}},
+    {"state documents", &SQL_COPY_LIST_STATES, {&SQL_COPY_STATE, &SQL_COPY_STATE_VERSION}},
+};
+
+static enum error list(struct context *c, const struct part *part, struct uuid source_id,
+    struct uuid **out_ids, size_t *out_count)
+{
+    struct uuid *ids = ARENA_ARRAY(c->arena, struct uuid, THREAD_COPY_MAX + 1);
+    struct query q;
+    size_t n = 0;
+    context_query(c, &q, part->list);
+    query_uuid(&q, "source_id", source_id);
+    query_i64(&q, "limit", THREAD_COPY_MAX + 1);
+    while (query_next(&q))
+        ids[n++] = row_uuid(&q);
+    enum error e = query_end(&q);
+    *out_ids = ids;
+    *out_count = n;
+    return e == OK && n > THREAD_COPY_MAX
+               ? problem_set(c->problem, ERR_CONFLICT,
+                     "the thread has more than %d %s, the most that a copy can have",
+                     THREAD_COPY_MAX, part->name)
+               : e;
+}
+
+/* What a copied message has instead of an event's id: one that no event has. */
+struct event_number {
+    bool has_id;
+    int64_t id;
+};
+
+static enum error take_number(
+    struct context *c, const struct part *part, struct event_number *out_number)
+{
+    *out_number = (struct event_number){0};
+    if (!statement_takes(part->copy[0], "event_id"))
+        return OK;
+    enum error e = event_take_id(c, &out_number->has_id, &out_number->id);
+    return e == OK && out_number->has_id ? event_raise_floor(c, out_number->id) : e;
+}
+
+static enum error copy_row(struct context *c, const struct sql_statement *statement,
+    struct uuid source_id, struct uuid thread_id, struct uuid id, struct uuid new_id,
+    const struct event_number *event)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    query_uuid(&q, "new_id", new_id);
+    if (statement_takes(statement, "source_id"))
+        query_uuid(&q, "source_id", source_id);
+    if (statement_takes(statement, "thread_id"))
+        query_uuid(&q, "thread_id", thread_id);
+    if (statement_takes(statement, "principal"))
+        query_text(&q, "principal", c->principal);
+    if (statement_takes(statement, "now"))
+        query_i64(&q, "now", c->now_us);
+    if (statement_takes(statement, "event_id"))
+        query_i64_if(&q, "event_id", event->has_id, event->id);
+    return query_run(&q);
+}
+
+static enum error copy_part(
+    struct context *c, const struct part *part, struct uuid source_id, struct uuid thread_id)
+{
+    struct uuid *ids;
+    size_t n = 0;
+    enum error e = list(c, part, source_id, &ids, &n);
+    for (size_t i = 0; e == OK && i < n; i++) {
+        struct uuid new_id = uuid_v7();
+        struct event_number event;
+        e = take_number(c, part, &event);
+        for (size_t k = 0; e == OK && k < COUNT_OF(part->copy) && part->copy[k] != NULL; k++)
+            e = copy_row(c, part->copy[k], source_id, thread_id, ids[i], new_id, &event);
+    }
+    return e;
+}
+
+/* Messages may name files that are gone. */
+static enum error copy_ends(struct context *c, struct uuid source_id, struct uuid thread_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_COPY_FILE_ENDS);
+    query_uuid(&q, "source_id", source_id);
+    query_uuid(&q, "thread_id", thread_id);
+    return query_run(&q);
+}
+
+/* The metadata with the thread that it was copied from, by which it can be found. */
+static enum error add_origin(struct context *c, struct str metadata, struct uuid source_id,
+    struct uuid share_id, struct str *out_metadata)
+{
+    struct json_doc before, patch;
+    struct json_error unused;
+    struct json_patch_error refused;
+    struct json_text text;
+    json_text_init(&text, 1024);
+    json_write_object(&text.w);
+    json_write_name(&text.w, "copied_from");
+    json_write_uuid(&text.w, source_id);
+    json_write_name(&text.w, "copied_by_share");
+    json_write_uuid(&text.w, share_id);
+    json_write_end(&text.w);
+    if (json_parse(c->arena, metadata, &before, &unused) &&
+        json_parse(c->arena, json_text_take(&text, c->arena), &patch, &unused) &&
+        json_merge_patch(c->arena, json_root(&before), json_root(&patch), THREAD_METADATA_MAX_BYTES,
+            out_metadata, &refused))
+        return OK;
+    return problem_set(c->problem, ERR_CONFLICT,
+        "the thread's metadata is so large that it has no room for where a copy comes from");
+}
+
+enum error thread_copy(
+    struct context *c, struct uuid source_id, struct uuid share_id, struct uuid *out_id)
+{
+    struct thread source, copy;
+    enum error e = thread_get(c, source_id, &source);
+    if (e != OK)
+        return e;
+    copy = (struct thread){.title = source.title,
+        .agent = source.agent,
+        .context = source.context,
+        .preferences = source.preferences,
+        .important_steps = source.important_steps,
+        .run_policy = source.run_policy,
+        .prune_on_completion = source.prune_on_completion,
+        .has_event_max_age_s = source.has_event_max_age_s,
+        .event_max_age_s = source.event_max_age_s,
+        .last_seq = source.last_seq};
+    e = add_origin(c, source.metadata, source_id, share_id, &copy.metadata);
+    if (e == OK)
+        e = thread_create(c, &copy);
+    for (size_t i = 0; e == OK && i < COUNT_OF(PARTS); i++)
+        e = copy_part(c, &PARTS[i], source_id, copy.id);
+    if (e == OK)
+        e = copy_ends(c, source_id, copy.id);
+    *out_id = copy.id;
+    return e;
+}

@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/threads/threads.h"
+
+#include "base/json/json_write.h"
+#include "model/agents/states.h"
+#include "model/checkpoints/snapshots.h"
+#include "model/execution/runs.h"
+#include "model/files/blob_doubts.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+#include "model/threads/messages.h"
+#include "model/threads/participants.h"
+
+const char *const thread_statuses[] = {"active", "paused", "cancelled", "error", NULL};
+const char *const thread_run_policies[] = {"reject", "enqueue", "interrupt", "rollback", NULL};
+
+/* From each status, those that it may change to. */
+static const struct {
+    struct str from;
+    const char *to[4];
+} TRANSITIONS[] = {
+    {{"active", 6}, {"paused", "cancelled", "error", NULL}},
+    {{"paused", 6}, {"active", "cancelled", "error", NULL}},
+    {{"cancelled", 9}, {"active", NULL}},
+    {{"error", 5}, {"active", "cancelled", NULL}},
+};
+
+static enum error check_transition(struct context *c, struct str from, struct str to)
+{
+    for (size_t i = 0; i < COUNT_OF(TRANSITIONS); i++) {
+        if (!str_eq(TRANSITIONS[i].from, from))
+            continue;
+        const char *const *allowed = TRANSITIONS[i].to;
+        for (size_t k = 0; allowed[k] != NULL; k++)
+            if (str_eq(str_of(allowed[k]), to))
+                return OK;
+        return transition_refused(c, "thread", from, to, allowed);
+    }
+    return problem_set(c->problem, ERR_INTERNAL, "the thread has an unknown status");
+}
+
+void thread_defaults(struct thread *thread)
+{
+    struct str *const documents[] = {
+        &thread->context, &thread->preferences, &thread->important_steps, &thread->metadata};
+    for (size_t i = 0; i < COUNT_OF(documents); i++)
+        if (str_is_none(*documents[i]))
+            *documents[i] = STR("{}");
+    if (str_is_none(thread->status))
+        thread->status = STR("active");
+    if (str_is_none(thread->run_policy))
+        thread->run_policy = STR("reject");
+}
+
+static void read_row(struct query *q, struct thread *out)
+{
+    *out = (struct thread){0};
+    out->id = row_uuid(q);
+    out->key = row_text(q);
+    out->status = row_text(q);
+    out->title = row_text(q);
+    out->agent = row_text(q);
+    out->context = row_text(q);
+    out->preferences = row_text(q);
+    out->important_steps = row_text(q);
+    out->metadata = row_text(q);
+    out->error = row_text(q);
+    out->has_most_recent_run_id = row_uuid_if(q, &out->most_recent_run_id);
+    out->run_policy = row_text(q);
+    out->has_prune_on_completion = true;
+    out->prune_on_completion = row_bool(q);
+    out->has_event_max_age_s = row_i64_if(q, &out->event_max_age_s);
+    out->last_seq = row_i64(q);
+    out->pruned_seq = row_i64(q);
+    out->pruned_event_id = row_i64(q);
+    out->created_at = row_i64(q);
+    out->updated_at = row_i64(q);
+    out->version = row_i64(q);
+}
+
+/* The parameters that insert and update share. */
+static void bind(struct query *q, const struct thread *t, int64_t now_us)
+{
+    query_uuid(q, "id", t->id);
+    query_text(q, "key", t->key);
+    query_text(q, "status", t->status);
+    query_text(q, "title", t->title);
+    query_text(q, "agent", t->agent);
+    query_text(q, "metadata", t->metadata);
+    query_text(q, "error", t->error);
+    query_text(q, "run_policy", t->run_policy);
+    query_bool(q, "prune_on_completion", t->prune_on_completion);
+    query_i64_if(q, "event_max_age_s", t->has_event_max_age_s, t->event_max_age_s);
+    query_i64(q, "now", now_us);
+}
+
+static enum error write_documents(
+    struct context *c, const struct sql_statement *statement, const struct thread *t)
+{
+    struct query q;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", t->id);
+    query_text(&q, "context", t->context);
+    query_text(&q, "preferences", t->preferences);
+    query_text(&q, "important_steps", t->important_steps);
+    return query_run(&q);
+}
+
+/* --- Metadata for the equality filter ------------------------------------------------------- */
+
+static enum error add_metadata(
+    struct context *c, struct uuid thread_id, struct str key, struct str value)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_METADATA_ADD);
+    query_text(&q, "key", key);
+    query_text(&q, "value", value);
+    query_uuid(&q, "thread_id", thread_id);
+    return query_run(&q);
+}
+
+/* A filter cannot name U+0000, and PostgreSQL cannot store it; a long text is no key. */
+static bool can_be_indexed(struct str text)
+{
+    return text.len <= THREAD_METADATA_INDEXED_BYTES && !str_has_byte(text, '\0');
+}
+
+/* Strings are kept decoded, numbers, true, false and null as written. */
+bool thread_metadata_next(
+    struct arena *arena, struct json_iter *members, struct str *out_key, struct str *out_value)
+{
+    struct json key, value;
+    while (json_next(members, &key, &value)) {
+        enum json_type type = json_type(value);
+        if (type == JSON_OBJECT || type == JSON_ARRAY)
+            continue;
+        *out_value = type == JSON_STRING ? json_string(arena, value) : json_raw(value);
+        *out_key = json_string(arena, key);
+        if (can_be_indexed(*out_key) && can_be_indexed(*out_value))
+            return true;
+    }
+    return false;
+}
+
+enum error thread_index_metadata(struct context *c, struct uuid thread_id, struct str metadata)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    if (!json_parse(c->arena, metadata, &doc, &unused))
+        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+    if (json_count(json_root(&doc)) > THREAD_METADATA_MEMBERS)
+        return problem_fault(
+            c->problem, STR("/metadata"), "must have at most %d members", THREAD_METADATA_MEMBERS);
+    struct json_iter members = json_iter(json_root(&doc));
+    struct str key, value;
+    enum error e = OK;
+    while (e == OK && thread_metadata_next(c->arena, &members, &key, &value))
+        e = add_metadata(c, thread_id, key, value);
+    return e;
+}
+
+static enum error reindex_metadata(struct context *c, struct uuid thread_id, struct str metadata)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_METADATA_CLEAR);
+    query_uuid(&q, "thread_id", thread_id);
+    enum error e = query_run(&q);
+    return e == OK ? thread_index_metadata(c, thread_id, metadata) : e;
+}
+
+/* --- Keys ----------------------------------------------------------------------------------- */
+
+static enum error find_owner(
+    struct context *c, struct str key, bool *out_found, struct uuid *out_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_ID_OF_KEY);
+    query_text(&q, "key", key);
+    *out_found = query_next(&q);
+    if (*out_found)
+        *out_id = row_uuid(&q);
+    return query_end(&q);
+}
+
+/* A principal is not told of threads that it takes no part in. */
+static enum error key_taken(struct context *c, struct str key, bool has_owner, struct uuid owner)
+{
+    char id[UUID_TEXT_LEN];
+    bool may_see = false;
+    enum error e = has_owner ? participant_may_see(c, owner, &may_see) : OK;
+    if (e != OK)
+        return e;
+    if (!may_see)
+        return problem_set(
+            c->problem, ERR_CONFLICT, "another thread has the key \"%.*s\"", STR_ARG(key));
+    uuid_format(owner, id);
+    c->problem->extension = arena_printf(c->arena, "{\"thread_id\":\"%.*s\"}", UUID_TEXT_LEN, id);
+    return problem_set(c->problem, ERR_CONFLICT, "the thread %.*s has the key \"%.*s\"",
+        UUID_TEXT_LEN, id, STR_ARG(key));
+}
+
+/* Who takes it between this and the update is told by the index, which refuses the second. */
+static enum error check_new_key(struct context *c, struct str key)
+{
+    struct uuid owner;
+    bool found = false;
+    enum error e = str_is_none(key) ? OK : find_owner(c, key, &found, &owner);
+    return e == OK && found ? key_taken(c, key, true, owner) : e;
+}
+
+/* --- Create, read, list --------------------------------------------------------------------- */
+
+/* What is told of a thread besides its status: small, and never a document. */
+enum { TOLD_METADATA_MAX_BYTES = 4096 };
+
+static void write_member(struct json_writer *w, const char *name, struct str text)
+{
+    if (str_is_none(text))
+        return;
+    json_write_name(w, name);
+    json_write_string(w, text);
+}
+
+static void write_about(struct json_writer *w, const struct thread *thread)
+{
+    write_member(w, "key", thread->key);
+    write_member(w, "title", thread->title);
+    write_member(w, "agent", thread->agent);
+    if (str_eq(thread->metadata, STR("{}")) || thread->metadata.len > TOLD_METADATA_MAX_BYTES)
+        return;
+    json_write_name(w, "metadata");
+    json_write_raw(w, thread->metadata);
+}
+
+static enum error tell_created(struct context *c, const struct thread *thread)
+{
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&payload.w);
+    write_member(&payload.w, "change", STR("thread.created"));
+    write_member(&payload.w, "to", thread->status);
+    write_about(&payload.w, thread);
+    json_write_end(&payload.w);
+    struct event event = {.kind = STR("conversation.created"),
+        .text = arena_printf(c->arena, "thread is %.*s", STR_ARG(thread->status)),
+        .payload = json_text_take(&payload, c->arena),
+        .frees_run = true};
+    return event_emit(c, thread->id, &event);
+}
+
+static enum error emit(
+    struct context *c, struct uuid thread_id, const char *change, struct str from, struct str to)
+{
+    bool is_last = strcmp(change, "thread.deleted") == 0;
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&payload.w);
+    write_member(&payload.w, "change", str_of(change));
+    write_member(&payload.w, "from", from);
+    write_member(&payload.w, "to", to);
+    json_write_end(&payload.w);
+    struct event event = {.kind = is_last ? STR("conversation.deleted") : STR("status"),
+        .text = str_is_none(to) ? arena_printf(c->arena, "%s", change)
+                                : arena_printf(c->arena, "thread is %.*s", STR_ARG(to)),
+        .payload = json_text_take(&payload, c->arena),
+        .is_last = is_last,
+        .frees_run = str_eq(to, STR("active"))};
+    return event_emit(c, thread_id, &event);
+}
+
+static enum error begin_after(struct context *c, const struct thread *thread)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_BEGIN_AFTER);
+    query_uuid(&q, "id", thread->id);
+    query_i64(&q, "seq", thread->last_seq);
+    return query_run(&q);
+}
+
+/* out_changed 0: another thread has its key. */
+static enum error insert_row(struct context *c, const struct thread *thread, int64_t *out_changed)
+{
+    struct query q;
+    bool is_keyed = !str_is_none(thread->key);
+    context_query(c, &q, is_keyed ? &SQL_THREAD_INSERT_KEYED : &SQL_THREAD_INSERT);
+    bind(&q, thread, c->now_us);
+    *out_changed = 1;
+    return is_keyed ? query_run_counted(&q, out_changed) : query_run(&q);
+}
+
+static enum error create(struct context *c, struct thread *thread, bool *out_is_free)
+{
+    int64_t changed = 0;
+    thread_defaults(thread);
+    if (!str_eq(thread->status, STR("active")))
+        return problem_fault(c->problem, STR("/status"), "a new thread is active");
+    thread->id = uuid_v7();
+    enum error e = insert_row(c, thread, &changed);
+    *out_is_free = changed > 0;
+    if (e != OK || changed == 0)
+        return e;
+    c->locked_thread = thread->id; /* nobody else knows it */
+    e = write_documents(c, &SQL_THREAD_INSERT_DOCUMENTS, thread);
+    if (e == OK)
+        e = thread_index_metadata(c, thread->id, thread->metadata);
+    if (e == OK && thread->last_seq > 0)
+        e = begin_after(c, thread);
+    if (e == OK)
+        e = tell_created(c, thread);
+    if (e == OK)
+        e = participant_join_creator(c, thread->id);
+    return e == OK ? thread_get(c, thread->id, thread) : e;
+}
+
+enum error thread_create(struct context *c, struct thread *thread)
+{
+    bool is_free = false, found;
+    struct uuid owner;
+    enum error e = create(c, thread, &is_free);
+    if (e != OK || is_free)
+        return e;
+    e = find_owner(c, thread->key, &found, &owner);
+    return e == OK ? key_taken(c, thread->key, found, owner) : e;
+}
+
+static enum error get(struct context *c, const struct sql_statement *statement, struct uuid id,
+    struct thread *out_thread)
+{
+    struct query q;
+    enum error e = context_lock_thread(c, id);
+    if (e != OK)
+        return e;
+    context_query(c, &q, statement);
+    query_uuid(&q, "id", id);
+    bool found = query_next(&q);
+    if (found)
+        read_row(&q, out_thread);
+    e = query_end(&q);
+    return e == OK && !found ? context_not_found(c, "thread", id) : e;
+}
+
+enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread)
+{
+    return get(c, &SQL_THREAD_GET, id, out_thread);
+}
+
+enum error thread_get_head(struct context *c, struct uuid id, struct thread *out_thread)
+{
+    return get(c, &SQL_THREAD_GET_HEAD, id, out_thread);
+}
+
+/* Without a lock: a thread that is only shown may change in the meantime. */
+static enum error find_by_key(
+    struct context *c, struct str key, bool *out_found, struct thread *out_thread)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_GET_BY_KEY);
+    query_text(&q, "key", key);
+    *out_found = query_next(&q);
+    if (*out_found)
+        read_row(&q, out_thread);
+    return query_end(&q);
+}
+
+enum error thread_get_by_key(struct context *c, struct str key, struct thread *out_thread)
+{
+    bool found = false, may_see = false;
+    enum error e = find_by_key(c, key, &found, out_thread);
+    if (e == OK && found)
+        e = participant_may_see(c, out_thread->id, &may_see);
+    if (e == OK && !may_see)
+        return problem_set(c->problem, ERR_NOT_FOUND, "there is no thread with this key");
+    return e;
+}
+
+/* One that was there and is gone by now may be made after all. */
+enum { ENSURE_TRIES = 3 };
+
+enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_new)
+{
+    struct thread existing;
+    bool found = false, may_see = false;
+    *out_is_new = false;
+    for (int i = 0; i < ENSURE_TRIES; i++) {
+        enum error e = find_by_key(c, thread->key, &found, &existing);
+        if (e == OK && found)
+            e = participant_may_see(c, existing.id, &may_see);
+        if (e == OK && found && !may_see)
+            e = key_taken(c, thread->key, true, existing.id);
+        if (e == OK && found)
+            *thread = existing;
+        else if (e == OK)
+            e = create(c, thread, out_is_new);
+        if (e != OK || found || *out_is_new)
+            return e;
+    }
+    return problem_set(
+        c->problem, ERR_UNAVAILABLE, "threads with this key come and go: send it again");
+}
+
+/* A pattern for LIKE … ESCAPE '!' that finds the text anywhere. */
+static struct str like_pattern(struct arena *arena, struct str part)
+{
+    if (str_is_none(part))
+        return part;
+    char *pattern = arena_alloc(arena, part.len * 2 + 2);
+    size_t at = 0;
+    pattern[at++] = '%';
+    for (size_t i = 0; i < part.len; i++) {
+        if (part.ptr[i] == '%' || part.ptr[i] == '_' || part.ptr[i] == '!')
+            pattern[at++] = '!';
+        pattern[at++] = part.ptr[i];
+    }
+    pattern[at++] = '%';
+    return (struct str){pattern, at};
+}
+
+static const struct sql_statement *list_statement(
+    const struct context *c, const struct thread_filter *filter)
+{
+    if (!str_is_none(filter->key))
+        return filter->with_documents ? &SQL_THREAD_LIST_BY_KEY_WHOLE : &SQL_THREAD_LIST_BY_KEY;
+    if (!str_is_none(c->principal))
+        return filter->with_documents ? &SQL_THREAD_LIST_OF_PRINCIPAL_WHOLE
+                                      : &SQL_THREAD_LIST_OF_PRINCIPAL;
+    bool by_metadata = !str_is_none(filter->metadata_keys[0]);
+    if (filter->with_documents)
+        return by_metadata ? &SQL_THREAD_LIST_BY_METADATA_WHOLE : &SQL_THREAD_LIST_WHOLE;
+    return by_metadata ? &SQL_THREAD_LIST_BY_METADATA : &SQL_THREAD_LIST;
+}
+
+static void bind_filter(struct context *c, struct query *q, const struct thread_filter *filter)
+{
+    static const char *const KEYS[] = {"key_1", "key_2", "key_3", "key_4"};
+    static const char *const VALUES[] = {"value_1", "value_2", "value_3", "value_4"};
+    if (!str_is_none(c->principal))
+        query_text(q, "principal", c->principal);
+    if (!str_is_none(filter->key))
+        query_text(q, "key", filter->key);
+    query_uuid_if(q, "before", filter->has_before, filter->before);
+    query_text(q, "status", filter->status);
+    query_text(q, "agent", filter->agent);
+    query_text(q, "title_like", like_pattern(c->arena, filter->title_part));
+    query_i64_if(q, "created_after", filter->has_created_after, filter->created_after);
+    query_i64_if(q, "created_before", filter->has_created_before, filter->created_before);
+    for (size_t i = 0; i < THREAD_METADATA_FILTERS; i++) {
+        if (str_is_none(filter->metadata_keys[i]))
+            continue;
+        query_text(q, KEYS[i], filter->metadata_keys[i]);
+        query_text(q, VALUES[i], filter->metadata_values[i]);
+    }
+}
+
+static size_t size_of(const struct thread *t)
+{
+    return t->context.len + t->preferences.len + t->important_steps.len + t->metadata.len +
+           t->error.len;
+}
+
+enum error thread_list(struct context *c, const struct thread_filter *filter, size_t limit,
+    struct thread *out_threads, size_t *out_count, bool *out_more)
+{
+    struct query q;
+    context_query(c, &q, list_statement(c, filter));
+    bind_filter(c, &q, filter);
+    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    size_t count = 0, bytes = 0;
+    *out_more = false;
+    while (query_next(&q)) {
+        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
+        if (*out_more)
+            break;
+        read_row(&q, &out_threads[count]);
+        bytes += size_of(&out_threads[count++]);
+    }
+    *out_count = count;
+    return query_end(&q);
+}
+
+/* --- Change --------------------------------------------------------------------------------- */
+
+static bool documents_differ(const struct thread *a, const struct thread *b)
+{
+    return !str_eq(a->context, b->context) || !str_eq(a->preferences, b->preferences) ||
+           !str_eq(a->important_steps, b->important_steps);
+}
+
+static enum error save_undo(struct context *c, struct uuid thread_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_UNDO_SAVE);
+    query_uuid(&q, "id", thread_id);
+    return query_run(&q);
+}
+
+static enum error write_row(struct context *c, const struct thread *thread)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_UPDATE);
+    bind(&q, thread, c->now_us);
+    return query_run(&q);
+}
+
+enum error thread_update(struct context *c, const struct thread *before, struct thread *after)
+{
+    bool status_changes = !str_eq(before->status, after->status);
+    bool metadata_changes = !str_eq(before->metadata, after->metadata);
+    bool documents_change = documents_differ(before, after);
+    bool key_changes = str_differs(before->key, after->key);
+    struct str key = after->key;
+    enum error e = context_check_match(c, before->version);
+    if (e == OK)
+        e = run_check_thread_fence(c, before->id);
+    if (e == OK && status_changes)
+        e = check_transition(c, before->status, after->status);
+    if (e == OK && key_changes)
+        e = check_new_key(c, key);
+    if (e == OK && (documents_change || metadata_changes))
+        e = save_undo(c, before->id);
+    after->id = before->id;
+    if (e == OK)
+        e = write_row(c, after);
+    if (e == OK && documents_change)
+        e = write_documents(c, &SQL_THREAD_UPDATE_DOCUMENTS, after);
+    if (e == OK && metadata_changes)
+        e = reindex_metadata(c, before->id, after->metadata);
+    if (e == OK && status_changes)
+        e = emit(c, before->id, "thread.status", before->status, after->status);
+    if (e == OK)
+        e = thread_get(c, before->id, after);
+    /* The index says no more than that somebody was faster. */
+    if (e == ERR_CONFLICT && key_changes && str_is_none(c->problem->detail))
+        e = key_taken(c, key, false, UUID_NIL);
+    return e;
+}
+
+/* Writes the names of what differs as an array; how many they are. */
+static size_t write_differences(
+    struct json_writer *w, const struct thread *a, const struct thread *b)
+{
+    const struct {
+        const char *name;
+        bool differs;
+    } all[] = {{"key", str_differs(a->key, b->key)}, {"title", str_differs(a->title, b->title)},
+        {"agent", str_differs(a->agent, b->agent)},
+        {"context", str_differs(a->context, b->context)},
+        {"preferences", str_differs(a->preferences, b->preferences)},
+        {"important_steps", str_differs(a->important_steps, b->important_steps)},
+        {"metadata", str_differs(a->metadata, b->metadata)},
+        {"error", str_differs(a->error, b->error)},
+        {"run_policy", str_differs(a->run_policy, b->run_policy)},
+        {"prune_on_completion", a->prune_on_completion != b->prune_on_completion},
+        {"event_max_age_s",
+            a->has_event_max_age_s != b->has_event_max_age_s ||
+                (a->has_event_max_age_s && a->event_max_age_s != b->event_max_age_s)}};
+    size_t n = 0;
+    json_write_array(w);
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        if (all[i].differs) {
+            json_write_string(w, str_of(all[i].name));
+            n++;
+        }
+    json_write_end(w);
+    return n;
+}
+
+enum error thread_tell_update(struct context *c, const struct thread *before, struct thread *after)
+{
+    struct json_text payload;
+    json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    json_write_object(&payload.w);
+    write_member(&payload.w, "change", STR("thread.updated"));
+    json_write_name(&payload.w, "changed");
+    size_t n = write_differences(&payload.w, before, after);
+    write_about(&payload.w, after);
+    json_write_end(&payload.w);
+    struct event event = {
+        .kind = STR("conversation.updated"), .payload = json_text_take(&payload, c->arena)};
+    if (n == 0)
+        return OK;
+    enum error e = event_emit(c, before->id, &event);
+    return e == OK ? thread_get(c, before->id, after) : e;
+}
+
+enum error thread_set_status(struct context *c, struct thread *thread, const char *status)
+{
+    struct thread after = *thread;
+    after.status = str_of(status);
+    enum error e = check_transition(c, thread->status, after.status);
+    if (e == OK)
+        e = write_row(c, &after);
+    if (e == OK)
+        e = emit(c, thread->id, "thread.status", thread->status, after.status);
+    return e == OK ? thread_get_head(c, thread->id, thread) : e;
+}
+
+enum error thread_set_recent_run(struct context *c, struct thread *thread, struct uuid run_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_SET_RECENT_RUN);
+    query_uuid(&q, "id", thread->id);
+    query_uuid(&q, "run_id", run_id);
+    query_i64(&q, "now", c->now_us);
+    enum error e = query_run(&q);
+    return e == OK ? thread_get_head(c, thread->id, thread) : e;
+}
+
+enum error thread_delete(struct context *c, struct uuid id)
+{
+    struct thread thread;
+    int64_t pruned;
+    enum error e = thread_get_head(c, id, &thread);
+    if (e == OK)
+        e = context_check_match(c, thread.version);
+    if (e == OK)
+        e = event_prune(c, id, INT64_MAX, &pruned);
+    if (e == OK)
+        e = event_keep_pruned(c, id);
+    if (e == OK)
+        e = emit(c, id, "thread.deleted", thread.status, STR_NONE);
+    if (e == OK)
+        e = audit_record(c, "thread.deleted", "thread", id, STR_NONE);
+    if (e == OK)
+        e = state_delete_of_thread(c, id);
+    if (e == OK)
+        e = message_forget_thread(c, id);
+    if (e == OK)
+        e = blob_doubt_thread(c, id);
+    if (e == OK)
+        e = snapshot_discard_thread(c, id);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_DELETE);
+    query_uuid(&q, "id", id);
+    event_forget_thread(c, id);
+    return query_run(&q);
+}
+
+/* --- Undo ----------------------------------------------------------------------------------- */
+
+enum error thread_forget_undo(struct context *c, struct uuid run_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_UNDO_DROP);
+    query_uuid(&q, "run_id", run_id);
+    return query_run(&q);
+}
+
+enum error thread_undo_run(struct context *c, struct uuid thread_id, struct uuid run_id)
+{
+    struct thread thread;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e != OK)
+        return e;
+    struct query q;
+    context_query(c, &q, &SQL_THREAD_UNDO_GET);
+    query_uuid(&q, "run_id", run_id);
+    bool found = query_next(&q);
+    if (found) {
+        thread.context = row_text(&q);
+        thread.preferences = row_text(&q);
+        thread.important_steps = row_text(&q);
+        thread.metadata = row_text(&q);
+    }
+    e = query_end(&q);
+    if (e != OK || !found)
+        return e;
+    e = write_row(c, &thread);
+    if (e == OK)
+        e = write_documents(c, &SQL_THREAD_UPDATE_DOCUMENTS, &thread);
+    if (e == OK)
+        e = reindex_metadata(c, thread_id, thread.metadata);
+    return e == OK ? emit(c, thread_id, "thread.rolled_back", STR_NONE, STR_NONE) : e;
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
+#include "base/tar.h"
+#include "model/checkpoints/item_bytes.h"
+#include "model/checkpoints/snapshots.h"
+#include "model/files/blobs.h"
+#include "model/integrity.h"
+#include "model/statements.h"
+#include "model/upkeep/archive_file.h"
+#include "store/content.h"
+
+enum { WRITE_BYTES = 256 * 1024 };
+
+struct blob_place {
+    struct sha256 sha256;
+    struct uuid id;
+    uint64_t size_bytes;
+    uint64_t at; /* in the file */
+};
+
+struct archive_export {
+    int fd;
+    uint64_t at; /* where the next byte goes, behind what is in `out` */
+    struct buf out;
+    /* The member that is being written. */
+    uint64_t header_at;
+    uint64_t member_bytes;
+    struct sha256_state *hash;
+    /* What manifest.json will say. */
+    struct archive_manifest *manifest;
+    struct sha256 digest; /* of that */
+    struct blob_place *blobs;
+    size_t n_blobs;
+    size_t cap_blobs;
+    struct item_dictionary dictionary; /* while the rows are read */
+};
+
+struct archive_export *archive_export_create(int fd)
+{
+    struct archive_export *x = MEM_NEW(struct archive_export);
+    x->fd = fd;
+    buf_init(&x->out, WRITE_BYTES + ARCHIVE_LINE_MAX_BYTES);
+    return x;
+}
+
+static void drop_hash(struct archive_export *x)
+{
+    if (x->hash != NULL)
+        (void)sha256_finish(x->hash);
+    x->hash = NULL;
+}
+
+void archive_export_destroy(struct archive_export *x)
+{
+    if (x == NULL)
+        return;
+    manifest_destroy(x->manifest);
+    drop_hash(x);
+    buf_deinit(&x->out);
+    mem_free(x->blobs);
+    mem_free(x);
+}
+
+uint64_t archive_export_size(const struct archive_export *x)
+{
+    return x->at;
+}
+
+struct sha256 archive_export_digest(const struct archive_export *x)
+{
+    return x->digest;
+}
+
+/* --- Bytes ---------------------------------------------------------------------------------- */
+
+static enum error write_at(
+    struct archive_export *x, struct str bytes, uint64_t at, struct problem *problem)
+{
+    return archive_write_file(x->fd, at, bytes, problem);
+}
+
+static enum error flush(struct archive_export *x, struct problem *problem)
+{
+    if (x->out.failed)
+        return problem_set(problem, ERR_INTERNAL, "a row is too large for an archive");
+    enum error e = write_at(x, buf_str(&x->out), x->at, problem);
+    if (e != OK)
+        return e;
+    x->at += x->out.len;
+    buf_reset(&x->out);
+    return OK;
+}
+
+/* What was appended to `out` since `from` belongs to the member. */
+static enum error account(struct archive_export *x, size_t from, struct problem *problem)
+{
+    struct str added = str_slice(buf_str(&x->out), from, x->out.len);
+    sha256_add(x->hash, added);
+    x->member_bytes += added.len;
+    return x->out.len < WRITE_BYTES && !x->out.failed ? OK : flush(x, problem);
+}
+
+static enum error add_bytes(struct archive_export *x, struct str bytes, struct problem *problem)
+{
+    size_t from = x->out.len;
+    buf_append(&x->out, bytes);
+    return account(x, from, problem);
+}
+
+static const char ZEROS[TAR_END_BYTES];
+
+/* Its size is not known yet: the header is written over when it is. */
+static void begin_member(struct archive_export *x)
+{
+    x->header_at = x->at + x->out.len;
+    x->member_bytes = 0;
+    drop_hash(x);
+    x->hash = sha256_create();
+    buf_append(&x->out, (struct str){ZEROS, TAR_BLOCK_BYTES});
+}
+
+static enum error end_member(
+    struct archive_export *x, struct str name, struct sha256 *out_hash, struct problem *problem)
+{
+    char header[TAR_BLOCK_BYTES];
+    tar_write(name, x->member_bytes, header);
+    buf_append(&x->out, (struct str){ZEROS, tar_padding(x->member_bytes)});
+    *out_hash = sha256_finish(x->hash);
+    x->hash = NULL;
+    enum error e = flush(x, problem);
+    return e == OK ? write_at(x, (struct str){header, sizeof header}, x->header_at, problem) : e;
+}
+
+/* --- The head ------------------------------------------------------------------------------- */
+
+static enum error write_head(
+    struct archive_export *x, const struct archive_subject *subject, struct problem *problem)
+{
+    struct sha256 hash;
+    begin_member(x);
+    size_t from = x->out.len;
+    archive_write_head(subject, &x->out);
+    enum error e = account(x, from, problem);
+    if (e == OK)
+        e = end_member(x, STR("cairn.json"), &hash, problem);
+    if (e == OK)
+        manifest_note(x->manifest, "cairn.json", x->member_bytes, NULL, hash);
+    return e;
+}
+
+/* --- Rows ----------------------------------------------------------------------------------- */
+
+/* Behind which row a page begins. */
+struct place {
+    unsigned n_ids;
+    unsigned n_numbers;
+    struct uuid ids[2];
+    int64_t numbers[2];
+    struct buf text;
+    struct buf next_text; /* while the other is bound */
+    bool has_moved;
+};
+
+static void go_behind(
+    struct place *p, const struct archive_member *m, const struct archive_value *row)
+{
+    p->n_ids = p->n_numbers = 0;
+    for (size_t i = 0; i < m->n_fields; i++) {
+        if (!(m->fields[i].flags & KEY))
+            continue;
+        if (m->fields[i].kind == KIND_ID) {
+            p->ids[p->n_ids++] = row[i].id;
+        } else if (m->fields[i].kind == KIND_INT) {
+            p->numbers[p->n_numbers++] = row[i].number;
+        } else {
+            bool is_hash = m->fields[i].kind == KIND_HASH;
+            buf_reset(&p->next_text);
+            buf_append(&p->next_text, is_hash ? row[i].bytes : row[i].text);
+        }
+    }
+    p->has_moved = true;
+}
+
+static void settle(struct place *p)
+{
+    struct buf text = p->text;
+    if (!p->has_moved)
+        return;
+    p->text = p->next_text;
+    p->next_text = text;
+    p->has_moved = false;
+}
+
+static void bind_place(struct query *q, const struct archive_subject *subject,
+    const struct place *p, int64_t page_rows)
+{
+    if (statement_takes(q->statement, "from"))
+        query_uuid(q, "from", subject->id);
+    if (statement_takes(q->statement, "after_1"))
+        query_uuid(q, "after_1", p->ids[0]);
+    if (statement_takes(q->statement, "after_2"))
+        query_uuid(q, "after_2", p->ids[1]);
+    if (statement_takes(q->statement, "after_n"))
+        query_i64(q, "after_n", p->numbers[0]);
+    if (statement_takes(q->statement, "after_m"))
+        query_i64(q, "after_m", p->numbers[1]);
+    if (statement_takes(q->statement, "after_text"))
+        query_text(q, "after_text", buf_str(&p->text));
+    if (statement_takes(q->statement, "after_bytes"))
+        query_bytes(q, "after_bytes", buf_str(&p->text));
+    query_i64(q, "limit", page_rows);
+}
+
+static enum error write_row(struct archive_export *x, const struct archive_member *m,
+    const struct archive_value *row, struct problem *problem)
+{
+    size_t from = x->out.len;
+    archive_write_line(m, row, &x->out);
+    return account(x, from, problem);
+}
+
+/* An item is told as the value that it is, however it is stored. */
+static enum error unpack_item(
+    struct context *c, struct archive_export *x, struct arena *arena, struct archive_value *row)
+{
+    const struct archive_member *m = &archive_members[MEMBER_ITEMS];
+    const struct archive_value *hash = &row[archive_field(m, "sha256")];
+    struct archive_value *value = &row[archive_field(m, "value")];
+    int64_t size = row[archive_field(m, "size_bytes")].number;
+    bool good =
+        size >= 0 && size <= SNAPSHOT_MAX_BYTES &&
+        item_unpack(arena, row[archive_field(m, "bytes")].bytes,
+            row[archive_field(m, "dictionary")].number, (size_t)size, &x->dictionary, &value->text);
+    struct sha256 found = sha256_of(good ? value->text : STR(""));
+    value->is_null = false;
+    if (good && integrity_holds(c, hash->bytes, &found))
+        return OK;
+    return integrity_lost(
+        c, "the item with the SHA-256 %.*s", STR_ARG(hex_encode(c->arena, hash->bytes)));
+}
+
+static enum error write_page(struct context *c, const struct archive_subject *subject,
+    struct archive_export *x, const struct archive_member *m, struct place *p, int64_t *out_rows)
+{
+    struct archive_value row[ARCHIVE_MAX_FIELDS];
+    struct arena page;
+    struct query q;
+    enum error e = OK;
+    arena_init(&page, SIZE_MAX);
+    query_begin(&q, c->tx, m->select[subject->what], &page);
+    query_uuid(&q, "tenant_id", c->tenant_id);
+    bind_place(&q, subject, p, m->page_rows);
+    for (*out_rows = 0; e == OK && query_next(&q); ++*out_rows) {
+        struct arena_mark mark = arena_mark(&page);
+        archive_read_row(m, &q, row);
+        if (m == &archive_members[MEMBER_ITEMS])
+            e = unpack_item(c, x, &page, row);
+        if (e == OK)
+            e = write_row(x, m, row, c->problem);
+        if (*out_rows + 1 == m->page_rows)
+            go_behind(p, m, row);
+        arena_rewind(&page, mark);
+    }
+    enum error ended = query_end(&q);
+    settle(p);
+    arena_deinit(&page);
+    return e == OK ? ended : e;
+}
+
+static enum error write_member(struct context *c, const struct archive_subject *subject,
+    struct archive_export *x, const struct archive_member *m)
+{
+    struct place p = {0};
+    struct sha256 hash;
+    int64_t rows = 0, n = 0;
+    enum error e = OK;
+    begin_member(x);
+    buf_init(&p.text, ARCHIVE_LINE_MAX_BYTES);
+    buf_init(&p.next_text, ARCHIVE_LINE_MAX_BYTES);
+    if (m->select[subject->what] != NULL)
+        do {
+            e = write_page(c, subject, x, m, &p, &n);
+            rows += n;
+        } while (e == OK && n == m->page_rows);
+    buf_deinit(&p.text);
+    buf_deinit(&p.next_text);
+    if (e == OK)
+        e = end_member(x, str_of(m->name), &hash, c->problem);
+    if (e == OK)
+        manifest_note(x->manifest, m->name, x->member_bytes, &rows, hash);
+    return e;
+}
+
+static void note_blob(struct archive_export *x, struct query *q)
+{
+    if (x->n_blobs == x->cap_blobs) {
+        x->cap_blobs = x->cap_blobs == 0 ? 64 : 2 * x->cap_blobs;
+        x->blobs = mem_realloc(x->blobs, x->cap_blobs * sizeof(struct blob_place));
+    }
+    struct blob_place *b = &x->blobs[x->n_blobs++];
+    struct str hash = row_bytes(q);
+    *b = (struct blob_place){0};
+    memcpy(b->sha256.bytes, hash.ptr, hash.len < SHA256_LEN ? hash.len : SHA256_LEN);
+    b->id = row_uuid(q);
+    b->size_bytes = (uint64_t)row_i64(q);
+}
+
+static enum error list_blobs(
+    struct context *c, const struct archive_subject *subject, struct archive_export *x)
+{
+    enum { PAGE = 1000 };
+    static const struct sql_statement *const statements[ARCHIVE_WHAT_COUNT] = {
+        &SQL_ARCHIVE_BLOBS_OF_THREAD, NULL, &SQL_ARCHIVE_BLOBS_OF_TENANT};
+    enum error e = OK;
+    size_t n = PAGE;
+    x->n_blobs = 0;
+    while (e == OK && n == PAGE && statements[subject->what] != NULL) {
+        struct arena_mark mark = arena_mark(c->arena);
+        struct str after = STR("");
+        struct query q;
+        if (x->n_blobs > 0)
+            after = (struct str){(char *)x->blobs[x->n_blobs - 1].sha256.bytes, SHA256_LEN};
+        context_query(c, &q, statements[subject->what]);
+        if (statement_takes(q.statement, "from"))
+            query_uuid(&q, "from", subject->id);
+        query_bytes(&q, "after_bytes", after);
+        query_i64(&q, "limit", PAGE);
+        for (n = 0; query_next(&q); n++)
+            note_blob(x, &q);
+        e = query_end(&q);
+        arena_rewind(c->arena, mark);
+    }
+    return e;
+}
+
+enum error archive_find_subject(struct context *c, const struct archive_subject *subject)
+{
+    static const struct sql_statement *const statements[ARCHIVE_WHAT_COUNT] = {
+        &SQL_ARCHIVE_TAKEN_THREAD, &SQL_ARCHIVE_HAS_AGENT, NULL};
+    struct query q;
+    if (statements[subject->what] == NULL)
+        return OK;
+    context_query(c, &q, statements[subject->what]);
+    query_uuid(&q, "id", subject->id);
+    bool found = query_next(&q);
+    enum error e = query_end(&q);
+    return e == OK && !found ? context_not_found(c, archive_whats[subject->what], subject->id) : e;
+}
+
+/* --- Content -------------------------------------------------------------------------------- */
+
+/* What comes before it; its own bytes are a hole until archive_export_fill. */
+static enum error place_blob(
+    struct archive_export *x, struct blob_place *b, struct problem *problem)
+{
+    char header[TAR_BLOCK_BYTES], name[TAR_NAME_MAX_BYTES + 1];
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    struct str hex = hex_encode(&arena, (struct str){(char *)b->sha256.bytes, SHA256_LEN});
+    snprintf(name, sizeof name, "blobs/%.*s", STR_ARG(hex));
+    arena_deinit(&arena);
+    tar_write(str_of(name), b->size_bytes, header);
+    enum error e = write_at(x, (struct str){header, sizeof header}, x->at, problem);
+    b->at = x->at + sizeof header;
+    x->at = b->at + b->size_bytes + tar_padding(b->size_bytes);
+    return e;
+}
+
+static enum error write_end(struct archive_export *x, uint64_t bytes, struct problem *problem)
+{
+    struct sha256_state *digest = sha256_create();
+    struct sha256 unused;
+    for (size_t i = 0; i < x->n_blobs; i++)
+        sha256_add(digest, (struct str){(char *)x->blobs[i].sha256.bytes, SHA256_LEN});
+    manifest_end(x->manifest, x->n_blobs, bytes, sha256_finish(digest));
+    x->digest = sha256_of(manifest_text(x->manifest));
+    begin_member(x);
+    enum error e = add_bytes(x, manifest_text(x->manifest), problem);
+    if (e == OK)
+        e = end_member(x, STR("manifest.json"), &unused, problem);
+    buf_append(&x->out, (struct str){ZEROS, TAR_END_BYTES});
+    return e == OK ? flush(x, problem) : e;
+}
+
+static enum error place_content(struct archive_export *x, struct problem *problem)
+{
+    uint64_t bytes = 0;
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < x->n_blobs; i++) {
+        bytes += x->blobs[i].size_bytes;
+        e = place_blob(x, &x->blobs[i], problem);
+    }
+    return e == OK ? write_end(x, bytes, problem) : e;
+}
+
+/* Before anything is copied. */
+static enum error check_room(const struct archive_export *x, struct problem *problem)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < x->n_blobs; i++)
+        bytes += x->blobs[i].size_bytes;
+    if (content_spool_has_room(x->fd, bytes))
+        return OK;
+    return problem_set(problem, ERR_STORAGE_FULL,
+        "there is no room on the server's disk for the %llu bytes of the archive",
+        (unsigned long long)x->at);
+}
+
+enum error archive_export_rows(
+    struct context *c, const struct archive_subject *subject, struct archive_export *x)
+{
+    x->at = 0;
+    buf_reset(&x->out);
+    manifest_destroy(x->manifest);
+    x->manifest = manifest_create();
+    enum error e = archive_find_subject(c, subject);
+    if (e == OK && ftruncate(x->fd, 0) != 0)
+        e = problem_set(c->problem, ERR_UNAVAILABLE, "the archive cannot be written");
+    if (e == OK)
+        e = write_head(x, subject, c->problem);
+    if (e == OK)
+        e = item_dictionary_newest(c, c->arena, &x->dictionary);
+    for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++)
+        e = write_member(c, subject, x, &archive_members[i]);
+    item_dictionary_release(&x->dictionary);
+    if (e == OK)
+        e = list_blobs(c, subject, x);
+    if (e == OK)
+        e = place_content(x, c->problem);
+    return e == OK ? check_room(x, c->problem) : e;
+}
+
+static enum error copy_blob(struct archive_export *x, const struct blob_place *b,
+    struct content_reader *r, struct problem *problem)
+{
+    char *piece = mem_alloc(CONTENT_PIECE_BYTES);
+    struct sha256_state *hash = sha256_create();
+    uint64_t at = 0;
+    enum error e = OK;
+    while (e == OK && at < b->size_bytes) {
+        size_t size = 0;
+        e = content_read(r, at, piece, CONTENT_PIECE_BYTES, &size);
+        if (e == OK && size == 0)
+            e = ERR_DAMAGED;
+        struct str got = {piece, e == OK ? size : 0};
+        sha256_add(hash, got);
+        if (e == OK)
+            e = write_at(x, got, b->at + at, problem);
+        at += size;
+    }
+    struct sha256 found = sha256_finish(hash);
+    mem_free(piece);
+    if (e == OK && memcmp(found.bytes, b->sha256.bytes, SHA256_LEN) != 0)
+        e = ERR_DAMAGED;
+    return e;
+}
+
+/* --- Whether what is not there should be ------------------------------------------------------ */
+
+struct doubt {
+    struct uuid tenant_id;
+    struct uuid id;
+    bool is_known;
+};
+
+static enum error look_up(void *data, struct tx *tx)
+{
+    struct doubt *d = data;
+    struct arena arena;
+    struct problem unused;
+    struct context c;
+    arena_init(&arena, SIZE_MAX);
+    problem_init(&unused, &arena);
+    context_init(&c, &arena, &unused, tx);
+    enum error e = blob_is_known(&c, d->tenant_id, d->id, &d->is_known);
+    arena_deinit(&arena);
+    return e;
+}
+
+/* Who has deleted the file since its row was read is no damage: it may be asked for again. */
+static enum error blame(
+    struct store *store, struct uuid tenant_id, const struct blob_place *b, struct problem *problem)
+{
+    struct doubt doubt = {tenant_id, b->id, false};
+    enum error e = store_call(store, STORE_READ, look_up, &doubt);
+    if (e != OK)
+        return e;
+    if (!doubt.is_known)
+        return problem_set(
+            problem, ERR_UNAVAILABLE, "content was removed while it was being exported: try again");
+    store_note_damage(store);
+    return problem_set(
+        problem, ERR_DAMAGED, "content is not what was stored: cairn check tells what is damaged");
+}
+
+enum error archive_export_fill(
+    struct archive_export *x, struct store *store, struct uuid tenant_id, struct problem *problem)
+{
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < x->n_blobs; i++) {
+        const struct blob_place *b = &x->blobs[i];
+        struct content_reader *r = NULL;
+        e = content_open(store, tenant_id, b->id, b->size_bytes, &r);
+        if (e == OK)
+            e = copy_blob(x, b, r, problem);
+        content_close(r);
+        if (e == ERR_DAMAGED)
+            e = blame(store, tenant_id, b, problem);
+    }
+    return e;
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
+#include "base/json/json_write.h"
+#include "model/agents/agents.h"
+#include "model/checkpoints/items.h"
+#include "model/checkpoints/snapshots.h"
+#include "model/files/blobs.h"
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+#include "model/threads/events.h"
+#include "model/threads/threads.h"
+#include "model/upkeep/archive_file.h"
+
+/* How far ahead of this server's clock ids may be that are kept: new ones come after them. */
+#define AHEAD_MAX_MS ((uint64_t)24 * 3600 * 1000)
+
+struct import {
+    struct context *c;
+    struct archive *archive;
+    enum archive_ids ids;
+    bool dry;
+    bool ends_thread; /* the event is the last of its thread */
+    /* What the next document of the same thread is kept as a change of; nil: none. */
+};
+
+/* --- Ids ------------------------------------------------------------------------------------ */
+
+/* Lists are in the order of ids: one from the future would stay first for good. */
+static enum error check_kept(struct import *im, enum archive_sort sort)
+{
+    const struct archive_ids_of *ids = &im->archive->ids[sort];
+    uint64_t last_ms = (uint64_t)(im->c->now_us / 1000) + AHEAD_MAX_MS;
+    char text[UUID_TEXT_LEN];
+    if (ids->count == 0)
+        return OK;
+    struct uuid greatest = ids->entries[ids->sorted[ids->count - 1]].from;
+    if (uuid_v7_ms(greatest) <= last_ms) {
+        uuid_v7_resume(greatest);
+        return OK;
+    }
+    uuid_format(greatest, text);
+    return problem_set(im->c->problem, ERR_INVALID,
+        "the id %.*s of a %s is of the future: import it with new ids", UUID_TEXT_LEN, text,
+        archive_sort_names[sort]);
+}
+
+/* Each run begins anew. */
+static enum error choose_ids(struct import *im)
+{
+    enum error e = OK;
+    for (size_t sort = SORT_NONE + 1; e == OK && sort < SORT_COUNT; sort++) {
+        struct archive_ids_of *ids = &im->archive->ids[sort];
+        bool keeps = im->ids == ARCHIVE_IDS_KEEP;
+        if (keeps)
+            e = check_kept(im, (enum archive_sort)sort);
+        for (size_t i = 0; i < ids->count; i++) {
+            ids->entries[i].to = keeps ? ids->entries[i].from : uuid_v7();
+            ids->entries[i].was_there = false;
+            ids->entries[i].key_dropped = false;
+        }
+    }
+    return e;
+}
+
+static struct str map_principal(const struct archive *a, struct arena *arena, struct str principal)
+{
+    const struct str prefix = STR("agent:");
+    struct uuid id;
+    if (!str_starts_with(principal, prefix) ||
+        !uuid_parse(str_slice(principal, prefix.len, principal.len), &id))
+        return principal;
+    const struct archive_entry *entry = ids_find(&a->ids[SORT_AGENT], id);
+    return entry == NULL ? principal : agent_principal(arena, entry->to);
+}
+
+static void map_row(const struct archive_walk *w, struct archive_value *row)
+{
+    for (size_t i = 0; i < w->member->n_fields; i++) {
+        const struct archive_field *f = &w->member->fields[i];
+        if (row[i].is_null)
+            continue;
+        if (f->kind == KIND_PRINCIPAL)
+            row[i].text = map_principal(w->archive, w->arena, row[i].text);
+        if (f->kind != KIND_ID || (f->flags & HIDDEN))
+            continue;
+        const struct archive_entry *entry = ids_find(&w->archive->ids[f->sort], row[i].id);
+        if (entry != NULL)
+            row[i].id = entry->to;
+    }
+}
+
+/* --- What Cairn's own events name ------------------------------------------------------------ */
+
+static enum archive_sort mentioned(struct json key)
+{
+    for (size_t i = 0; i < archive_mention_count; i++)
+        if (json_string_eq(key, str_of(archive_mentions[i].member)))
+            return archive_mentions[i].sort;
+    return SORT_NONE;
+}
+
+static bool write_mapped(
+    const struct archive_walk *w, struct json_writer *out, enum archive_sort sort, struct json v)
+{
+    struct uuid id;
+    if (sort == SORT_NONE || json_type(v) != JSON_STRING)
+        return false;
+    struct str text = json_string(w->arena, v);
+    if (!uuid_parse(text, &id)) {
+        json_write_string(out, map_principal(w->archive, w->arena, text));
+        return true;
+    }
+    const struct archive_entry *entry = ids_find(&w->archive->ids[sort], id);
+    if (entry != NULL)
+        json_write_uuid(out, entry->to);
+    return entry != NULL;
+}
+
+static void map_payload(
+    const struct archive_walk *w, struct str kind, struct archive_value *payload)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    struct json_text text;
+    struct json key, value;
+    if (!event_kind_is_reserved(kind) || payload->is_null ||
+        !json_parse(w->arena, payload->text, &doc, &unused) ||
+        json_type(json_root(&doc)) != JSON_OBJECT)
+        return;
+    struct json_iter it = json_iter(json_root(&doc));
+    json_text_init(&text, SIZE_MAX);
+    json_write_object(&text.w);
+    while (json_next(&it, &key, &value)) {
+        json_write_key_value(&text.w, key);
+        if (!write_mapped(w, &text.w, mentioned(key), value))
+            json_write_value(&text.w, value);
+    }
+    json_write_end(&text.w);
+    payload->text = json_text_take(&text, w->arena);
+}
+
+/* --- Who is in the way ---------------------------------------------------------------------- */
+
+static enum error find_by(struct archive_walk *w, const struct sql_statement *statement,
+    const struct archive_value *row, struct uuid *out_id, bool *out_found)
+{
+    struct import *im = w->data;
+    struct query q;
+    query_begin(&q, im->c->tx, statement, w->arena);
+    query_uuid(&q, "tenant_id", im->c->tenant_id);
+    archive_bind_row(w->member, row, &q);
+    *out_found = query_next(&q);
+    if (*out_found)
+        *out_id = row_uuid(&q);
+    return query_end(&q);
+}
+
+static enum error find_taken(
+    struct archive_walk *w, const struct archive_value *row, struct uuid *out_id, bool *out_found)
+{
+    return find_by(w, w->member->taken, row, out_id, out_found);
+}
+
+/* A thread that has a key which another one has here comes without it, and that is told. */
+static enum error free_key(struct archive_walk *w, struct archive_value *row, struct uuid from)
+{
+    struct archive_value *key = &row[archive_field(w->member, "key")];
+    struct uuid unused;
+    bool found = false;
+    if (key->is_null)
+        return OK;
+    enum error e = find_by(w, &SQL_ARCHIVE_TAKEN_KEY, row, &unused, &found);
+    if (e != OK || !found)
+        return e;
+    *key = (struct archive_value){.is_null = true};
+    ids_find(&w->archive->ids[SORT_THREAD], from)->key_dropped = true;
+    return OK;
+}
+
+static enum error other_price(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    struct str model = row[archive_field(w->member, "model")].text;
+    return problem_set(im->c->problem, ERR_CONFLICT,
+        "the price of \"%.*s\" (%s line %lld) is another one here, or the prices here are in "
+        "another currency",
+        STR_ARG(model), w->member->name, (long long)w->line);
+}
+
+static enum error other_item(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    struct str ns = row[archive_field(w->member, "namespace")].text;
+    struct str key = row[archive_field(w->member, "key")].text;
+    return problem_set(im->c->problem, ERR_CONFLICT,
+        "the store here has the key \"%.*s\" in the namespace %.*s already (%s line %lld)",
+        STR_ARG(key), (int)ns.len - 1, ns.ptr, w->member->name, (long long)w->line);
+}
+
+static enum error no_item(struct archive_walk *w)
+{
+    struct import *im = w->data;
+    return problem_set(im->c->problem, ERR_CONFLICT,
+        "%s line %lld names an item that is not there, or that has this vector already",
+        w->member->name, (long long)w->line);
+}
+
+static enum error conflict(
+    struct archive_walk *w, const struct archive_value *row, struct uuid taken)
+{
+    struct import *im = w->data;
+    char text[UUID_TEXT_LEN];
+    if (w->member == &archive_members[MEMBER_PRICES])
+        return other_price(w, row);
+    if (w->member == &archive_members[MEMBER_STORE_ITEMS])
+        return other_item(w, row);
+    if (w->member == &archive_members[MEMBER_STORE_VECTORS])
+        return no_item(w);
+    struct uuid own = row[archive_field(w->member, "id")].id;
+    uuid_format(taken, text);
+    if (uuid_eq(own, taken))
+        return problem_set(im->c->problem, ERR_CONFLICT,
+            "there is a %s %.*s already (%s line %lld): import with ids=remap", w->member->row,
+            UUID_TEXT_LEN, text, w->member->name, (long long)w->line);
+    return problem_set(im->c->problem, ERR_CONFLICT,
+        "the %s of %s line %lld has the name of %.*s, which is there already", w->member->row,
+        w->member->name, (long long)w->line, UUID_TEXT_LEN, text);
+}
+
+/* An agent that a thread's archive only mentions may be there: then that one is meant. */
+static enum error find_agent(
+    struct archive_walk *w, const struct archive_value *row, bool *out_was_there)
+{
+    struct archive *a = w->archive;
+    struct uuid taken;
+    enum error e = find_taken(w, row, &taken, out_was_there);
+    if (e != OK || !*out_was_there)
+        return e;
+    struct archive_entry *entry =
+        ids_find(&a->ids[SORT_AGENT], row[archive_field(w->member, "id")].id);
+    entry->to = taken;
+    entry->was_there = true;
+    return OK;
+}
+
+static enum error check_free(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    struct uuid taken;
+    bool found;
+    if (w->member->taken == NULL || (im->ids == ARCHIVE_IDS_REMAP && !w->member->has_name))
+        return OK;
+    enum error e = find_taken(w, row, &taken, &found);
+    return e == OK && found ? conflict(w, row, taken) : e;
+}
+
+/* --- Adding --------------------------------------------------------------------------------- */
+
+/* Workers that wait for a run look again when the last event of a thread has come. */
+static enum error bind_event(struct import *im, struct query *q)
+{
+    int64_t id = 0;
+    bool has_id = false;
+    enum error e = event_take_id(im->c, &has_id, &id);
+    query_i64_if(q, "event_id", has_id, id);
+    query_i64(q, "marks", im->ends_thread ? EVENT_MARK_FREES_RUN : 0);
+    return e;
+}
+
+/* An id that no event has: the log may have been pruned of the one that told of the message. */
+static enum error bind_message(struct import *im, struct query *q)
+{
+    int64_t id = 0;
+    bool has_id = false;
+    enum error e = event_take_id(im->c, &has_id, &id);
+    query_i64_if(q, "event_id", has_id, id);
+    return e == OK && has_id ? event_raise_floor(im->c, id) : e;
+}
+
+static enum error add_row(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    bool is_event = w->member == &archive_members[MEMBER_EVENTS];
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < COUNT_OF(w->member->add) && w->member->add[i] != NULL; i++) {
+        struct query q;
+        query_begin(&q, im->c->tx, w->member->add[i], w->arena);
+        query_uuid(&q, "tenant_id", im->c->tenant_id);
+        archive_bind_row(w->member, row, &q);
+        if (is_event)
+            e = bind_event(im, &q);
+        if (w->member == &archive_members[MEMBER_MESSAGES])
+            e = bind_message(im, &q);
+        enum error ran = query_run(&q);
+        e = e == OK ? ran : e;
+    }
+    return e;
+}
+
+/* What is left of a thread of the same id. Ids of events that go so are not given again. */
+static enum error clear_log(struct import *im, struct uuid thread_id)
+{
+    static const struct sql_statement *const statements[] = {
+        &SQL_ARCHIVE_CLEAR_EVENTS, &SQL_ARCHIVE_CLEAR_GARBAGE};
+    int64_t next = 0;
+    bool has_next = false;
+    enum error e = event_take_id(im->c, &has_next, &next);
+    if (e == OK && has_next)
+        e = event_raise_floor(im->c, next);
+    for (size_t i = 0; e == OK && i < COUNT_OF(statements); i++) {
+        struct query q;
+        context_query(im->c, &q, statements[i]);
+        query_uuid(&q, "id", thread_id);
+        e = query_run(&q);
+    }
+    return e;
+}
+
+/* The references of a snapshot are in its manifest. */
+static enum error refer(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    struct manifest_named named = {.arena = w->arena};
+    struct str manifest = row[archive_field(w->member, "manifest")].bytes;
+    if (!manifest_read_names(w->arena, manifest, &named))
+        return problem_set(im->c->problem, ERR_INVALID, "a manifest is none");
+    return item_refer(im->c, row[archive_field(w->member, "id")].id, &named);
+}
+
+/* What follows from a row that was added. */
+static enum error follow(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    if (w->member == &archive_members[MEMBER_SNAPSHOTS])
+        return refer(w, row);
+    if (w->member != &archive_members[MEMBER_THREADS])
+        return OK;
+    struct uuid id = row[archive_field(w->member, "id")].id;
+    event_forget_thread(im->c, id);
+    struct arena_mark mark = arena_mark(im->c->arena);
+    enum error e = im->ids == ARCHIVE_IDS_KEEP ? clear_log(im, id) : OK;
+    if (e == OK)
+        e = thread_index_metadata(im->c, id, row[archive_field(w->member, "metadata")].text);
+    if (e == OK)
+        arena_rewind(im->c->arena, mark);
+    return e;
+}
+
+static bool is_last_event(const struct archive_walk *w, const struct archive_value *row)
+{
+    const struct archive_ids_of *threads = &w->archive->ids[SORT_THREAD];
+    const struct archive_entry *thread =
+        ids_find(threads, row[archive_field(w->member, "thread_id")].id);
+    return row[archive_field(w->member, "seq")].number ==
+           w->archive->threads[ids_number(threads, thread)].last_seq;
+}
+
+static enum error take_row(struct archive_walk *w, struct archive_value *row)
+{
+    struct import *im = w->data;
+    bool was_there = false;
+    enum error e = OK;
+    if (w->member == &archive_members[MEMBER_AGENTS] && w->archive->subject.what == ARCHIVE_THREAD)
+        e = find_agent(w, row, &was_there);
+    if (e != OK || was_there)
+        return e;
+    if (w->member == &archive_members[MEMBER_EVENTS])
+        im->ends_thread = is_last_event(w, row);
+    struct uuid from = w->member == &archive_members[MEMBER_THREADS]
+                           ? row[archive_field(w->member, "id")].id
+                           : UUID_NIL;
+    map_row(w, row);
+    if (w->member == &archive_members[MEMBER_EVENTS] && im->ids == ARCHIVE_IDS_REMAP)
+        map_payload(w, row[archive_field(w->member, "kind")].text,
+            &row[archive_field(w->member, "payload")]);
+    e = check_free(w, row);
+    if (e == OK && !uuid_is_nil(from))
+        e = free_key(w, row, from);
+    if (e != OK || im->dry)
+        return e;
+    e = add_row(w, row);
+    return e == OK ? follow(w, row) : e;
+}
+
+/* --- Content -------------------------------------------------------------------------------- */
+
+static enum error copy_out(struct archive *a, const struct archive_content *content,
+    struct content_writer *w, struct problem *problem)
+{
+    char *piece = mem_alloc(CONTENT_PIECE_BYTES);
+    uint64_t at = 0;
+    enum error e = OK;
+    while (e == OK && at < content->size_bytes) {
+        uint64_t left = content->size_bytes - at;
+        size_t size = left < CONTENT_PIECE_BYTES ? (size_t)left : CONTENT_PIECE_BYTES;
+        e = archive_pread(a, content->at + at, piece, size, problem);
+        if (e == OK)
+            e = content_append(w, (struct str){piece, size});
+        at += size;
+    }
+    mem_free(piece);
+    return e;
+}
+
+enum error archive_stage(
+    struct archive *a, struct store *store, struct uuid tenant_id, struct problem *problem)
+{
+    enum error e = OK;
+    content_stage_begin(store);
+    a->staged_in = store;
+    for (size_t i = 0; e == OK && i < a->n_contents; i++) {
+        struct archive_content *content = &a->contents[i];
+        struct content_writer *w = NULL;
+        struct content_info info;
+        content->id = uuid_v7();
+        e = content_create(store, tenant_id, content->id, &w);
+        if (e == OK)
+            e = copy_out(a, content, w, problem);
+        if (e == OK)
+            e = content_sync(w, &info);
+        if (e == OK && memcmp(info.sha256.bytes, content->sha256.bytes, SHA256_LEN) != 0)
+            e = problem_set(problem, ERR_UNAVAILABLE, "the archive changed while it was read");
+        if (e == OK)
+            content_keep(w);
+        else
+            content_abandon(w);
+        content->is_staged = e == OK;
+    }
+    return e;
+}
+
+/* What cannot be removed now is a leftover, and swept. */
+void archive_unstage(struct archive *a, struct store *store, struct uuid tenant_id, bool succeeded)
+{
+    for (size_t i = 0; i < a->n_contents; i++)
+        if (a->contents[i].is_staged && !(succeeded && a->contents[i].is_adopted))
+            (void)!content_remove(store, tenant_id, a->contents[i].id);
+}
+
+static enum error adopt(struct import *im)
+{
+    struct archive *a = im->archive;
+    enum error e = OK;
+    for (size_t i = 0; e == OK && i < a->n_contents; i++) {
+        struct archive_content *content = &a->contents[i];
+        const struct blob staged = {.id = content->id,
+            .sha256 = content->sha256,
+            .size_bytes = (int64_t)content->size_bytes};
+        struct blob stored;
+        struct arena_mark mark = arena_mark(im->c->arena);
+        e = blob_adopt(im->c, &staged, &stored);
+        content->is_adopted = e == OK && uuid_eq(stored.id, content->id);
+        if (e == OK)
+            arena_rewind(im->c->arena, mark);
+    }
+    return e;
+}
+
+/* --- All of it ------------------------------------------------------------------------------ */
+
+static struct str detail_of(const struct archive *a, struct arena *arena)
+{
+    const struct archive_counts n = archive_counts(a);
+    return arena_printf(arena,
+        "{\"threads\":%lld,\"runs\":%lld,\"events\":%lld,\"messages\":%lld,\"files\":%lld,"
+        "\"agents\":%lld,\"states\":%lld}",
+        (long long)n.threads, (long long)n.runs, (long long)n.events, (long long)n.messages,
+        (long long)n.files, (long long)n.agents, (long long)n.states);
+}
+
+static enum error record(struct import *im)
+{
+    const struct archive *a = im->archive;
+    struct uuid id = im->c->tenant_id;
+    if (a->subject.what != ARCHIVE_TENANT)
+        id = ids_find(
+            &a->ids[a->subject.what == ARCHIVE_THREAD ? SORT_THREAD : SORT_AGENT], a->subject.id)
+                 ->to;
+    return audit_record(
+        im->c, "archive.imported", archive_whats[a->subject.what], id, detail_of(a, im->c->arena));
+}
+
+enum error archive_apply(struct context *c, struct archive *a, enum archive_ids ids, bool dry)
+{
+    struct import im = {.c = c, .archive = a, .ids = ids, .dry = dry};
+    struct archive_walk w = {.archive = a, .problem = c->problem, .take = take_row, .data = &im};
+    enum error e = choose_ids(&im);
+    /* One import of a tenant at a time: what is not there now is not there when it is added. */
+    if (e == OK && !dry)
+        e = context_lock_tenant(c);
+    if (e == OK && !dry)
+        e = adopt(&im);
+    for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++)
+        e = archive_walk(&w, (enum archive_member_id)i);
+    if (e != OK || dry)
+        return e;
+    tx_drop_memo(c->tx);
+    if (a->members[MEMBER_EVENTS].rows > 0)
+        event_publish_many(c);
+    return record(&im);
+}
+
+bool archive_mapped(const struct archive *a, size_t i, struct archive_mapped *out_mapped)
+{
+    static const enum archive_sort sorts[] = {SORT_AGENT, SORT_THREAD};
+    for (size_t k = 0; k < COUNT_OF(sorts); k++) {
+        const struct archive_ids_of *ids = &a->ids[sorts[k]];
+        if (i >= ids->count) {
+            i -= ids->count;
+            continue;
+        }
+        const struct archive_entry *entry = &ids->entries[i];
+        *out_mapped = (struct archive_mapped){.type = str_of(archive_sort_names[sorts[k]]),
+            .from = entry->from,
+            .to = entry->to,
+            .was_there = entry->was_there,
+            .key_dropped = entry->key_dropped};
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/upkeep/check.h"
+
+#include "model/statements.h"
+#include "model/tenancy/audit.h"
+#include "model/upkeep/check_walk.h"
+
+enum { KEYS_A_PAGE = 200, ANSWERS_A_PAGE = 200, TENANTS_A_PAGE = 500 };
+
+/* --- What the walks share ------------------------------------------------------------------- */
+
+struct str check_object(struct check_walk *w, const char *what, struct uuid id)
+{
+    char text[UUID_TEXT_LEN];
+    uuid_format(id, text);
+    return arena_printf(w->page, "%s %.*s", what, UUID_TEXT_LEN, text);
+}
+
+bool check_is_known(struct str word, const char *const *known)
+{
+    for (size_t i = 0; known[i] != NULL; i++)
+        if (str_eq(word, str_of(known[i])))
+            return true;
+    return false;
+}
+
+bool check_json(
+    struct check_walk *w, struct str object, const char *column, struct str text, struct json *out)
+{
+    struct json_doc *doc = ARENA_NEW(w->page, struct json_doc);
+    struct json_error error;
+    if (str_is_none(text))
+        return false;
+    if (!json_parse(w->page, text, doc, &error)) {
+        check_found(w->check, "json", object, "%s is not valid JSON: %s, at byte %zu", column,
+            error.rule, error.offset);
+        return false;
+    }
+    *out = json_root(doc);
+    return true;
+}
+
+void check_begin(struct check_walk *w, struct query *q, const struct sql_statement *statement)
+{
+    query_begin(q, w->c->tx, statement, w->page);
+}
+
+enum error check_step(struct check_walk *w, const char *stage, uint64_t done, uint64_t total)
+{
+    progress_report(w->check->progress, stage, done, total);
+    if (!progress_is_cancelled(w->check->progress))
+        return OK;
+    return problem_set(w->c->problem, ERR_CANCELLED, "called off");
+}
+
+enum error check_pages(struct check_walk *w, const char *stage, uint64_t total,
+    check_page *read_page, uint64_t *out_rows)
+{
+    enum error e = OK;
+    bool more = true;
+    w->after_tenant = w->after_id = UUID_NIL;
+    w->after_route = w->after_key = STR("");
+    *out_rows = 0;
+    while (e == OK && more) {
+        struct arena page;
+        size_t rows = 0;
+        arena_init(&page, SIZE_MAX);
+        w->page = &page;
+        e = read_page(w, &rows, &more);
+        w->page = NULL;
+        arena_deinit(&page);
+        *out_rows += rows;
+        if (e == OK)
+            e = check_step(w, stage, *out_rows, total);
+    }
+    return e;
+}
+
+/* --- Keys ----------------------------------------------------------------------------------- */
+
+static void check_scopes(struct check_walk *w, struct str object, struct json scopes)
+{
+    struct json_iter it = json_iter(scopes);
+    struct json scope;
+    while (json_next(&it, NULL, &scope))
+        if (json_type(scope) != JSON_STRING ||
+            !check_is_known(json_string(w->page, scope), scope_names))
+            check_found(w->check, "key-scopes", object, "a scope is not known: %.*s",
+                STR_ARG(json_raw(scope)));
+}
+
+static enum error read_keys(struct check_walk *w, size_t *out_rows, bool *out_more)
+{
+    struct query q;
+    check_begin(w, &q, &SQL_CHECK_KEYS);
+    query_uuid(&q, "after_tenant", w->after_tenant);
+    query_uuid(&q, "after_id", w->after_id);
+    query_i64(&q, "limit", KEYS_A_PAGE);
+    for (; query_next(&q); ++*out_rows) {
+        struct json scopes;
+        w->after_tenant = row_uuid(&q);
+        w->after_id = row_uuid(&q);
+        struct str object = check_object(w, "key", w->after_id);
+        if (check_json(w, object, "scopes", row_text(&q), &scopes))
+            check_scopes(w, object, scopes);
+        if (row_bytes(&q).len != SHA256_LEN)
+            check_found(w->check, "key-secret", object, "the hash of its secret is no SHA-256");
+    }
+    *out_more = *out_rows == KEYS_A_PAGE;
+    return query_end(&q);
+}
+
+/* --- Answers under idempotency keys --------------------------------------------------------- */
+
+static void read_answer(struct check_walk *w, struct query *q)
+{
+    struct json headers;
+    w->after_tenant = row_uuid(q);
+    struct str route = row_text(q), key = row_text(q);
+    struct str object =
+        arena_printf(w->page, "idempotency key %.*s of %.*s", STR_ARG(key), STR_ARG(route));
+    if (row_bytes(q).len != SHA256_LEN)
+        check_found(w->check, "answer", object, "the hash of its request is no SHA-256");
+    int64_t status = row_i64(q);
+    if (status < 100 || status > 599)
+        check_found(w->check, "answer", object, "its status is %lld", (long long)status);
+    check_json(w, object, "headers", row_text(q), &headers);
+    /* They outlive the page. */
+    w->after_route = arena_str(w->c->arena, route);
+    w->after_key = arena_str(w->c->arena, key);
+}
+
+static enum error read_answers(struct check_walk *w, size_t *out_rows, bool *out_more)
+{
+    struct query q;
+    struct str route = arena_str(w->page, w->after_route), key = arena_str(w->page, w->after_key);
+    arena_clear(w->c->arena);
+    check_begin(w, &q, &SQL_CHECK_ANSWERS);
+    query_uuid(&q, "after_tenant", w->after_tenant);
+    query_text(&q, "route", route);
+    query_text(&q, "key", key);
+    query_i64(&q, "limit", ANSWERS_A_PAGE);
+    for (; query_next(&q); ++*out_rows)
+        read_answer(w, &q);
+    *out_more = *out_rows == ANSWERS_A_PAGE;
+    return query_end(&q);
+}
+
+/* --- Tenants and their audit log ------------------------------------------------------------ */
+
+static enum error read_tenants(struct check_walk *w, size_t *out_rows, bool *out_more)
+{
+    struct query q;
+    check_begin(w, &q, &SQL_CHECK_TENANTS);
+    query_uuid(&q, "after_id", w->after_id);
+    query_i64(&q, "limit", TENANTS_A_PAGE);
+    for (; query_next(&q); ++*out_rows)
+        w->after_id = row_uuid(&q);
+    *out_more = *out_rows == TENANTS_A_PAGE;
+    return query_end(&q);
+}
+
+/* One tenant's chain a page. */
+static enum error read_audited(struct check_walk *w, size_t *out_rows, bool *out_more)
+{
+    struct query q;
+    struct audit_verdict verdict = {0};
+    context_enter_system(w->c);
+    check_begin(w, &q, &SQL_CHECK_AUDITED);
+    query_uuid(&q, "after_tenant", w->after_tenant);
+    *out_more = query_next(&q);
+    if (*out_more)
+        w->after_tenant = row_uuid(&q);
+    enum error e = query_end(&q);
+    if (e != OK || !*out_more)
+        return e;
+    context_enter(w->c, w->after_tenant);
+    e = audit_verify(w->c, &verdict);
+    *out_rows = (size_t)verdict.records;
+    if (e == OK && !verdict.intact)
+        check_found(w->check, "audit-chain", check_object(w, "tenant", w->after_tenant),
+            "record %lld is missing, or is not what was recorded", (long long)verdict.first_broken);
+    context_enter_system(w->c);
+    return e;
+}
+
+/* --- All of it ------------------------------------------------------------------------------ */
+
+static enum error check_floor(struct check_walk *w)
+{
+    struct query q;
+    int64_t rows = 1;
+    query_begin(&q, w->c->tx, &SQL_CHECK_FLOOR, w->c->arena);
+    enum error e = context_number(&q, &rows);
+    if (e == OK && rows != 1)
+        check_found(w->check, "event-floor", STR("database"),
+            "event_floor must have one row, and has %lld", (long long)rows);
+    return e;
+}
+
+static const struct {
+    const char *table;
+    const char *stage;
+    check_page *read_page;
+} WALKS[] = {
+    {"tenants", "checking tenants", read_tenants},
+    {"api_keys", "checking keys", read_keys},
+    {"audit_log", "checking the audit log", read_audited},
+    {"threads", "checking threads", check_read_threads},
+    {"runs", "checking runs", check_read_runs},
+    {"idempotency_keys", "checking answers", read_answers},
+    {"blobs", "checking the content of files", check_read_blobs},
+    {"snapshots", "checking snapshots", check_read_snapshots},
+    {"items", "checking items", check_read_items},
+};
+
+/* Known where the engine has counted already: to count is to read all of it once more. 0: not. */
+static uint64_t total_of(const struct contents *contents, const char *table)
+{
+    for (size_t i = 0; i < contents->n_tables; i++)
+        if (str_eq(contents->tables[i].name, str_of(table)))
+            return contents->tables[i].rows;
+    return 0;
+}
+
+static enum error walk_all(struct check_walk *w)
+{
+    enum error e = OK;
+    bool has_counts = w->check->contents.n_tables > 0;
+    for (size_t i = 0; e == OK && i < COUNT_OF(WALKS); i++) {
+        uint64_t rows = 0;
+        uint64_t total = total_of(&w->check->contents, WALKS[i].table);
+        e = check_pages(w, WALKS[i].stage, total, WALKS[i].read_page, &rows);
+        if (e == OK && !has_counts)
+            check_count(w->check, WALKS[i].table, rows);
+    }
+    if (e == OK && !has_counts && !w->check->quick)
+        check_count(w->check, "events", w->n_events);
+    return e;
+}
+
+enum error model_check(struct check *check, struct tx *tx, struct problem *problem)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct context c;
+    arena_init(&arena, SIZE_MAX);
+    context_init(&c, &arena, problem, tx);
+    c.actor = ACTOR_SYSTEM;
+    context_enter_system(&c);
+    struct check_walk w = {.check = check, .c = &c};
+    enum error e = walk_all(&w);
+    if (e == OK)
+        e = check_relations(&w);
+    return e == OK ? check_floor(&w) : e;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/upkeep/sweep.h"
+
+#include "model/checkpoints/item_bytes.h"
+#include "model/checkpoints/snapshot_collect.h"
+#include "model/execution/runs.h"
+#include "model/files/file_uploads.h"
+#include "model/memory/memory_items.h"
+#include "model/statements.h"
+#include "model/tenancy/idempotency.h"
+#include "model/tenancy/tenants.h"
+#include "model/threads/events.h"
+#include "model/threads/messages.h"
+#include "model/threads/participants.h"
+
+enum {
+    LEASES_A_PASS = 100,
+    THREADS_A_PASS = 200, /* looked at; of most there is nothing to do */
+    GARBAGE_A_PASS = 4,
+    SILENT_A_PASS = 100,
+    ANSWERS_A_PASS = 1000,
+    UPLOADS_A_PASS = 32,
+    REBASES_A_PASS = 16,
+    ITEMS_A_PASS = LEASES_A_PASS + THREADS_A_PASS + GARBAGE_A_PASS + SILENT_A_PASS +
+                   UPLOADS_A_PASS + SWEEP_CONTENT_A_PASS + REBASES_A_PASS + 7,
+};
+
+/* Lists and queues are in the order of ids: new ones come after all that are there, also when the
+ * clock was put back while nobody served. */
+static enum error resume_ids(struct context *c)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_TENANT_NEWEST_IDS, c->arena);
+    while (query_next(&q))
+        for (int column = 0; column < 4; column++)
+            uuid_v7_resume(row_uuid(&q));
+    return query_end(&q);
+}
+
+enum error model_prepare(struct context *c)
+{
+    enum error e = tenant_ensure_default(c);
+    context_enter_system(c);
+    if (e == OK)
+        e = resume_ids(c);
+    if (e == OK)
+        e = participant_bound_online(c);
+    return e == OK ? run_renew_leases(c) : e;
+}
+
+/* The wall clock that ages are judged by. One that was put forward would drop what is not old: it
+ * counts only as far as the steady clock, on a shared store the database's, has come too. */
+static int64_t cautious_now_us(const struct context *c)
+{
+    return c->now_us < c->lease_now_us ? c->now_us : c->lease_now_us;
+}
+
+/* --- What is due ---------------------------------------------------------------------------- */
+
+static void add(struct sweep_list *list, enum sweep_kind kind, struct uuid tenant, struct uuid id)
+{
+    list->items[list->count++] = (struct sweep_item){kind, tenant, id};
+}
+
+static enum error try_lock(struct context *c, bool *out_locked)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_SWEEP_LOCK, c->arena);
+    *out_locked = query_next(&q) && row_bool(&q);
+    return query_end(&q);
+}
+
+static enum error list_leases(struct context *c, struct sweep_list *list)
+{
+    struct expired_lease *leases = ARENA_ARRAY(c->arena, struct expired_lease, LEASES_A_PASS);
+    size_t n = 0;
+    enum error e = run_list_expired(c, LEASES_A_PASS, leases, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_LEASE, leases[i].tenant_id, leases[i].run_id);
+    list->more = list->more || n == LEASES_A_PASS;
+    return e;
+}
+
+static enum error list_silent(struct context *c, struct sweep_list *list)
+{
+    struct participant_silent *silent =
+        ARENA_ARRAY(c->arena, struct participant_silent, SILENT_A_PASS);
+    size_t n = 0;
+    enum error e = participant_list_silent(c, SILENT_A_PASS, silent, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_ONLINE, silent[i].tenant_id, silent[i].thread_id);
+    return e;
+}
+
+/* Walks the threads with an age limit round and round, some a pass. */
+static enum error list_aged(
+    struct context *c, const struct sweep_position *from, struct sweep_list *list)
+{
+    struct sweep_position last = {0};
+    size_t n = 0;
+    struct query q;
+    query_begin(&q, c->tx, &SQL_EVENT_PRUNE_DUE, c->arena);
+    query_uuid(&q, "after_tenant", from->tenant_id);
+    query_uuid(&q, "after_id", from->thread_id);
+    query_i64(&q, "now", cautious_now_us(c));
+    query_i64(&q, "limit", THREADS_A_PASS);
+    for (; query_next(&q); n++) {
+        last.tenant_id = row_uuid(&q);
+        last.thread_id = row_uuid(&q);
+        if (row_bool(&q))
+            add(list, SWEEP_AGED, last.tenant_id, last.thread_id);
+    }
+    bool more = n == THREADS_A_PASS;
+    list->next = more ? last : (struct sweep_position){0};
+    list->more = list->more || more;
+    return query_end(&q);
+}
+
+static enum error list_garbage(struct context *c, struct sweep_list *list)
+{
+    struct event_garbage *garbage = ARENA_ARRAY(c->arena, struct event_garbage, GARBAGE_A_PASS);
+    size_t n = 0;
+    enum error e = event_list_garbage(c, GARBAGE_A_PASS, garbage, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_GARBAGE, garbage[i].tenant_id, garbage[i].thread_id);
+    list->more = list->more || n == GARBAGE_A_PASS;
+    return e;
+}
+
+static enum error list_uploads(struct context *c, struct sweep_list *list)
+{
+    struct expired_upload *uploads = ARENA_ARRAY(c->arena, struct expired_upload, UPLOADS_A_PASS);
+    size_t n = 0;
+    enum error e = file_upload_list_expired(c, UPLOADS_A_PASS, uploads, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_UPLOAD, uploads[i].tenant_id, uploads[i].id);
+    list->more = list->more || n == UPLOADS_A_PASS;
+    return e;
+}
+
+static enum error list_content(struct context *c, struct sweep_list *list)
+{
+    struct blob_note *notes = ARENA_ARRAY(c->arena, struct blob_note, SWEEP_CONTENT_A_PASS);
+    size_t n = 0;
+    enum error e = blob_list_doubtful(c, SWEEP_CONTENT_A_PASS, notes, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_CONTENT, notes[i].tenant_id, notes[i].blob_id);
+    list->more = list->more || n == SWEEP_CONTENT_A_PASS;
+    return e;
+}
+
+/* Items and threads: of one tenant, and one thread, at a time. */
+static enum error list_snapshots(struct context *c, struct sweep_list *list)
+{
+    struct snapshot_due due[REBASES_A_PASS];
+    struct uuid tenant_id = UUID_NIL, thread_id = UUID_NIL;
+    size_t n = 0;
+    enum error e = snapshot_first_garbage(c, &tenant_id, &thread_id);
+    if (e == OK && !uuid_is_nil(thread_id))
+        add(list, SWEEP_DROPPED, tenant_id, thread_id);
+    if (e == OK)
+        e = item_first_doubtful(c, &tenant_id);
+    if (e == OK && !uuid_is_nil(tenant_id))
+        add(list, SWEEP_ITEMS, tenant_id, UUID_NIL);
+    if (e == OK && !tx_is_full(c->tx))
+        e = snapshot_list_rebase(c, REBASES_A_PASS, due, &n);
+    for (size_t i = 0; e == OK && i < n; i++)
+        add(list, SWEEP_REBASE, due[i].tenant_id, due[i].id);
+    list->more = list->more || n > 0; /* as many as a pass may do: there may be others */
+    return e;
+}
+
+/* One tenant a pass. */
+static enum error list_unpacked(
+    struct context *c, const struct sweep_position *from, struct sweep_list *list)
+{
+    struct uuid tenant_id = UUID_NIL;
+    enum error e = item_next_to_pack(c, from->packed_id, &tenant_id);
+    list->next.packed_id = tenant_id;
+    if (e == OK && !uuid_is_nil(tenant_id))
+        add(list, SWEEP_PACK, tenant_id, UUID_NIL);
+    return e;
+}
+
+static enum error list_answers(struct context *c, struct sweep_list *list)
+{
+    bool any = false;
+    enum error e = idempotency_any_old(c, &any);
+    if (e == OK && any)
+        add(list, SWEEP_ANSWERS, UUID_NIL, UUID_NIL);
+    return e;
+}
+
+/* Of one thread at a time: messages that came in bulk. */
+static enum error list_words(struct context *c, struct sweep_list *list)
+{
+    struct uuid tenant_id, thread_id;
+    bool found = false;
+    enum error e = message_find_unsearchable(c, &found, &tenant_id, &thread_id);
+    if (e == OK && found)
+        add(list, SWEEP_WORDS, tenant_id, thread_id);
+    return e;
+}
+
+/* Of one tenant at a time. */
+static enum error list_store_expired(struct context *c, struct sweep_list *list)
+{
+    struct uuid tenant_id;
+    bool found = false;
+    enum error e = memory_find_expired(c, cautious_now_us(c), &found, &tenant_id);
+    if (e == OK && found)
+        add(list, SWEEP_EXPIRED, tenant_id, UUID_NIL);
+    list->more = list->more || found;
+    return e;
+}
+
+static enum error list_store_words(struct context *c, struct sweep_list *list)
+{
+    struct uuid tenant_id;
+    bool found = false;
+    enum error e = memory_find_unsearchable(c, &found, &tenant_id);
+    if (e == OK && found)
+        add(list, SWEEP_STORED, tenant_id, UUID_NIL);
+    return e;
+}
+
+enum error sweep_list(
+    struct context *c, const struct sweep_position *from, struct sweep_list *out_list)
+{
+    bool locked = false;
+    *out_list = (struct sweep_list){
+        .items = ARENA_ARRAY(c->arena, struct sweep_item, ITEMS_A_PASS), .next = *from};
+    context_enter_system(c);
+    enum error e = try_lock(c, &locked);
+    if (e != OK || !locked)
+        return e;
+    /* To end a lease takes space. With a full disk nobody could claim the run either. */
+    if (!tx_is_full(c->tx))
+        e = list_leases(c, out_list);
+    if (e == OK && !tx_is_full(c->tx))
+        e = list_silent(c, out_list);
+    if (e == OK && !tx_is_full(c->tx))
+        e = list_words(c, out_list);
+    if (e == OK && !tx_is_full(c->tx))
+        e = list_store_words(c, out_list);
+    if (e == OK)
+        e = list_store_expired(c, out_list);
+    if (e == OK)
+        e = list_aged(c, from, out_list);
+    if (e == OK)
+        e = list_garbage(c, out_list);
+    if (e == OK)
+        e = list_uploads(c, out_list);
+    if (e == OK)
+        e = list_content(c, out_list);
+    if (e == OK)
+        e = list_snapshots(c, out_list);
+    if (e == OK && !tx_is_full(c->tx))
+        e = list_unpacked(c, from, out_list);
+    return e == OK ? list_answers(c, out_list) : e;
+}
+
+/* --- Doing it ------------------------------------------------------------------------------- */
+
+static enum error prune_aged(struct context *c, struct uuid thread_id)
+{
+    struct thread thread;
+    int64_t pruned;
+    enum error e = thread_get_head(c, thread_id, &thread);
+    if (e == ERR_NOT_FOUND)
+        return OK;
+    if (e != OK || !thread.has_event_max_age_s)
+        return e;
+    int64_t oldest_us = cautious_now_us(c) - thread.event_max_age_s * 1000000;
+    return event_prune_older(c, thread_id, oldest_us, &pruned);
+}
+
+static enum error settle_content(
+    struct context *c, const struct sweep_item *item, struct sweep_report *report)
+{
+    bool unused;
+    enum error e = blob_settle(c, item->id, &unused);
+    if (e == OK && unused)
+        report->unused[report->n_unused++] = (struct blob_note){item->tenant_id, item->id};
+    return e;
+}
+
+static enum error do_item(
+    struct context *c, const struct sweep_item *item, struct sweep_report *report)
+{
+    bool locked = false;
+    c->actor = ACTOR_SYSTEM;
+    context_enter_system(c);
+    enum error e = try_lock(c, &locked);
+    if (e != OK || !locked)
+        return e;
+    if (item->kind != SWEEP_ANSWERS)
+        context_enter(c, item->tenant_id);
+    switch (item->kind) {
+    case SWEEP_LEASE:
+        return run_end_lease(c, item->id);
+    case SWEEP_AGED:
+        return prune_aged(c, item->id);
+    case SWEEP_ONLINE:
+        return participant_end_online(c, item->id);
+    case SWEEP_GARBAGE:
+        return event_collect_garbage(c, item->id, &report->more);
+    case SWEEP_WORDS:
+        return message_make_searchable(c, item->id, &report->more);
+    case SWEEP_UPLOAD:
+        return file_upload_expire(c, item->id);
+    case SWEEP_CONTENT:
+        return settle_content(c, item, report);
+    case SWEEP_ITEMS:
+        return item_settle(c, &report->more);
+    case SWEEP_DROPPED:
+        return snapshot_collect_garbage(c, item->id, &report->more);
+    case SWEEP_PACK:
+        return item_pack_some(c, &report->more);
+    case SWEEP_REBASE:
+        return snapshot_rebase(c, item->id);
+    case SWEEP_EXPIRED:
+        return memory_expire_some(c, cautious_now_us(c));
+    case SWEEP_STORED:
+        return memory_make_searchable(c, &report->more);
+    case SWEEP_ANSWERS:
+        break;
+    }
+    return idempotency_sweep(c, ANSWERS_A_PASS, &report->more);
+}
+
+enum error sweep_do(
+    struct context *c, const struct sweep_item *item, struct sweep_report *out_report)
+{
+    *out_report = (struct sweep_report){0};
+    return do_item(c, item, out_report);
+}
+
+enum error model_sweep(
+    struct context *c, struct sweep_position *position, struct sweep_report *out_report)
+{
+    struct sweep_list list;
+    *out_report = (struct sweep_report){0};
+    enum error e = sweep_list(c, position, &list);
+    bool more = list.more;
+    for (size_t i = 0; e == OK && i < list.count; i++) {
+        out_report->more = false;
+        e = do_item(c, &list.items[i], out_report);
+        more = more || out_report->more;
+    }
+    out_report->more = more;
+    if (e == OK)
+        *position = list.next;
+    return e;
+}
