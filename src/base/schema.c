@@ -7,7 +7,7 @@
 #include "base/json/json_number.h"
 #include "base/json/json_patch.h"
 
-/* One object on its way into a struct. */
+/* Decodes one object into a struct. */
 struct decoder {
     struct arena *arena;
     struct problem *problem;
@@ -17,7 +17,47 @@ struct decoder {
 
 static void decode_object(struct decoder *d, const struct schema *schema, struct json object);
 
-/* Whether "no value" of this kind is told by a bool of its own. */
+const struct field *schema_next(const struct schema *schema, const struct field *previous)
+{
+    if (schema == NULL)
+        return NULL;
+    const struct field *end = schema->fields + schema->n_fields;
+    for (const struct field *f = previous == NULL ? schema->fields : previous + 1; f < end; f++)
+        if (schema->in == 0 || (f->in & schema->in) != 0)
+            return f;
+    return NULL;
+}
+
+const struct field *schema_find(const struct schema *schema, struct str name)
+{
+    const struct field *f = NULL;
+    while ((f = schema_next(schema, f)) != NULL && !str_eq(str_of(f->name), name))
+        ;
+    return f;
+}
+
+bool schema_requires(const struct schema *schema, const struct field *f)
+{
+    return (f->flags & (FIELD_OPTIONAL | FIELD_READ_ONLY)) == 0 && !f->refused &&
+           (f->optional_in & schema->in) == 0;
+}
+
+bool schema_is_read_only(const struct schema *schema, const struct field *f)
+{
+    if (f->refused || (f->flags & FIELD_READ_ONLY) != 0)
+        return true;
+    unsigned in = 0;
+    for (size_t i = 0; i < schema->n_fields; i++)
+        in |= schema->fields[i].in;
+    return (in & IN_ANY_SENT) != 0 && (f->in & IN_ANY_SENT) == 0;
+}
+
+static bool field_hides_none(const struct field *f)
+{
+    return f->hide_none || (f->flags & FIELD_HIDE_NONE) != 0;
+}
+
+/* Returns true if a bool at `has_offset` states whether the row has a value. */
 static bool has_flag(const struct field *f)
 {
     switch (f->kind) {
@@ -300,31 +340,31 @@ static void decode_member(struct decoder *d, const struct field *f, struct json 
     decoders[f->kind](d, f, v, d->out + f->offset);
 }
 
-static size_t field_named(const struct schema *schema, struct json name)
+static const struct field *field_named(const struct schema *schema, struct json name)
 {
-    size_t i = 0;
-    while (i < schema->n_fields && !json_string_eq(name, str_of(schema->fields[i].name)))
-        i++;
-    return i;
+    const struct field *f = NULL;
+    while ((f = schema_next(schema, f)) != NULL && !json_string_eq(name, str_of(f->name)))
+        ;
+    return f;
 }
 
-/* Decodes the members that are there, and marks their fields. */
+/* Decodes the members of the object and marks their rows in `given`. */
 static void decode_members(
     struct decoder *d, const struct schema *schema, struct json object, bool *given)
 {
     struct json_iter it = json_iter(object);
     struct json key, value;
     while (json_next(&it, &key, &value)) {
-        size_t i = field_named(schema, key);
-        if (i == schema->n_fields) {
+        const struct field *f = field_named(schema, key);
+        if (f == NULL) {
             struct str name = json_string(d->arena, key);
             problem_fault(d->problem, json_pointer_join(d->arena, d->pointer, name),
                 "is not a member of %s", schema->name);
-        } else if ((schema->fields[i].flags & FIELD_READ_ONLY) != 0) {
-            fault(d, &schema->fields[i], "is set by Cairn and cannot be given");
+        } else if (f->refused || (f->flags & FIELD_READ_ONLY) != 0) {
+            fault(d, f, "is set by Cairn and cannot be given");
         } else {
-            given[i] = true;
-            decode_member(d, &schema->fields[i], value);
+            given[f - schema->fields] = true;
+            decode_member(d, f, value);
         }
     }
 }
@@ -338,9 +378,9 @@ static void decode_object(struct decoder *d, const struct schema *schema, struct
     }
     bool *given = ARENA_ARRAY(d->arena, bool, schema->n_fields);
     decode_members(d, schema, object, given);
-    for (size_t i = 0; i < schema->n_fields; i++)
-        if (!given[i] && (schema->fields[i].flags & (FIELD_OPTIONAL | FIELD_READ_ONLY)) == 0)
-            fault(d, &schema->fields[i], "must be given");
+    for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;)
+        if (!given[f - schema->fields] && schema_requires(schema, f))
+            fault(d, f, "must be given");
 }
 
 enum error schema_decode_at(struct arena *arena, const struct schema *schema, struct str pointer,
@@ -374,10 +414,10 @@ static bool is_absent(const struct field *f, const char *in)
         return false;
     case FIELD_STRINGS:
         return ((const struct str_list *)at)->items == NULL &&
-               (f->flags & (FIELD_NULLABLE | FIELD_HIDE_NONE)) != 0;
+               ((f->flags & FIELD_NULLABLE) != 0 || field_hides_none(f));
     case FIELD_NESTED_LIST:
         return ((const struct nested_list *)at)->items == NULL &&
-               (f->flags & (FIELD_NULLABLE | FIELD_HIDE_NONE)) != 0;
+               ((f->flags & FIELD_NULLABLE) != 0 || field_hides_none(f));
     default:
         return str_is_none(*(const struct str *)at);
     }
@@ -442,10 +482,9 @@ static void encode_value(struct json_writer *w, const struct field *f, const voi
 
 void schema_encode_members(struct json_writer *w, const struct schema *schema, const void *in)
 {
-    for (size_t i = 0; i < schema->n_fields; i++) {
-        const struct field *f = &schema->fields[i];
+    for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;) {
         bool absent = is_absent(f, in);
-        if (absent && (f->flags & FIELD_HIDE_NONE) != 0)
+        if (absent && field_hides_none(f))
             continue;
         json_write_name(w, f->name);
         if (absent)

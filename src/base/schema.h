@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Field tables: one description of a JSON object and the C struct it becomes. schema_decode reads a
- * parsed body into the struct and reports every fault with its JSON Pointer; schema_encode writes
- * the struct as JSON; the OpenAPI document is made from the same rows.
+ * Field tables describe JSON objects and the C structs that hold them. schema_decode reads a parsed
+ * body into a struct and reports every fault with its JSON Pointer; schema_encode writes a struct
+ * as JSON; query parameters, patches, the command line and the OpenAPI document use the same rows.
  *
- * What a kind fills in at `offset`:
- *   FIELD_STRING, FIELD_ENUM   struct str, decoded; absent or null is STR_NONE
- *   FIELD_JSON, FIELD_OBJECT, FIELD_ARRAY, FIELD_DOCUMENT
- *                              struct str, the value as compact JSON text; absent or null is
- * STR_NONE FIELD_BOOL                 bool FIELD_INT, FIELD_TIME      int64_t (FIELD_TIME:
- * microseconds since 1970, RFC 3339 on the wire) FIELD_UUID                 struct uuid
- *   FIELD_MONEY                int64_t, picodollars; a number of dollars on the wire, exact
- *   FIELD_STRINGS              struct str_list
- *   FIELD_NESTED               a struct of its own, described by `nested`
- *   FIELD_NESTED_LIST          struct nested_list, its items in the arena, described by `nested`
- * FIELD_BOOL, FIELD_INT, FIELD_TIME, FIELD_MONEY, FIELD_UUID and FIELD_NESTED have no value that
- * means "absent": rows that are FIELD_OPTIONAL or FIELD_NULLABLE give the offset of a bool in
- * `has_offset`, true when a value is there. Without FIELD_OPTIONAL a decoded object must have the
- * member.
+ * A table has one row for each member of a struct (base/schema_fields.h has the macros). Each row
+ * names the schemas that include it, as a mask of IN_ bits; a schema is a filter over a table.
+ *
+ * Storage of each kind at `offset`:
+ *   STRING, ENUM                   struct str, decoded; absent or null is STR_NONE
+ *   JSON, OBJECT, ARRAY, DOCUMENT  struct str, compact JSON text; absent or null is STR_NONE
+ *   BOOL                           bool
+ *   INT                            int64_t
+ *   TIME                           int64_t, microseconds since 1970; RFC 3339 on the wire
+ *   MONEY                          int64_t, picodollars; an exact number of dollars on the wire
+ *   UUID                           struct uuid
+ *   STRINGS                        struct str_list
+ *   NESTED                         a struct described by the schema `nested`
+ *   NESTED_LIST                    struct nested_list, items in the arena, described by `nested`
+ * BOOL, INT, TIME, MONEY, UUID and NESTED have no value that means "absent": optional or nullable
+ * rows of these kinds have a bool at `has_offset`, true when the object has a value.
  */
 #ifndef BASE_SCHEMA_H
 #define BASE_SCHEMA_H
@@ -49,6 +51,22 @@ enum field_flags {
     FIELD_HIDE_NONE = 1 << 3, /* left out of an answer when absent, instead of null or [] */
 };
 
+/*
+ * The schemas of a table. Clients send the lower eight, Cairn answers the upper eight. A table
+ * whose schemas have other names defines them as IN_SENT(n) and IN_SHOWN(n).
+ */
+enum field_in {
+    IN_QUERY = 1 << 0,
+    IN_BODY = 1 << 1, /* creates, replaces or changes an object */
+    IN_PATCH = 1 << 2,
+    IN_ANY_SENT = 0x00ff,
+    IN_READ = 1 << 8,    /* the object as routes answer it */
+    IN_CREATED = 1 << 9, /* the answer of the route that created it */
+    IN_ANY_SHOWN = 0xff00,
+};
+#define IN_SENT(n) (1 << (3 + (n)))   /* n from 0 to 4 */
+#define IN_SHOWN(n) (1 << (10 + (n))) /* n from 0 to 5 */
+
 struct str_list {
     struct str *items;
     size_t count;
@@ -67,17 +85,21 @@ struct field {
     unsigned flags;
     size_t offset;
     size_t has_offset;
+    unsigned in;         /* the schemas that include the row */
+    const char *summary; /* one line for the OpenAPI document and the help of commands */
     /* STRING: bytes of the decoded text. INT: value. STRINGS, NESTED_LIST: items.
      * OBJECT, ARRAY, DOCUMENT, JSON: bytes of compact text. max 0 means the default of the kind,
-     * which for INT is INT64_MAX; min 0 means 0, so that an INT which may be negative says so. */
+     * which for INT is INT64_MAX; min 0 means 0, so an INT that may be negative states its min. */
     int64_t min;
     int64_t max;
     const char *const *choices; /* ENUM, and each item of STRINGS when given; ends in NULL */
-    /* ARRAY: what an item looks like, or its type, for the OpenAPI document alone; any unless told
-     */
+    /* ARRAY: the schema or the type of an item, only for the OpenAPI document; any if not given */
     const struct schema *nested;
     const char *items;
-    const char *summary; /* one line for the OpenAPI document */
+    unsigned optional_in; /* schemas that do not require it, although others of the table do */
+    bool refused;         /* in a body only so that a clear message rejects it */
+    bool hide_none;       /* left out of an answer when absent, instead of null or [] */
+    bool once; /* a secret: shown by the route that creates the object, and never again */
 };
 
 struct schema {
@@ -85,6 +107,7 @@ struct schema {
     const struct field *fields;
     size_t n_fields;
     size_t struct_bytes;
+    unsigned in; /* the schema has the rows that share a bit with it; 0: all rows */
 };
 
 enum {
@@ -92,6 +115,21 @@ enum {
     SCHEMA_DEFAULT_JSON_BYTES = 4 * 1024 * 1024,
     SCHEMA_DEFAULT_LIST_ITEMS = 1000,
 };
+
+/*
+ * Iterates over the rows that a schema includes, in the order of the table: NULL begins, and NULL
+ * ends. A schema that is NULL has no rows.
+ *
+ *     for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;)
+ */
+const struct field *schema_next(const struct schema *schema, const struct field *previous);
+/* Returns NULL if the schema has no field of this name. */
+const struct field *schema_find(const struct schema *schema, struct str name);
+/* Returns true if a body of this schema must have the member. */
+bool schema_requires(const struct schema *schema, const struct field *f);
+
+/* Returns true if Cairn alone writes the member: clients send others of the table, but not this. */
+bool schema_is_read_only(const struct schema *schema, const struct field *f);
 
 /*
  * Zeroes `out` first. Reports unknown members, missing ones, wrong types, broken limits, NUL inside

@@ -167,8 +167,7 @@ static void add_object(struct buf *out, const struct schema *schema, unsigned de
 {
     bool first = true;
     buf_append_byte(out, '{');
-    for (size_t i = 0; i < schema->n_fields && depth < 3; i++) {
-        const struct field *f = &schema->fields[i];
+    for (const struct field *f = NULL; depth < 3 && (f = schema_next(schema, f)) != NULL;) {
         if (f->flags & FIELD_OPTIONAL ? !one_in(3) : one_in(20))
             continue;
         buf_printf(out, "%s\"%s\":", first ? "" : ",", f->name);
@@ -205,11 +204,11 @@ static void add_path(struct buf *out, const char *template)
 static void add_query(struct buf *out, const struct schema *schema)
 {
     char mark = '?';
-    for (size_t i = 0; schema != NULL && i < schema->n_fields; i++) {
+    for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;) {
         if (!one_in(3))
             continue;
-        buf_printf(out, "%c%s=", mark, schema->fields[i].name);
-        add_scalar(out, &schema->fields[i]);
+        buf_printf(out, "%c%s=", mark, f->name);
+        add_scalar(out, f);
         mark = '&';
     }
 }
@@ -227,13 +226,23 @@ static void add_headers(struct buf *out)
     }
 }
 
+static const struct field *pick_field(const struct schema *schema)
+{
+    const struct field *picked = NULL;
+    uint64_t seen = 0;
+    for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;)
+        if (draw(++seen) == 0)
+            picked = f;
+    return picked;
+}
+
 static void add_json_patch(struct buf *out, const struct schema *schema)
 {
     static const char *const operations[] = {"add", "remove", "replace", "test", "copy", "move"};
     buf_append(out, STR("\nContent-Type: application/json-patch+json\n\n["));
     for (uint64_t i = 1 + draw(3); i > 0; i--) {
-        const struct field *f = &schema->fields[draw(schema->n_fields)];
-        const struct field *from = &schema->fields[draw(schema->n_fields)];
+        const struct field *f = pick_field(schema);
+        const struct field *from = pick_field(schema);
         buf_printf(out,
             "{\"op\":\"%s\",\"path\":\"/%s%s\",\"from\":\"/%s\",\"value\":", PICK(operations),
             f->name, one_in(3) ? "/a" : "", from->name);

@@ -64,16 +64,16 @@ static const struct field link_fields[] = {
         .summary = "the ETag's number"},
 };
 const struct schema schema_agent_link = {
-    "AgentLink", link_fields, COUNT_OF(link_fields), sizeof(struct agent_link)};
+    "AgentLink", link_fields, COUNT_OF(link_fields), sizeof(struct agent_link), 0};
 const struct schema schema_agent_link_body = {
-    "AgentLinkBody", &link_fields[LINK_BODY_FIRST], LINK_BODY_FIELDS, sizeof(struct agent_link)};
+    "AgentLinkBody", &link_fields[LINK_BODY_FIRST], LINK_BODY_FIELDS, sizeof(struct agent_link), 0};
 
 struct links_query {
     struct page_query page;
 };
 static const struct field links_query_fields[] = {PAGE_FIELDS(struct links_query)};
 const struct schema query_agent_links = {"AgentLinksQuery", links_query_fields,
-    COUNT_OF(links_query_fields), sizeof(struct links_query)};
+    COUNT_OF(links_query_fields), sizeof(struct links_query), 0};
 
 /* --- Reading -------------------------------------------------------------------------------- */
 

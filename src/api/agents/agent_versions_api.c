@@ -46,7 +46,7 @@ enum { VERSION_NOTE_MAX_BYTES = AGENT_DESCRIPTION_MAX_BYTES };
     }
 static const struct field head_fields[] = {VERSION_HEAD};
 const struct schema schema_agent_version_head = {
-    "AgentVersionHead", head_fields, COUNT_OF(head_fields), sizeof(struct agent_version)};
+    "AgentVersionHead", head_fields, COUNT_OF(head_fields), sizeof(struct agent_version), 0};
 static const struct field version_fields[] = {
     VERSION_HEAD,
     PART_FIELD(PART_SYSTEM_PROMPT, "system_prompt", FIELD_OBJECT),
@@ -61,7 +61,7 @@ static const struct field version_fields[] = {
     PART_FIELD(PART_TOOLS, "tools", FIELD_ARRAY),
 };
 const struct schema schema_agent_version = {
-    "AgentVersion", version_fields, COUNT_OF(version_fields), sizeof(struct agent_version)};
+    "AgentVersion", version_fields, COUNT_OF(version_fields), sizeof(struct agent_version), 0};
 
 #define DRAFT_FIELD(member) offsetof(struct agent_version_draft, member)
 #define NOTE_FIELD                                                                             \
@@ -93,12 +93,12 @@ static const struct field draft_fields[] = {
         .summary = "make it the active one at once; false unless told"},
     DEFINITION_FIELDS(struct agent_version_draft, definition),
 };
-const struct schema schema_agent_version_create = {
-    "AgentVersionCreate", draft_fields, COUNT_OF(draft_fields), sizeof(struct agent_version_draft)};
+const struct schema schema_agent_version_create = {"AgentVersionCreate", draft_fields,
+    COUNT_OF(draft_fields), sizeof(struct agent_version_draft), 0};
 static const struct field patch_fields[] = {
     NOTE_FIELD, DEFINITION_FIELDS(struct agent_version_draft, definition)};
-const struct schema schema_agent_version_patch = {
-    "AgentVersionPatch", patch_fields, COUNT_OF(patch_fields), sizeof(struct agent_version_draft)};
+const struct schema schema_agent_version_patch = {"AgentVersionPatch", patch_fields,
+    COUNT_OF(patch_fields), sizeof(struct agent_version_draft), 0};
 
 static const struct field diff_field_fields[] = {
     {.name = "field", .kind = FIELD_STRING, .offset = offsetof(struct agent_diff_field, field)},
@@ -111,7 +111,7 @@ static const struct field diff_field_fields[] = {
         .offset = offsetof(struct agent_diff_field, operations)},
 };
 static const struct schema schema_diff_field = {"AgentDiffField", diff_field_fields,
-    COUNT_OF(diff_field_fields), sizeof(struct agent_diff_field)};
+    COUNT_OF(diff_field_fields), sizeof(struct agent_diff_field), 0};
 static const struct field diff_fields[] = {
     {.name = "from", .kind = FIELD_STRING, .offset = offsetof(struct agent_diff, from)},
     {.name = "to", .kind = FIELD_STRING, .offset = offsetof(struct agent_diff, to)},
@@ -127,14 +127,14 @@ static const struct field diff_fields[] = {
         .summary = "a JSON Patch from the one definition to the other"},
 };
 const struct schema schema_agent_diff = {
-    "AgentDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct agent_diff)};
+    "AgentDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct agent_diff), 0};
 
 struct versions_query {
     struct page_query page;
 };
 static const struct field versions_query_fields[] = {PAGE_FIELDS(struct versions_query)};
 const struct schema query_agent_versions = {"AgentVersionsQuery", versions_query_fields,
-    COUNT_OF(versions_query_fields), sizeof(struct versions_query)};
+    COUNT_OF(versions_query_fields), sizeof(struct versions_query), 0};
 
 /* --- Reading -------------------------------------------------------------------------------- */
 

@@ -53,7 +53,7 @@ static const struct field agent_fields[] = {
         .summary = "the ETag's number"},
 };
 const struct schema schema_agent = {
-    "Agent", agent_fields, COUNT_OF(agent_fields), sizeof(struct agent)};
+    "Agent", agent_fields, COUNT_OF(agent_fields), sizeof(struct agent), 0};
 
 struct agent_body {
     struct agent agent;
@@ -79,7 +79,7 @@ static const struct field body_fields[] = {
     DEFINITION_FIELDS(struct agent_body, definition),
 };
 const struct schema schema_agent_body = {
-    "AgentBody", body_fields, COUNT_OF(body_fields), sizeof(struct agent_body)};
+    "AgentBody", body_fields, COUNT_OF(body_fields), sizeof(struct agent_body), 0};
 
 static const struct field patch_fields[] = {
     NAME_FIELD(struct agent, name),
@@ -88,7 +88,7 @@ static const struct field patch_fields[] = {
     {.name = "is_active", .kind = FIELD_BOOL, .offset = AGENT_FIELD(is_active)},
 };
 const struct schema schema_agent_patch = {
-    "AgentPatch", patch_fields, COUNT_OF(patch_fields), sizeof(struct agent)};
+    "AgentPatch", patch_fields, COUNT_OF(patch_fields), sizeof(struct agent), 0};
 
 struct agents_query {
     struct page_query page;
@@ -108,8 +108,8 @@ static const struct field agents_query_fields[] = {
         .offset = offsetof(struct agents_query, kind),
         .choices = agent_kinds},
 };
-const struct schema query_agents = {
-    "AgentsQuery", agents_query_fields, COUNT_OF(agents_query_fields), sizeof(struct agents_query)};
+const struct schema query_agents = {"AgentsQuery", agents_query_fields,
+    COUNT_OF(agents_query_fields), sizeof(struct agents_query), 0};
 
 static void answer(struct call *call, const struct agent *agent)
 {

@@ -65,11 +65,11 @@ static const struct field state_fields[] = {
         .summary = "the ETag's number"},
 };
 const struct schema schema_state = {
-    "State", state_fields, COUNT_OF(state_fields), sizeof(struct state)};
+    "State", state_fields, COUNT_OF(state_fields), sizeof(struct state), 0};
 const struct schema schema_state_body = {
-    "StateBody", &state_fields[STATE_BODY_FIRST], STATE_BODY_FIELDS, sizeof(struct state)};
+    "StateBody", &state_fields[STATE_BODY_FIRST], STATE_BODY_FIELDS, sizeof(struct state), 0};
 const struct schema schema_state_patch = {
-    "StatePatch", &state_fields[STATE_BODY_FIRST], STATE_BODY_FIELDS, sizeof(struct state)};
+    "StatePatch", &state_fields[STATE_BODY_FIRST], STATE_BODY_FIELDS, sizeof(struct state), 0};
 
 #define VERSION_FIELD(member) offsetof(struct state_version, member)
 static const struct field version_fields[] = {
@@ -83,7 +83,7 @@ static const struct field version_fields[] = {
     {.name = "created_at", .kind = FIELD_TIME, .offset = VERSION_FIELD(created_at)},
 };
 const struct schema schema_state_version = {
-    "StateVersion", version_fields, COUNT_OF(version_fields), sizeof(struct state_version)};
+    "StateVersion", version_fields, COUNT_OF(version_fields), sizeof(struct state_version), 0};
 
 static const char *const includes[] = {"documents", NULL};
 struct states_query {
@@ -98,8 +98,8 @@ static const struct field states_query_fields[] = {
         .choices = includes,
         .summary = "documents: data, json_schema and ui_schema too"},
 };
-const struct schema query_states = {
-    "StatesQuery", states_query_fields, COUNT_OF(states_query_fields), sizeof(struct states_query)};
+const struct schema query_states = {"StatesQuery", states_query_fields,
+    COUNT_OF(states_query_fields), sizeof(struct states_query), 0};
 
 /* --- Where ---------------------------------------------------------------------------------- */
 

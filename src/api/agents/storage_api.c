@@ -34,7 +34,7 @@ static const struct field item_fields[] = {
         .summary = "the ETag's number"},
 };
 const struct schema schema_storage_item = {
-    "StorageItem", item_fields, COUNT_OF(item_fields), sizeof(struct storage_row)};
+    "StorageItem", item_fields, COUNT_OF(item_fields), sizeof(struct storage_row), 0};
 
 static const char *const includes[] = {"values", NULL};
 struct storage_query {
@@ -56,7 +56,7 @@ static const struct field storage_query_fields[] = {
         .summary = "values: what is stored too"},
 };
 const struct schema query_storage = {"StorageQuery", storage_query_fields,
-    COUNT_OF(storage_query_fields), sizeof(struct storage_query)};
+    COUNT_OF(storage_query_fields), sizeof(struct storage_query), 0};
 
 /* --- The value ------------------------------------------------------------------------------ */
 

@@ -18,7 +18,7 @@ static const struct field namespace_fields[] = {
         .summary = "only this one; empty: the outermost graph"},
 };
 const struct schema query_checkpoint_delete = {"CheckpointDeleteQuery", namespace_fields,
-    COUNT_OF(namespace_fields), sizeof(struct namespace_query)};
+    COUNT_OF(namespace_fields), sizeof(struct namespace_query), 0};
 
 static const struct field removed_fields[] = {
     {.name = "pruned", .kind = FIELD_INT, .offset = offsetof(struct checkpoint_removed, count)},
@@ -28,7 +28,7 @@ static const struct field removed_fields[] = {
         .summary = "there are others to go: ask again"},
 };
 const struct schema schema_checkpoint_pruned = {"CheckpointsPruned", removed_fields,
-    COUNT_OF(removed_fields), sizeof(struct checkpoint_removed)};
+    COUNT_OF(removed_fields), sizeof(struct checkpoint_removed), 0};
 
 enum error handle_checkpoint_delete(struct call *call, struct context *c)
 {
@@ -82,7 +82,7 @@ static const struct field prune_fields[] = {
         .summary = "only this one"},
 };
 const struct schema schema_checkpoint_prune = {
-    "CheckpointPrune", prune_fields, COUNT_OF(prune_fields), sizeof(struct prune_body)};
+    "CheckpointPrune", prune_fields, COUNT_OF(prune_fields), sizeof(struct prune_body), 0};
 
 enum error handle_checkpoint_prune(struct call *call, struct context *c)
 {
@@ -116,7 +116,7 @@ static const struct field copy_fields[] = {
         .offset = offsetof(struct copy_body, to_thread_id)},
 };
 const struct schema schema_checkpoint_copy = {
-    "CheckpointCopy", copy_fields, COUNT_OF(copy_fields), sizeof(struct copy_body)};
+    "CheckpointCopy", copy_fields, COUNT_OF(copy_fields), sizeof(struct copy_body), 0};
 static const struct field copied_fields[] = {
     {.name = "copied", .kind = FIELD_INT, .offset = offsetof(struct checkpoint_removed, count)},
     {.name = "more",
@@ -124,8 +124,8 @@ static const struct field copied_fields[] = {
         .offset = offsetof(struct checkpoint_removed, more),
         .summary = "there are others to copy: ask again"},
 };
-const struct schema schema_checkpoint_copied = {
-    "CheckpointsCopied", copied_fields, COUNT_OF(copied_fields), sizeof(struct checkpoint_removed)};
+const struct schema schema_checkpoint_copied = {"CheckpointsCopied", copied_fields,
+    COUNT_OF(copied_fields), sizeof(struct checkpoint_removed), 0};
 
 enum error handle_checkpoint_copy(struct call *call, struct context *c)
 {
@@ -155,7 +155,7 @@ static const struct field diff_fields[] = {
         .summary = "a JSON Patch (RFC 6902) that makes the values of one those of the other"},
 };
 const struct schema schema_checkpoint_diff = {
-    "CheckpointDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct checkpoint_diff)};
+    "CheckpointDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct checkpoint_diff), 0};
 
 enum error handle_checkpoint_diff(struct call *call, struct context *c)
 {
@@ -188,7 +188,7 @@ static const struct field recovery_query_fields[] = {
         .summary = "the outermost graph unless given"},
 };
 const struct schema query_recovery = {"RecoveryQuery", recovery_query_fields,
-    COUNT_OF(recovery_query_fields), sizeof(struct recovery_query)};
+    COUNT_OF(recovery_query_fields), sizeof(struct recovery_query), 0};
 
 #define RECOVERY_FIELD(member) offsetof(struct checkpoint_recovery, member)
 static const struct field recovery_fields[] = {
@@ -237,7 +237,7 @@ static const struct field recovery_fields[] = {
         .summary = "[{channel, detail}]: values without a version, and versions without a value"},
 };
 const struct schema schema_recovery = {
-    "Recovery", recovery_fields, COUNT_OF(recovery_fields), sizeof(struct checkpoint_recovery)};
+    "Recovery", recovery_fields, COUNT_OF(recovery_fields), sizeof(struct checkpoint_recovery), 0};
 
 static enum error answer_recovery(
     struct call *call, struct context *c, struct checkpoint_place *place)
@@ -290,7 +290,7 @@ static const struct field deltas_fields[] = {
         .summary = "their names"},
 };
 const struct schema schema_deltas_body = {
-    "CheckpointDeltasBody", deltas_fields, COUNT_OF(deltas_fields), sizeof(struct deltas_body)};
+    "CheckpointDeltasBody", deltas_fields, COUNT_OF(deltas_fields), sizeof(struct deltas_body), 0};
 
 #define DELTAS_FIELD(member) offsetof(struct checkpoint_deltas, member)
 static const struct field deltas_shown_fields[] = {
@@ -313,7 +313,7 @@ static const struct field deltas_shown_fields[] = {
         .summary = "for channels without a seed ask this one too: its writes are older"},
 };
 const struct schema schema_checkpoint_deltas = {"CheckpointDeltas", deltas_shown_fields,
-    COUNT_OF(deltas_shown_fields), sizeof(struct checkpoint_deltas)};
+    COUNT_OF(deltas_shown_fields), sizeof(struct checkpoint_deltas), 0};
 
 enum error handle_checkpoint_deltas(struct call *call, struct context *c)
 {
@@ -391,7 +391,7 @@ static const struct field replay_fields[] = {
         .summary = "queue (a worker claims it; the default) or direct (the caller works on it)"},
 };
 const struct schema schema_replay = {
-    "Replay", replay_fields, COUNT_OF(replay_fields), sizeof(struct replay_body)};
+    "Replay", replay_fields, COUNT_OF(replay_fields), sizeof(struct replay_body), 0};
 
 struct replayed {
     struct run run;
@@ -411,7 +411,7 @@ static const struct field replayed_fields[] = {
         .summary = "the first of the new run, upon the one that it goes on from"},
 };
 const struct schema schema_replayed = {
-    "Replayed", replayed_fields, COUNT_OF(replayed_fields), sizeof(struct replayed)};
+    "Replayed", replayed_fields, COUNT_OF(replayed_fields), sizeof(struct replayed), 0};
 
 enum error handle_run_replay(struct call *call, struct context *c)
 {

@@ -20,7 +20,7 @@ static const struct field pending_write_fields[] = {
     {.name = "value", .kind = FIELD_JSON, .offset = PENDING_FIELD(write.value)},
 };
 const struct schema schema_pending_write = {"PendingWrite", pending_write_fields,
-    COUNT_OF(pending_write_fields), sizeof(struct pending_write)};
+    COUNT_OF(pending_write_fields), sizeof(struct pending_write), 0};
 
 #define CHECKPOINT_FIELD(member) offsetof(struct checkpoint, member)
 #define VALUES_FIELD(wire_name)                                                             \
@@ -85,11 +85,11 @@ const struct schema schema_pending_write = {"PendingWrite", pending_write_fields
 
 static const struct field checkpoint_fields[] = {HEAD_FIELDS, VALUES_FIELD("channel_values")};
 const struct schema schema_checkpoint = {
-    "Checkpoint", checkpoint_fields, COUNT_OF(checkpoint_fields), sizeof(struct checkpoint)};
+    "Checkpoint", checkpoint_fields, COUNT_OF(checkpoint_fields), sizeof(struct checkpoint), 0};
 /* Of a run, as other platforms show it: the values are its state. */
 static const struct field run_checkpoint_fields[] = {HEAD_FIELDS, VALUES_FIELD("state")};
 const struct schema schema_run_checkpoint = {"RunCheckpoint", run_checkpoint_fields,
-    COUNT_OF(run_checkpoint_fields), sizeof(struct checkpoint)};
+    COUNT_OF(run_checkpoint_fields), sizeof(struct checkpoint), 0};
 
 /* --- Put ------------------------------------------------------------------------------------ */
 
@@ -128,7 +128,7 @@ static const struct field changes_fields[] = {
                    "version which channel_versions names"},
 };
 static const struct schema schema_changes = {
-    "CheckpointChanges", changes_fields, COUNT_OF(changes_fields), sizeof(struct changes_body)};
+    "CheckpointChanges", changes_fields, COUNT_OF(changes_fields), sizeof(struct changes_body), 0};
 
 struct put_body {
     struct checkpoint checkpoint;
@@ -223,7 +223,7 @@ static const struct field put_fields[] = {
         .summary = "write over a checkpoint of this id, instead of 409"},
 };
 const struct schema schema_checkpoint_put = {
-    "CheckpointPut", put_fields, COUNT_OF(put_fields), sizeof(struct put_body)};
+    "CheckpointPut", put_fields, COUNT_OF(put_fields), sizeof(struct put_body), 0};
 
 static bool is_given(const struct call *call, struct str member)
 {
@@ -289,7 +289,7 @@ static const struct field place_fields[] = {
         .summary = "unless given, the outermost one that has it"},
 };
 const struct schema query_checkpoint = {
-    "CheckpointQuery", place_fields, COUNT_OF(place_fields), sizeof(struct place_query)};
+    "CheckpointQuery", place_fields, COUNT_OF(place_fields), sizeof(struct place_query), 0};
 
 enum error handle_checkpoint_get(struct call *call, struct context *c)
 {
@@ -355,15 +355,15 @@ static const struct field list_query_fields[] = {
         .offset = QUERY_FIELD(run_id),
         .has_offset = QUERY_FIELD(has_run_id)},
 };
-const struct schema query_checkpoints = {
-    "CheckpointsQuery", list_query_fields, COUNT_OF(list_query_fields), sizeof(struct list_query)};
+const struct schema query_checkpoints = {"CheckpointsQuery", list_query_fields,
+    COUNT_OF(list_query_fields), sizeof(struct list_query), 0};
 /* The run is in the path. */
 const struct schema query_run_checkpoints = {"RunCheckpointsQuery", list_query_fields,
-    COUNT_OF(list_query_fields) - 1, sizeof(struct list_query)};
+    COUNT_OF(list_query_fields) - 1, sizeof(struct list_query), 0};
 
 /* Of all threads: what was put before is told by the cursor, and runs have lists of their own. */
 const struct schema query_all_checkpoints = {"AllCheckpointsQuery", list_query_fields,
-    COUNT_OF(list_query_fields) - 2, sizeof(struct list_query)};
+    COUNT_OF(list_query_fields) - 2, sizeof(struct list_query), 0};
 
 static unsigned shown(struct str include)
 {
@@ -479,7 +479,7 @@ static const struct field write_fields[] = {
         .summary = "its place in the list unless given; a negative one is written over"},
 };
 static const struct schema schema_write = {
-    "CheckpointWrite", write_fields, COUNT_OF(write_fields), sizeof(struct write_body)};
+    "CheckpointWrite", write_fields, COUNT_OF(write_fields), sizeof(struct write_body), 0};
 
 struct writes_body {
     struct str task_id;
@@ -512,7 +512,7 @@ static const struct field writes_fields[] = {
         .nested = &schema_write},
 };
 const struct schema schema_checkpoint_writes_put = {
-    "CheckpointWritesPut", writes_fields, COUNT_OF(writes_fields), sizeof(struct writes_body)};
+    "CheckpointWritesPut", writes_fields, COUNT_OF(writes_fields), sizeof(struct writes_body), 0};
 
 struct written {
     int64_t written;
@@ -526,7 +526,7 @@ static const struct field written_fields[] = {
         .summary = "that were there already: the first to write one wins"},
 };
 const struct schema schema_checkpoint_written = {
-    "CheckpointWritten", written_fields, COUNT_OF(written_fields), sizeof(struct written)};
+    "CheckpointWritten", written_fields, COUNT_OF(written_fields), sizeof(struct written), 0};
 
 enum error handle_checkpoint_writes_put(struct call *call, struct context *c)
 {
@@ -561,7 +561,7 @@ static const struct field writes_shown_fields[] = {
         .summary = "[{task_id, task_path, index, channel, value}], by task and index"},
 };
 const struct schema schema_checkpoint_writes = {"CheckpointWrites", writes_shown_fields,
-    COUNT_OF(writes_shown_fields), sizeof(struct checkpoint)};
+    COUNT_OF(writes_shown_fields), sizeof(struct checkpoint), 0};
 
 enum error handle_checkpoint_writes_get(struct call *call, struct context *c)
 {

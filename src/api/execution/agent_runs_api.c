@@ -21,7 +21,7 @@ static const struct field input_fields[] = {
         .max = RUN_EXTRA_MAX_BYTES},
 };
 static const struct schema schema_agent_run_input = {
-    "AgentRunInput", input_fields, COUNT_OF(input_fields), sizeof(struct agent_run_input)};
+    "AgentRunInput", input_fields, COUNT_OF(input_fields), sizeof(struct agent_run_input), 0};
 
 struct agent_run_config {
     struct str model_override;
@@ -44,7 +44,7 @@ static const struct field config_fields[] = {
         .summary = "taken and not needed: the thread's events can always be streamed"},
 };
 static const struct schema schema_agent_run_config = {
-    "AgentRunConfig", config_fields, COUNT_OF(config_fields), sizeof(struct agent_run_config)};
+    "AgentRunConfig", config_fields, COUNT_OF(config_fields), sizeof(struct agent_run_config), 0};
 
 struct agent_run_create {
     bool has_thread_id;
@@ -108,7 +108,7 @@ static const struct field create_fields[] = {
         .max = THREAD_METADATA_MAX_BYTES},
 };
 const struct schema schema_agent_run_create = {
-    "AgentRunCreate", create_fields, COUNT_OF(create_fields), sizeof(struct agent_run_create)};
+    "AgentRunCreate", create_fields, COUNT_OF(create_fields), sizeof(struct agent_run_create), 0};
 
 /* The thread that is named, where the request may write to it; else a new one. */
 static enum error open_thread(struct context *c, const struct agent_run_create *body,

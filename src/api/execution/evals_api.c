@@ -67,11 +67,12 @@ static const struct field eval_fields[] = {
         .offset = EVAL_FIELD(updated_at)},
     {.name = "version", .kind = FIELD_INT, .flags = FIELD_READ_ONLY, .offset = EVAL_FIELD(version)},
 };
-const struct schema schema_eval = {"Eval", eval_fields, COUNT_OF(eval_fields), sizeof(struct eval)};
+const struct schema schema_eval = {
+    "Eval", eval_fields, COUNT_OF(eval_fields), sizeof(struct eval), 0};
 const struct schema schema_eval_body = {
-    "EvalBody", &eval_fields[1], EVAL_BODY_FIELDS, sizeof(struct eval)};
+    "EvalBody", &eval_fields[1], EVAL_BODY_FIELDS, sizeof(struct eval), 0};
 const struct schema schema_eval_patch = {
-    "EvalPatch", &eval_fields[1], EVAL_BODY_FIELDS, sizeof(struct eval)};
+    "EvalPatch", &eval_fields[1], EVAL_BODY_FIELDS, sizeof(struct eval), 0};
 
 struct evals_query {
     struct page_query page;
@@ -98,7 +99,7 @@ static const struct field evals_query_fields[] = {
         .has_offset = offsetof(struct evals_query, has_run_id)},
 };
 const struct schema query_evals = {
-    "EvalsQuery", evals_query_fields, COUNT_OF(evals_query_fields), sizeof(struct evals_query)};
+    "EvalsQuery", evals_query_fields, COUNT_OF(evals_query_fields), sizeof(struct evals_query), 0};
 
 static void answer(struct call *call, const struct eval *eval)
 {

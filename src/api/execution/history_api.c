@@ -17,7 +17,7 @@ static const struct field usage_fields[] = {
     USAGE_FIELD(cache_read_input_tokens),
 };
 static const struct schema schema_history_usage = {
-    "HistoryUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct history_usage)};
+    "HistoryUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct history_usage), 0};
 
 #define FIELD(member) offsetof(struct history_entry, member)
 
@@ -120,9 +120,9 @@ static const struct field entry_fields[] = {
         .summary = "the ETag's number"},
 };
 const struct schema schema_history_entry = {
-    "HistoryEntry", entry_fields, COUNT_OF(entry_fields), sizeof(struct history_entry)};
+    "HistoryEntry", entry_fields, COUNT_OF(entry_fields), sizeof(struct history_entry), 0};
 const struct schema schema_history_patch = {
-    "HistoryPatch", entry_fields, PATCH_FIELDS, sizeof(struct history_entry)};
+    "HistoryPatch", entry_fields, PATCH_FIELDS, sizeof(struct history_entry), 0};
 
 static const char *const includes[] = {"messages", NULL};
 struct history_query {
@@ -138,7 +138,7 @@ static const struct field query_fields[] = {
         .summary = "messages: the whole conversation of each run too"},
 };
 const struct schema query_history = {
-    "HistoryQuery", query_fields, COUNT_OF(query_fields), sizeof(struct history_query)};
+    "HistoryQuery", query_fields, COUNT_OF(query_fields), sizeof(struct history_query), 0};
 
 /* --- Entries -------------------------------------------------------------------------------- */
 
@@ -223,7 +223,7 @@ static const struct field context_query_fields[] = {
         .summary = "begin with the system prompt of the thread's resumption"},
 };
 const struct schema query_context = {"ContextQuery", context_query_fields,
-    COUNT_OF(context_query_fields), sizeof(struct context_query)};
+    COUNT_OF(context_query_fields), sizeof(struct context_query), 0};
 
 #define CONTEXT_FIELD(member) offsetof(struct history_context, member)
 static const struct field context_fields[] = {
@@ -244,7 +244,7 @@ static const struct field context_fields[] = {
         .summary = "the budget left out something of the runs that were asked for"},
 };
 const struct schema schema_history_context = {
-    "ThreadContext", context_fields, COUNT_OF(context_fields), sizeof(struct history_context)};
+    "ThreadContext", context_fields, COUNT_OF(context_fields), sizeof(struct history_context), 0};
 
 enum error handle_thread_context(struct call *call, struct context *c)
 {

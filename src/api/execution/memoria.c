@@ -48,7 +48,7 @@ static const struct field start_fields[] = {
         .summary = "replaces the conversation's preferences"},
 };
 const struct schema schema_workflow_start = {
-    "WorkflowStart", start_fields, COUNT_OF(start_fields), sizeof(struct workflow_start)};
+    "WorkflowStart", start_fields, COUNT_OF(start_fields), sizeof(struct workflow_start), 0};
 
 struct workflow_input {
     struct str input;
@@ -61,7 +61,7 @@ static const struct field input_fields[] = {
         .summary = "the answer to the pending question"},
 };
 const struct schema schema_workflow_input = {
-    "WorkflowInput", input_fields, 1, sizeof(struct workflow_input)};
+    "WorkflowInput", input_fields, 1, sizeof(struct workflow_input), 0};
 
 struct workflow {
     struct uuid workflow_id;
@@ -93,7 +93,7 @@ static const struct field workflow_fields[] = {
         .summary = "as of before this call: a stream after it shows all that the call did"},
 };
 const struct schema schema_workflow = {
-    "Workflow", workflow_fields, COUNT_OF(workflow_fields), sizeof(struct workflow)};
+    "Workflow", workflow_fields, COUNT_OF(workflow_fields), sizeof(struct workflow), 0};
 
 struct stream_query {
     bool has_cursor;
@@ -109,7 +109,7 @@ static const struct field stream_query_fields[] = {
         .summary = "the id of the last event seen"},
 };
 const struct schema query_workflow_stream = {
-    "WorkflowStreamQuery", stream_query_fields, 1, sizeof(struct stream_query)};
+    "WorkflowStreamQuery", stream_query_fields, 1, sizeof(struct stream_query), 0};
 
 #define EVENT_FIELD(member) offsetof(struct event, member)
 static const struct field memoria_event_fields[] = {
@@ -129,7 +129,7 @@ static const struct field memoria_event_fields[] = {
     {.name = "created_at", .kind = FIELD_TIME, .offset = EVENT_FIELD(created_at)},
 };
 static const struct schema schema_memoria_event = {
-    "WorkflowEvent", memoria_event_fields, COUNT_OF(memoria_event_fields), sizeof(struct event)};
+    "WorkflowEvent", memoria_event_fields, COUNT_OF(memoria_event_fields), sizeof(struct event), 0};
 
 /* The view workflow_events does the same. */
 bool memoria_event_is_shown(const struct event *event)

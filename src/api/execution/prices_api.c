@@ -69,7 +69,7 @@ static const struct field long_context_fields[] = {
     RATE_FIELDS(struct long_context_body),
 };
 static const struct schema schema_long_context = {"LongContextPrice", long_context_fields,
-    COUNT_OF(long_context_fields), sizeof(struct long_context_body)};
+    COUNT_OF(long_context_fields), sizeof(struct long_context_body), 0};
 
 #define PRICE_FIELD(member) offsetof(struct price_body, member)
 enum { PRICE_BODY_FIELDS = 7 };
@@ -111,16 +111,16 @@ static const struct field price_fields[] = {
         .offset = PRICE_FIELD(version)},
 };
 const struct schema schema_price = {
-    "Price", price_fields, COUNT_OF(price_fields), sizeof(struct price_body)};
+    "Price", price_fields, COUNT_OF(price_fields), sizeof(struct price_body), 0};
 const struct schema schema_price_body = {
-    "PriceBody", &price_fields[1], PRICE_BODY_FIELDS, sizeof(struct price_body)};
+    "PriceBody", &price_fields[1], PRICE_BODY_FIELDS, sizeof(struct price_body), 0};
 
 struct prices_query {
     struct page_query page;
 };
 static const struct field prices_query_fields[] = {PAGE_FIELDS(struct prices_query)};
-const struct schema query_prices = {
-    "PricesQuery", prices_query_fields, COUNT_OF(prices_query_fields), sizeof(struct prices_query)};
+const struct schema query_prices = {"PricesQuery", prices_query_fields,
+    COUNT_OF(prices_query_fields), sizeof(struct prices_query), 0};
 
 /* --- In and out ------------------------------------------------------------------------------ */
 

@@ -146,11 +146,11 @@ static const struct field fields[] = {
 };
 enum { BODY_FIELDS = COUNT_OF(fields) - BODY_FIRST - 9 /* that Cairn adds */ };
 const struct schema schema_resumption = {
-    "Resumption", fields, COUNT_OF(fields), sizeof(struct resumption)};
+    "Resumption", fields, COUNT_OF(fields), sizeof(struct resumption), 0};
 const struct schema schema_resumption_body = {
-    "ResumptionBody", &fields[BODY_FIRST], BODY_FIELDS, sizeof(struct resumption)};
+    "ResumptionBody", &fields[BODY_FIRST], BODY_FIELDS, sizeof(struct resumption), 0};
 const struct schema schema_resumption_patch = {
-    "ResumptionPatch", &fields[BODY_FIRST], BODY_FIELDS, sizeof(struct resumption)};
+    "ResumptionPatch", &fields[BODY_FIRST], BODY_FIELDS, sizeof(struct resumption), 0};
 
 static const struct field append_fields[] = {
     {.name = "append",
@@ -168,8 +168,8 @@ static const struct field append_fields[] = {
         .max = TRANSCRIPT_MAX_BYTES,
         .summary = "to the end of conversation_history"},
 };
-const struct schema schema_resumption_append = {
-    "ResumptionAppend", append_fields, COUNT_OF(append_fields), sizeof(struct resumption_append)};
+const struct schema schema_resumption_append = {"ResumptionAppend", append_fields,
+    COUNT_OF(append_fields), sizeof(struct resumption_append), 0};
 
 static void answer(struct call *call, const struct resumption *r)
 {

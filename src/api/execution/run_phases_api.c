@@ -30,7 +30,7 @@ static const struct field phase_body_fields[] = {
         .summary = "for the log"},
 };
 const struct schema schema_run_phase_body = {
-    "RunPhaseBody", phase_body_fields, COUNT_OF(phase_body_fields), sizeof(struct phase_body)};
+    "RunPhaseBody", phase_body_fields, COUNT_OF(phase_body_fields), sizeof(struct phase_body), 0};
 
 #define PHASE_FIELD(member) offsetof(struct run_phase, member)
 static const struct field phase_fields[] = {
@@ -45,14 +45,14 @@ static const struct field phase_fields[] = {
     {.name = "created_at", .kind = FIELD_TIME, .offset = PHASE_FIELD(created_at)},
 };
 const struct schema schema_run_phase = {
-    "RunPhase", phase_fields, COUNT_OF(phase_fields), sizeof(struct run_phase)};
+    "RunPhase", phase_fields, COUNT_OF(phase_fields), sizeof(struct run_phase), 0};
 
 struct phases_query {
     struct page_query page;
 };
 static const struct field phases_query_fields[] = {PAGE_FIELDS(struct phases_query)};
 const struct schema query_run_phases = {
-    "RunPhasesQuery", phases_query_fields, 2, sizeof(struct phases_query)};
+    "RunPhasesQuery", phases_query_fields, 2, sizeof(struct phases_query), 0};
 
 enum error handle_run_phase_move(struct call *call, struct context *c)
 {
@@ -144,7 +144,7 @@ static const struct field node_fields[] = {
         .summary = "oldest first"},
 };
 static const struct schema schema_tree_node = {
-    "RunTreeNode", node_fields, COUNT_OF(node_fields), sizeof(struct tree_node)};
+    "RunTreeNode", node_fields, COUNT_OF(node_fields), sizeof(struct tree_node), 0};
 
 struct tree {
     int64_t run_count;
@@ -163,7 +163,7 @@ static const struct field tree_fields[] = {
         .nested = &schema_tree_node},
 };
 const struct schema schema_run_tree = {
-    "RunTree", tree_fields, COUNT_OF(tree_fields), sizeof(struct tree)};
+    "RunTree", tree_fields, COUNT_OF(tree_fields), sizeof(struct tree), 0};
 
 /* The runs come generation by generation: children stand behind their parents. */
 static struct tree_node make_node(struct arena *arena, const struct run_array *family, size_t index)

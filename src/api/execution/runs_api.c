@@ -33,7 +33,7 @@ static const struct field usage_fields[] = {
         .summary = "calls of models without a price: their cost is in no sum"},
 };
 const struct schema schema_run_usage = {
-    "RunUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct run_usage)};
+    "RunUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct run_usage), 0};
 
 /* Parts of one table: Run is without the first row, which is the id by another platform's name, and
  * RunBody is what an engine may change, which follows the id. */
@@ -71,7 +71,7 @@ static const struct field member_fields[] = {
     {.name = "created_at", .kind = FIELD_TIME, .offset = MEMBER_FIELD(created_at)},
 };
 static const struct schema schema_member_response = {
-    "MemberResponse", member_fields, COUNT_OF(member_fields), sizeof(struct member_response)};
+    "MemberResponse", member_fields, COUNT_OF(member_fields), sizeof(struct member_response), 0};
 
 /* A run with what its children answered. */
 struct run_read {
@@ -286,13 +286,13 @@ static const struct field run_fields[] = {
 /* What one run is read with stands at the end. */
 enum { RUN_READ_FIELDS = 2 };
 const struct schema schema_agent_run = {
-    "AgentRun", run_fields, COUNT_OF(run_fields) - RUN_READ_FIELDS, sizeof(struct run)};
+    "AgentRun", run_fields, COUNT_OF(run_fields) - RUN_READ_FIELDS, sizeof(struct run), 0};
 const struct schema schema_run = {
-    "Run", &run_fields[1], COUNT_OF(run_fields) - 1 - RUN_READ_FIELDS, sizeof(struct run)};
+    "Run", &run_fields[1], COUNT_OF(run_fields) - 1 - RUN_READ_FIELDS, sizeof(struct run), 0};
 const struct schema schema_run_read = {
-    "RunWithMembers", &run_fields[1], COUNT_OF(run_fields) - 1, sizeof(struct run_read)};
+    "RunWithMembers", &run_fields[1], COUNT_OF(run_fields) - 1, sizeof(struct run_read), 0};
 const struct schema schema_run_body = {
-    "RunBody", &run_fields[2], RUN_BODY_FIELDS, sizeof(struct run)};
+    "RunBody", &run_fields[2], RUN_BODY_FIELDS, sizeof(struct run), 0};
 
 struct run_create {
     bool has_parent_run_id;
@@ -392,7 +392,7 @@ static const struct field run_create_fields[] = {
         .max = THREAD_METADATA_MAX_BYTES},
 };
 const struct schema schema_run_create = {
-    "RunCreate", run_create_fields, COUNT_OF(run_create_fields), sizeof(struct run_create)};
+    "RunCreate", run_create_fields, COUNT_OF(run_create_fields), sizeof(struct run_create), 0};
 
 struct run_input_body {
     struct str input;
@@ -405,7 +405,7 @@ static const struct field run_input_fields[] = {
         .summary = "any JSON value: the answer to the question"},
 };
 const struct schema schema_run_input = {
-    "RunInput", run_input_fields, 1, sizeof(struct run_input_body)};
+    "RunInput", run_input_fields, 1, sizeof(struct run_input_body), 0};
 
 struct claim_body {
     struct str worker;
@@ -445,10 +445,10 @@ static const struct field claim_fields[] = {
         .summary = "only runs of this thread"},
 };
 const struct schema schema_run_claim = {
-    "RunClaim", claim_fields, COUNT_OF(claim_fields), sizeof(struct claim_body)};
+    "RunClaim", claim_fields, COUNT_OF(claim_fields), sizeof(struct claim_body), 0};
 /* A heartbeat names the new length alone. */
 const struct schema schema_run_heartbeat = {
-    "RunHeartbeat", &claim_fields[1], 1, sizeof(struct claim_body)};
+    "RunHeartbeat", &claim_fields[1], 1, sizeof(struct claim_body), 0};
 
 static const struct field claim_query_fields[] = {
     {.name = "wait",
@@ -459,7 +459,8 @@ static const struct field claim_query_fields[] = {
         .max = CALL_MAX_WAIT_S,
         .summary = "seconds to wait for a run when there is none"},
 };
-const struct schema query_claim = {"ClaimQuery", claim_query_fields, 1, sizeof(struct claim_query)};
+const struct schema query_claim = {
+    "ClaimQuery", claim_query_fields, 1, sizeof(struct claim_query), 0};
 
 static const char *const includes[] = {"documents", NULL};
 
@@ -504,13 +505,13 @@ static const struct field runs_query_fields[] = {
         .has_offset = QUERY_FIELD(has_thread_id)},
 };
 const struct schema query_runs = {
-    "RunsQuery", runs_query_fields, COUNT_OF(runs_query_fields), sizeof(struct runs_query)};
+    "RunsQuery", runs_query_fields, COUNT_OF(runs_query_fields), sizeof(struct runs_query), 0};
 /* The thread is in the path. */
 const struct schema query_thread_runs = {"ThreadRunsQuery", runs_query_fields,
-    COUNT_OF(runs_query_fields) - 1, sizeof(struct runs_query)};
+    COUNT_OF(runs_query_fields) - 1, sizeof(struct runs_query), 0};
 /* The agent is. */
 const struct schema query_agent_runs = {"AgentRunsQuery", runs_query_fields,
-    COUNT_OF(runs_query_fields) - 2, sizeof(struct runs_query)};
+    COUNT_OF(runs_query_fields) - 2, sizeof(struct runs_query), 0};
 
 struct run_query {
     struct str include;
@@ -523,7 +524,7 @@ static const struct field run_query_fields[] = {
         .choices = run_includes,
         .summary = "member_responses: what its children answered too"},
 };
-const struct schema query_run_read = {"RunQuery", run_query_fields, 1, sizeof(struct run_query)};
+const struct schema query_run_read = {"RunQuery", run_query_fields, 1, sizeof(struct run_query), 0};
 
 static void answer(struct call *call, const struct run *run)
 {

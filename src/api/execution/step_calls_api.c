@@ -102,7 +102,7 @@ static const struct field llm_fields[] = {
         .has_offset = CALLED(step.has_price_version)},
 };
 const struct schema schema_llm_call = {
-    "LlmCall", llm_fields, COUNT_OF(llm_fields), sizeof(struct called)};
+    "LlmCall", llm_fields, COUNT_OF(llm_fields), sizeof(struct called), 0};
 
 static const struct field tool_fields[] = {
     CALL_FIELDS,
@@ -122,7 +122,7 @@ static const struct field tool_fields[] = {
         .summary = "result, output or error of the step's action_data, the first of them"},
 };
 const struct schema schema_tool_call = {
-    "ToolCall", tool_fields, COUNT_OF(tool_fields), sizeof(struct called)};
+    "ToolCall", tool_fields, COUNT_OF(tool_fields), sizeof(struct called), 0};
 
 /* The first of these members that the data have. */
 static struct str take_first(struct arena *arena, struct json data, const char *const *names)
@@ -212,7 +212,7 @@ static const struct field summary_query_fields[] = {
         .has_offset = offsetof(struct summary_query, has_thread_id)},
 };
 const struct schema query_step_summary = {"StepSummaryQuery", summary_query_fields,
-    COUNT_OF(summary_query_fields), sizeof(struct summary_query)};
+    COUNT_OF(summary_query_fields), sizeof(struct summary_query), 0};
 
 #define SUMMARY_FIELD(member) offsetof(struct step_summary, member)
 static const struct field type_fields[] = {
@@ -227,7 +227,7 @@ static const struct field type_fields[] = {
     {.name = "last_at", .kind = FIELD_TIME, .offset = SUMMARY_FIELD(last_at)},
 };
 static const struct schema schema_step_type = {
-    "StepTypeSummary", type_fields, COUNT_OF(type_fields), sizeof(struct step_summary)};
+    "StepTypeSummary", type_fields, COUNT_OF(type_fields), sizeof(struct step_summary), 0};
 
 struct summary {
     struct step_summary total;
@@ -254,7 +254,7 @@ static const struct field summary_fields[] = {
         .summary = "whether there are more than those"},
 };
 const struct schema schema_step_summary = {
-    "StepSummary", summary_fields, COUNT_OF(summary_fields), sizeof(struct summary)};
+    "StepSummary", summary_fields, COUNT_OF(summary_fields), sizeof(struct summary), 0};
 
 enum error handle_step_summary(struct call *call, struct context *c)
 {

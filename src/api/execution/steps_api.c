@@ -22,7 +22,7 @@ static const struct field usage_fields[] = {
     TOKENS(cache_read_input_tokens),
 };
 static const struct schema schema_step_usage = {
-    "StepUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct step_usage)};
+    "StepUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct step_usage), 0};
 
 /* A line of a log may say whose it is: it must be this run. The id that it had elsewhere is not
  * kept. */
@@ -197,11 +197,11 @@ static const struct field step_fields[] = {
     {.name = "created_at", .kind = FIELD_TIME, .offset = STEP_FIELD(created_at)},
 };
 const struct schema schema_step = {
-    "Step", &step_fields[STEP_AT], COUNT_OF(step_fields) - STEP_AT, sizeof(struct step)};
+    "Step", &step_fields[STEP_AT], COUNT_OF(step_fields) - STEP_AT, sizeof(struct step), 0};
 static const struct schema schema_step_input = {"StepInput", &step_fields[STEP_INPUT_AT],
-    STEP_ANSWER_AT - STEP_INPUT_AT, sizeof(struct step_input)};
+    STEP_ANSWER_AT - STEP_INPUT_AT, sizeof(struct step_input), 0};
 const struct schema schema_step_append = {
-    "StepAppend", step_fields, STEP_ANSWER_AT, sizeof(struct step_input)};
+    "StepAppend", step_fields, STEP_ANSWER_AT, sizeof(struct step_input), 0};
 
 /* --- Append --------------------------------------------------------------------------------- */
 
@@ -221,7 +221,7 @@ static const struct field ref_fields[] = {
         .has_offset = STEP_FIELD(has_price_version)},
 };
 const struct schema schema_step_ref = {
-    "StepRef", ref_fields, COUNT_OF(ref_fields), sizeof(struct step)};
+    "StepRef", ref_fields, COUNT_OF(ref_fields), sizeof(struct step), 0};
 
 struct appended {
     int64_t count;
@@ -242,7 +242,7 @@ static const struct field appended_fields[] = {
         .nested = &schema_step_ref},
 };
 const struct schema schema_steps_appended = {
-    "StepsAppended", appended_fields, COUNT_OF(appended_fields), sizeof(struct appended)};
+    "StepsAppended", appended_fields, COUNT_OF(appended_fields), sizeof(struct appended), 0};
 
 /* A list stands alone. */
 static enum error check_form(struct call *call, const struct step_input *body)
@@ -352,9 +352,9 @@ static const struct field run_steps_query_fields[] = {
         .summary = "before this time"},
 };
 const struct schema query_run_steps = {"RunStepsQuery", run_steps_query_fields,
-    COUNT_OF(run_steps_query_fields), sizeof(struct run_steps_query)};
+    COUNT_OF(run_steps_query_fields), sizeof(struct run_steps_query), 0};
 const struct schema query_run_calls = {
-    "RunCallsQuery", run_steps_query_fields, CALLS_QUERY_FIELDS, sizeof(struct run_steps_query)};
+    "RunCallsQuery", run_steps_query_fields, CALLS_QUERY_FIELDS, sizeof(struct run_steps_query), 0};
 
 static enum error check_type(struct call *call, struct str type)
 {
@@ -496,7 +496,7 @@ static const struct field steps_query_fields[] = {
         .summary = "before this time"},
 };
 const struct schema query_steps = {
-    "StepsQuery", steps_query_fields, COUNT_OF(steps_query_fields), sizeof(struct steps_query)};
+    "StepsQuery", steps_query_fields, COUNT_OF(steps_query_fields), sizeof(struct steps_query), 0};
 
 /* The cursor is a place in the order by time and id: "AT~ID". */
 static enum error read_cursor(struct call *call, struct str text, struct step_filter *filter)

@@ -50,7 +50,7 @@ static const struct field tool_fields[] = {
         .summary = "the principal; null for a key of the whole tenant"},
 };
 const struct schema schema_awaited_tool = {
-    "AwaitedTool", tool_fields, COUNT_OF(tool_fields), sizeof(struct awaited_tool)};
+    "AwaitedTool", tool_fields, COUNT_OF(tool_fields), sizeof(struct awaited_tool), 0};
 
 /* --- Bodies --------------------------------------------------------------------------------- */
 
@@ -73,7 +73,7 @@ static const struct field asked_fields[] = {
         .summary = "who runs it"},
 };
 static const struct schema schema_tool_asked = {
-    "ToolAsked", asked_fields, COUNT_OF(asked_fields), sizeof(struct awaited_tool)};
+    "ToolAsked", asked_fields, COUNT_OF(asked_fields), sizeof(struct awaited_tool), 0};
 
 #define CONTENT(type)                                                                        \
     {                                                                                        \
@@ -107,7 +107,7 @@ static const struct field backend_fields[] = {
         .has_offset = offsetof(struct backend_result, has_is_error)},
 };
 static const struct schema schema_backend_result = {
-    "BackendResult", backend_fields, COUNT_OF(backend_fields), sizeof(struct backend_result)};
+    "BackendResult", backend_fields, COUNT_OF(backend_fields), sizeof(struct backend_result), 0};
 
 struct tools_body {
     struct nested_list tools;
@@ -147,7 +147,7 @@ static const struct field tools_body_fields[] = {
         .summary = "of the thread's resumption"},
 };
 const struct schema schema_tools_await = {
-    "ToolsAwait", tools_body_fields, COUNT_OF(tools_body_fields), sizeof(struct tools_body)};
+    "ToolsAwait", tools_body_fields, COUNT_OF(tools_body_fields), sizeof(struct tools_body), 0};
 
 static const struct field result_fields[] = {
     USE_ID(struct tool_result),
@@ -159,7 +159,7 @@ static const struct field result_fields[] = {
         .has_offset = offsetof(struct tool_result, has_is_error)},
 };
 static const struct schema schema_tool_result = {
-    "ToolResult", result_fields, COUNT_OF(result_fields), sizeof(struct tool_result)};
+    "ToolResult", result_fields, COUNT_OF(result_fields), sizeof(struct tool_result), 0};
 
 static const struct field results_fields[] = {
     {.name = "results",
@@ -170,7 +170,7 @@ static const struct field results_fields[] = {
         .nested = &schema_tool_result},
 };
 const struct schema schema_tool_results = {
-    "ToolResults", results_fields, COUNT_OF(results_fields), sizeof(struct nested_list)};
+    "ToolResults", results_fields, COUNT_OF(results_fields), sizeof(struct nested_list), 0};
 
 /* --- Answers -------------------------------------------------------------------------------- */
 
@@ -207,9 +207,9 @@ static const struct field answer_fields[] = {
         .summary = "ids that had a result before: that one stays"},
 };
 const struct schema schema_tools_pause = {
-    "ToolsPause", answer_fields, PAUSE_FIELDS, sizeof(struct tools_answer)};
+    "ToolsPause", answer_fields, PAUSE_FIELDS, sizeof(struct tools_answer), 0};
 const struct schema schema_tools_settled = {
-    "ToolsSettled", answer_fields, COUNT_OF(answer_fields), sizeof(struct tools_answer)};
+    "ToolsSettled", answer_fields, COUNT_OF(answer_fields), sizeof(struct tools_answer), 0};
 
 /* --- Handlers ------------------------------------------------------------------------------- */
 
@@ -289,7 +289,7 @@ static const struct field tools_query_fields[] = {
         .summary = "true: only those whose results are missing"},
 };
 const struct schema query_tools = {
-    "ToolsQuery", tools_query_fields, COUNT_OF(tools_query_fields), sizeof(struct tools_query)};
+    "ToolsQuery", tools_query_fields, COUNT_OF(tools_query_fields), sizeof(struct tools_query), 0};
 
 static struct str cursor_of(struct arena *arena, const void *item)
 {

@@ -18,7 +18,7 @@ static const struct field turn_usage_fields[] = {
     {.name = "unpriced_calls", .kind = FIELD_INT, .offset = TURN_USAGE(unpriced_calls)},
 };
 static const struct schema schema_turn_usage = {
-    "TurnUsage", turn_usage_fields, COUNT_OF(turn_usage_fields), sizeof(struct run_usage)};
+    "TurnUsage", turn_usage_fields, COUNT_OF(turn_usage_fields), sizeof(struct run_usage), 0};
 
 #define TURN_FIELD(member) offsetof(struct turn, member)
 static const struct field turn_fields[] = {
@@ -56,7 +56,8 @@ static const struct field turn_fields[] = {
         .has_offset = TURN_FIELD(has_finished_at)},
     {.name = "version", .kind = FIELD_INT, .offset = TURN_FIELD(version)},
 };
-const struct schema schema_turn = {"Turn", turn_fields, COUNT_OF(turn_fields), sizeof(struct turn)};
+const struct schema schema_turn = {
+    "Turn", turn_fields, COUNT_OF(turn_fields), sizeof(struct turn), 0};
 
 /* --- Bodies --------------------------------------------------------------------------------- */
 
@@ -87,7 +88,7 @@ static const struct field turn_input_fields[] = {
         .summary = "objects, each with its tool_use_id; 256 at the most"},
 };
 static const struct schema schema_turn_input = {
-    "TurnInput", turn_input_fields, COUNT_OF(turn_input_fields), sizeof(struct turn_input)};
+    "TurnInput", turn_input_fields, COUNT_OF(turn_input_fields), sizeof(struct turn_input), 0};
 
 #define GIVEN_FIELD(member) offsetof(struct usage, member)
 #define TOKENS(field, member)                                                             \
@@ -121,8 +122,8 @@ static const struct field given_usage_fields[] = {
         .max = RUN_PROVIDER_MAX_BYTES,
         .summary = "the run's when absent"},
 };
-static const struct schema schema_given_usage = {
-    "TurnUsageBody", given_usage_fields, COUNT_OF(given_usage_fields), sizeof(struct given_usage)};
+static const struct schema schema_given_usage = {"TurnUsageBody", given_usage_fields,
+    COUNT_OF(given_usage_fields), sizeof(struct given_usage), 0};
 
 struct turn_body {
     struct turn_input input;
@@ -174,9 +175,9 @@ static const struct field turn_body_fields[] = {
         .summary = "of one call of a model; its cost is computed"},
 };
 const struct schema schema_turn_create = {
-    "TurnCreate", turn_body_fields, COUNT_OF(turn_body_fields), sizeof(struct turn_body)};
+    "TurnCreate", turn_body_fields, COUNT_OF(turn_body_fields), sizeof(struct turn_body), 0};
 const struct schema schema_turn_patch = {
-    "TurnPatch", &turn_body_fields[1], COUNT_OF(turn_body_fields) - 1, sizeof(struct turn_body)};
+    "TurnPatch", &turn_body_fields[1], COUNT_OF(turn_body_fields) - 1, sizeof(struct turn_body), 0};
 
 static const char *const includes[] = {"documents", NULL};
 struct turns_query {
@@ -192,7 +193,7 @@ static const struct field turns_query_fields[] = {
         .summary = "documents: input and output too"},
 };
 const struct schema query_turns = {
-    "TurnsQuery", turns_query_fields, COUNT_OF(turns_query_fields), sizeof(struct turns_query)};
+    "TurnsQuery", turns_query_fields, COUNT_OF(turns_query_fields), sizeof(struct turns_query), 0};
 
 /* --- Handlers ------------------------------------------------------------------------------- */
 

@@ -66,11 +66,11 @@ static const struct field usage_fields[] = {
     COST_FIELD("total_cost"),
 };
 const struct schema schema_usage_body = {
-    "UsageBody", usage_fields, COUNT_OF(usage_fields), sizeof(struct told_usage)};
+    "UsageBody", usage_fields, COUNT_OF(usage_fields), sizeof(struct told_usage), 0};
 
 /* The tokens alone. */
 static const struct schema schema_tokens = {
-    "TokenUsage", &usage_fields[3], USAGE_NUMBER_FIELDS, sizeof(struct told_usage)};
+    "TokenUsage", &usage_fields[3], USAGE_NUMBER_FIELDS, sizeof(struct told_usage), 0};
 
 struct cost_body {
     struct str model;
@@ -88,7 +88,7 @@ static const struct field cost_body_fields[] = {
         .nested = &schema_tokens},
 };
 const struct schema schema_cost_body = {
-    "CostBody", cost_body_fields, COUNT_OF(cost_body_fields), sizeof(struct cost_body)};
+    "CostBody", cost_body_fields, COUNT_OF(cost_body_fields), sizeof(struct cost_body), 0};
 
 static void answer_cost(struct call *call, const struct usage *usage, const struct cost *cost)
 {
@@ -170,7 +170,7 @@ static const struct field model_usage_fields[] = {
     MODEL_COST(cache_read_cost),
 };
 static const struct schema schema_model_usage = {
-    "ModelUsage", model_usage_fields, COUNT_OF(model_usage_fields), sizeof(struct model_usage)};
+    "ModelUsage", model_usage_fields, COUNT_OF(model_usage_fields), sizeof(struct model_usage), 0};
 
 struct run_usage_answer {
     struct uuid run_id;
@@ -191,7 +191,7 @@ static const struct field run_usage_fields[] = {
         .summary = "the same, by model, provider and version of the price"},
 };
 const struct schema schema_run_cost = {
-    "RunCost", run_usage_fields, COUNT_OF(run_usage_fields), sizeof(struct run_usage_answer)};
+    "RunCost", run_usage_fields, COUNT_OF(run_usage_fields), sizeof(struct run_usage_answer), 0};
 
 enum error handle_run_usage_get(struct call *call, struct context *c)
 {

@@ -56,14 +56,14 @@ static const struct field usage_row_fields[] = {
     SUM_FIELDS(struct usage_row),
 };
 static const struct schema schema_usage_row = {
-    "UsageRow", usage_row_fields, COUNT_OF(usage_row_fields), sizeof(struct usage_row)};
+    "UsageRow", usage_row_fields, COUNT_OF(usage_row_fields), sizeof(struct usage_row), 0};
 
 struct usage_total {
     struct usage_sums sums;
 };
 static const struct field usage_total_fields[] = {SUM_FIELDS(struct usage_total)};
 static const struct schema schema_usage_total = {
-    "UsageTotal", usage_total_fields, COUNT_OF(usage_total_fields), sizeof(struct usage_total)};
+    "UsageTotal", usage_total_fields, COUNT_OF(usage_total_fields), sizeof(struct usage_total), 0};
 
 struct usage_answer {
     struct nested_list data;
@@ -95,7 +95,7 @@ static const struct field usage_answer_fields[] = {
         .summary = "of all pages"},
 };
 const struct schema schema_usage = {
-    "Usage", usage_answer_fields, COUNT_OF(usage_answer_fields), sizeof(struct usage_answer)};
+    "Usage", usage_answer_fields, COUNT_OF(usage_answer_fields), sizeof(struct usage_answer), 0};
 
 struct usage_query {
     struct page_query page;
@@ -141,7 +141,7 @@ static const struct field usage_query_fields[] = {
         .has_offset = QUERY_FIELD(has_agent_id)},
 };
 const struct schema query_usage = {
-    "UsageQuery", usage_query_fields, COUNT_OF(usage_query_fields), sizeof(struct usage_query)};
+    "UsageQuery", usage_query_fields, COUNT_OF(usage_query_fields), sizeof(struct usage_query), 0};
 
 /* --- Days --------------------------------------------------------------------------------------
  */
@@ -322,7 +322,7 @@ static const struct field average_fields[] = {
         .summary = "of input and output a run, rounded"},
 };
 const struct schema schema_usage_average = {
-    "UsageAverage", average_fields, COUNT_OF(average_fields), sizeof(struct average_row)};
+    "UsageAverage", average_fields, COUNT_OF(average_fields), sizeof(struct average_row), 0};
 
 static const char *const average_groups[] = {"thread", "agent", NULL};
 struct averages_query {
@@ -347,7 +347,7 @@ static const struct field averages_query_fields[] = {
         .summary = "thread unless told"},
 };
 const struct schema query_usage_averages = {"UsageAveragesQuery", averages_query_fields,
-    COUNT_OF(averages_query_fields), sizeof(struct averages_query)};
+    COUNT_OF(averages_query_fields), sizeof(struct averages_query), 0};
 
 static struct str average_cursor(struct arena *arena, const void *item)
 {

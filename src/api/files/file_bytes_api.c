@@ -66,7 +66,7 @@ static const struct field get_fields[] = {
         .min = 1,
         .summary = "which one; the newest unless told"},
 };
-const struct schema query_file_get = {"FileQuery", get_fields, 1, sizeof(struct get_query)};
+const struct schema query_file_get = {"FileQuery", get_fields, 1, sizeof(struct get_query), 0};
 
 static enum error answer_version(struct call *call, struct context *c, int64_t version)
 {

@@ -49,7 +49,7 @@ static const struct field query_fields[] = {
         .summary = "unchanged lines around each change; 3 unless told"},
 };
 const struct schema query_file_diff = {
-    "FileDiffQuery", query_fields, COUNT_OF(query_fields), sizeof(struct diff_query)};
+    "FileDiffQuery", query_fields, COUNT_OF(query_fields), sizeof(struct diff_query), 0};
 
 struct hunk {
     int64_t from_start, from_lines, to_start, to_lines;
@@ -67,7 +67,7 @@ static const struct field hunk_fields[] = {
         .summary = "each behind a blank, - or +; \\ tells that the text ends without a newline"},
 };
 static const struct schema schema_hunk = {
-    "FileDiffHunk", hunk_fields, COUNT_OF(hunk_fields), sizeof(struct hunk)};
+    "FileDiffHunk", hunk_fields, COUNT_OF(hunk_fields), sizeof(struct hunk), 0};
 
 struct diff_answer {
     struct str name;
@@ -87,7 +87,7 @@ static const struct field diff_fields[] = {
         .nested = &schema_hunk},
 };
 const struct schema schema_file_diff = {
-    "FileDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct diff_answer)};
+    "FileDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct diff_answer), 0};
 
 /* --- The texts -------------------------------------------------------------------------------- */
 

@@ -57,9 +57,10 @@ static const struct field file_fields[] = {
         .summary = "counts every change; the number of the ETag of this document"},
 };
 enum { FILE_METADATA_AT = 8 };
-const struct schema schema_file = {"File", file_fields, COUNT_OF(file_fields), sizeof(struct file)};
+const struct schema schema_file = {
+    "File", file_fields, COUNT_OF(file_fields), sizeof(struct file), 0};
 const struct schema schema_file_patch = {
-    "FilePatch", &file_fields[FILE_METADATA_AT], 1, sizeof(struct file)};
+    "FilePatch", &file_fields[FILE_METADATA_AT], 1, sizeof(struct file), 0};
 
 #define VERSION_FIELD(member) offsetof(struct file_version, member)
 static const struct field version_fields[] = {
@@ -95,7 +96,7 @@ static const struct field version_fields[] = {
         .summary = "the version that it brought back"},
 };
 const struct schema schema_file_version = {
-    "FileVersion", version_fields, COUNT_OF(version_fields), sizeof(struct file_version)};
+    "FileVersion", version_fields, COUNT_OF(version_fields), sizeof(struct file_version), 0};
 
 struct files_query {
     struct page_query page;
@@ -122,14 +123,14 @@ static const struct field files_query_fields[] = {
         .summary = "what the names begin with"},
 };
 const struct schema query_files = {
-    "FilesQuery", files_query_fields, COUNT_OF(files_query_fields), sizeof(struct files_query)};
+    "FilesQuery", files_query_fields, COUNT_OF(files_query_fields), sizeof(struct files_query), 0};
 
 struct versions_query {
     struct page_query page;
 };
 static const struct field versions_query_fields[] = {PAGE_FIELDS(struct versions_query)};
 const struct schema query_file_versions = {"FileVersionsQuery", versions_query_fields,
-    COUNT_OF(versions_query_fields), sizeof(struct versions_query)};
+    COUNT_OF(versions_query_fields), sizeof(struct versions_query), 0};
 
 struct restore_body {
     int64_t version;
@@ -142,7 +143,7 @@ static const struct field restore_fields[] = {
         .summary = "the one to bring back"},
 };
 const struct schema schema_file_restore = {
-    "FileRestore", restore_fields, 1, sizeof(struct restore_body)};
+    "FileRestore", restore_fields, 1, sizeof(struct restore_body), 0};
 
 static const char *const if_exists_choices[] = {"refuse", "add_version", NULL};
 struct copy_body {
@@ -188,7 +189,7 @@ static const struct field copy_fields[] = {
         .summary = "when there is a file of that name: refuse, unless told to add_version"},
 };
 const struct schema schema_file_copy = {
-    "FileCopy", copy_fields, COUNT_OF(copy_fields), sizeof(struct copy_body)};
+    "FileCopy", copy_fields, COUNT_OF(copy_fields), sizeof(struct copy_body), 0};
 
 /* --- Cursors ---------------------------------------------------------------------------------- */
 

@@ -67,16 +67,16 @@ static const struct field upload_fields[] = {
         .summary = "when it goes, unless more comes before"},
 };
 const struct schema schema_upload = {
-    "Upload", upload_fields, COUNT_OF(upload_fields), sizeof(struct file_upload)};
+    "Upload", upload_fields, COUNT_OF(upload_fields), sizeof(struct file_upload), 0};
 const struct schema schema_upload_create = {
-    "UploadCreate", &upload_fields[1], UPLOAD_BODY_FIELDS, sizeof(struct file_upload)};
+    "UploadCreate", &upload_fields[1], UPLOAD_BODY_FIELDS, sizeof(struct file_upload), 0};
 
 struct uploads_query {
     struct page_query page;
 };
 static const struct field uploads_query_fields[] = {PAGE_FIELDS(struct uploads_query)};
 const struct schema query_uploads = {"UploadsQuery", uploads_query_fields,
-    COUNT_OF(uploads_query_fields), sizeof(struct uploads_query)};
+    COUNT_OF(uploads_query_fields), sizeof(struct uploads_query), 0};
 
 /* Lease time is no time of day. */
 static void tell_times(const struct context *c, struct file_upload *upload)
@@ -164,7 +164,7 @@ static const struct field append_fields[] = {
         .summary = "where the bytes belong, for who cannot send the header Upload-Offset"},
 };
 const struct schema query_upload_append = {
-    "UploadAppendQuery", append_fields, 1, sizeof(struct append_query)};
+    "UploadAppendQuery", append_fields, 1, sizeof(struct append_query), 0};
 
 static enum error read_offset(struct call *call, int64_t *out_offset)
 {

@@ -276,9 +276,8 @@ static bool is_rare(const struct field *f)
 void example_write_answer(struct json_writer *w, const struct schema *schema)
 {
     json_write_object(w);
-    for (size_t i = 0; i < schema->n_fields; i++) {
-        const struct field *f = &schema->fields[i];
-        if (f->flags & FIELD_HIDE_NONE)
+    for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;) {
+        if ((f->flags & FIELD_HIDE_NONE) || f->hide_none)
             continue;
         json_write_name(w, f->name);
         if (is_rare(f) && (f->flags & FIELD_NULLABLE))

@@ -133,7 +133,7 @@ static void write_type(struct json_writer *w, const struct field *f)
     json_write_end(w);
 }
 
-static void write_field(struct json_writer *w, const struct field *f)
+static void write_field(struct json_writer *w, const struct schema *s, const struct field *f)
 {
     write_type(w, f);
     switch (f->kind) {
@@ -164,7 +164,7 @@ static void write_field(struct json_writer *w, const struct field *f)
     default:
         break;
     }
-    if (f->flags & FIELD_READ_ONLY) {
+    if (schema_is_read_only(s, f)) {
         json_write_key(w, STR("readOnly"));
         json_write_bool(w, true);
     }
@@ -183,7 +183,7 @@ static bool is_always_there(const struct field *f, enum role role)
     case ROLE_PATCH:
         return false;
     case ROLE_ANSWER:
-        return !(f->flags & FIELD_HIDE_NONE);
+        return !(f->flags & FIELD_HIDE_NONE) && !f->hide_none;
     }
     return false;
 }
@@ -216,17 +216,17 @@ static void write_schema(struct json_writer *w, const struct schema *s, enum rol
     open_member(w, s->name);
     member(w, "type", "object");
     open_member(w, "properties");
-    for (size_t i = 0; i < s->n_fields; i++) {
-        open_member(w, s->fields[i].name);
-        write_field(w, &s->fields[i]);
+    for (const struct field *f = NULL; (f = schema_next(s, f)) != NULL;) {
+        open_member(w, f->name);
+        write_field(w, s, f);
         json_write_end(w);
     }
     json_write_end(w);
     json_write_key(w, STR("required"));
     json_write_array(w);
-    for (size_t i = 0; i < s->n_fields; i++)
-        if (is_always_there(&s->fields[i], role))
-            json_write_string(w, str_of(s->fields[i].name));
+    for (const struct field *f = NULL; (f = schema_next(s, f)) != NULL;)
+        if (is_always_there(f, role))
+            json_write_string(w, str_of(f->name));
     json_write_end(w);
     /* An answer may gain members; a body with an unknown one is refused. */
     if (role != ROLE_ANSWER) {
@@ -254,8 +254,8 @@ static void write_schema_once(
     assert(set->n_seen < COUNT_OF(set->seen));
     set->seen[set->n_seen++] = s;
     write_schema(w, s, role);
-    for (size_t i = 0; i < s->n_fields; i++)
-        write_schema_once(w, set, s->fields[i].nested, role);
+    for (const struct field *f = NULL; (f = schema_next(s, f)) != NULL;)
+        write_schema_once(w, set, f->nested, role);
 }
 
 static void typed_member(struct json_writer *w, const char *name, const char *type)
@@ -389,11 +389,11 @@ static void write_parameters(struct json_writer *w, const struct route *r)
         json_write_end(w);
         json_write_end(w);
     }
-    for (size_t i = 0; r->query != NULL && i < r->query->n_fields; i++) {
+    for (const struct field *f = NULL; (f = schema_next(r->query, f)) != NULL;) {
         json_write_object(w);
-        write_parameter(w, str_of(r->query->fields[i].name), "query", false);
+        write_parameter(w, str_of(f->name), "query", false);
         open_member(w, "schema");
-        write_field(w, &r->query->fields[i]);
+        write_field(w, r->query, f);
         json_write_end(w);
         json_write_end(w);
     }

@@ -3,14 +3,6 @@
 
 #include "base/clock.h"
 
-static const struct field *find_field(const struct schema *schema, struct str name)
-{
-    for (size_t i = 0; schema != NULL && i < schema->n_fields; i++)
-        if (str_eq(str_of(schema->fields[i].name), name))
-            return &schema->fields[i];
-    return NULL;
-}
-
 static enum error decode_int(
     const struct field *f, struct str value, int64_t *out, struct problem *problem)
 {
@@ -119,7 +111,7 @@ static enum error decode_pair(struct call *call, const struct schema *schema, st
     const struct str metadata = STR("metadata.");
     if ((call->route->flags & ROUTE_METADATA_FILTER) && str_starts_with(name, metadata))
         return add_metadata_filter(call, str_slice(name, metadata.len, name.len), value, problem);
-    const struct field *f = find_field(schema, name);
+    const struct field *f = schema_find(schema, name);
     if (f == NULL)
         return problem_fault(problem, name, "is not a parameter of this route");
     return decode_field(f, value, out, seen, (size_t)(f - schema->fields), problem);

@@ -33,9 +33,9 @@ static const struct field item_fields[] = {
         .summary = "how well it fits, 1 at most; null when nothing ranks"},
 };
 const struct schema schema_memory_item = {
-    "StoreItem", item_fields, ITEM_FIELDS, sizeof(struct memory_item)};
+    "StoreItem", item_fields, ITEM_FIELDS, sizeof(struct memory_item), 0};
 static const struct schema schema_memory_found_item = {
-    "StoreFoundItem", item_fields, COUNT_OF(item_fields), sizeof(struct memory_item)};
+    "StoreFoundItem", item_fields, COUNT_OF(item_fields), sizeof(struct memory_item), 0};
 
 static const struct field vector_fields[] = {
     {.name = "path",
@@ -51,22 +51,22 @@ static const struct field vector_fields[] = {
         .summary = "1 to 4096 numbers, kept with 32 bits each"},
 };
 const struct schema schema_memory_vector = {
-    "StoreVector", vector_fields, COUNT_OF(vector_fields), sizeof(struct memory_vector)};
+    "StoreVector", vector_fields, COUNT_OF(vector_fields), sizeof(struct memory_vector), 0};
 
 static const struct field put_fields[] = {
     MEMORY_NAMESPACE_FIELD(0), MEMORY_KEY_FIELD(0), MEMORY_VALUE_FIELDS(0)};
 const struct schema schema_memory_put = {
-    "StorePut", put_fields, COUNT_OF(put_fields), sizeof(struct memory_ask)};
+    "StorePut", put_fields, COUNT_OF(put_fields), sizeof(struct memory_ask), 0};
 
 static const struct field search_fields[] = {
     MEMORY_SEARCH_FIELDS, MEMORY_PAGE_FIELDS(MEMORY_SEARCH_MAX, "10 unless told")};
 const struct schema schema_memory_search = {
-    "StoreSearch", search_fields, COUNT_OF(search_fields), sizeof(struct memory_ask)};
+    "StoreSearch", search_fields, COUNT_OF(search_fields), sizeof(struct memory_ask), 0};
 
 static const struct field names_fields[] = {
     MEMORY_NAMES_FIELDS, MEMORY_PAGE_FIELDS(MEMORY_NAMESPACES_MAX, "100 unless told")};
 const struct schema schema_memory_namespaces = {
-    "StoreNamespaces", names_fields, COUNT_OF(names_fields), sizeof(struct memory_ask)};
+    "StoreNamespaces", names_fields, COUNT_OF(names_fields), sizeof(struct memory_ask), 0};
 
 #define PAGE_ANSWER_FIELDS                                                    \
     {.name = "has_more",                                                      \
@@ -85,7 +85,7 @@ static const struct field found_fields[] = {
     PAGE_ANSWER_FIELDS,
 };
 const struct schema schema_memory_found = {
-    "StoreFound", found_fields, COUNT_OF(found_fields), sizeof(struct memory_page)};
+    "StoreFound", found_fields, COUNT_OF(found_fields), sizeof(struct memory_page), 0};
 static const struct field found_names_fields[] = {
     {.name = "data",
         .kind = FIELD_ARRAY,
@@ -94,7 +94,7 @@ static const struct field found_names_fields[] = {
     PAGE_ANSWER_FIELDS,
 };
 const struct schema schema_memory_found_namespaces = {"StoreFoundNamespaces", found_names_fields,
-    COUNT_OF(found_names_fields), sizeof(struct memory_page)};
+    COUNT_OF(found_names_fields), sizeof(struct memory_page), 0};
 
 struct item_query {
     struct str ns;
@@ -112,7 +112,7 @@ static const struct field item_query_fields[] = {
         .max = MEMORY_KEY_MAX_BYTES},
 };
 const struct schema query_memory_item = {
-    "StoreItemQuery", item_query_fields, COUNT_OF(item_query_fields), sizeof(struct item_query)};
+    "StoreItemQuery", item_query_fields, COUNT_OF(item_query_fields), sizeof(struct item_query), 0};
 
 /* --- Items ------------------------------------------------------------------------------------ */
 

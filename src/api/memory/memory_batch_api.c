@@ -44,7 +44,7 @@ static const struct field any_fields[] = {
     MEMORY_PAGE_FIELDS(MEMORY_NAMESPACES_MAX, "of a search 10 unless told and 200 at most"),
 };
 static const struct schema schema_memory_operation = {
-    "StoreOperation", any_fields, COUNT_OF(any_fields), sizeof(struct memory_ask)};
+    "StoreOperation", any_fields, COUNT_OF(any_fields), sizeof(struct memory_ask), 0};
 
 struct batch_body {
     struct nested_list operations;
@@ -59,7 +59,7 @@ static const struct field batch_fields[] = {
         .summary = "carried out in this order; each takes the members of its own route"},
 };
 const struct schema schema_memory_batch = {
-    "StoreBatch", batch_fields, COUNT_OF(batch_fields), sizeof(struct batch_body)};
+    "StoreBatch", batch_fields, COUNT_OF(batch_fields), sizeof(struct batch_body), 0};
 
 struct batch_answer {
     struct str results;
@@ -73,7 +73,7 @@ static const struct field answer_fields[] = {
             "of namespaces a page"},
 };
 const struct schema schema_memory_batch_answer = {
-    "StoreBatchAnswer", answer_fields, COUNT_OF(answer_fields), sizeof(struct batch_answer)};
+    "StoreBatchAnswer", answer_fields, COUNT_OF(answer_fields), sizeof(struct batch_answer), 0};
 
 /* --- Doing it --------------------------------------------------------------------------------- */
 

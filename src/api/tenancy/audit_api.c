@@ -19,7 +19,7 @@ static const struct field audit_fields[] = {
         .summary = "SHA-256 over the hash before it and this record"},
 };
 const struct schema schema_audit_record = {
-    "AuditRecord", audit_fields, COUNT_OF(audit_fields), sizeof(struct audit_record)};
+    "AuditRecord", audit_fields, COUNT_OF(audit_fields), sizeof(struct audit_record), 0};
 
 struct verdict_answer {
     struct audit_verdict verdict;
@@ -44,7 +44,7 @@ static const struct field verdict_fields[] = {
         .summary = "hash of the last good record: note it elsewhere to find a cut tail"},
 };
 const struct schema schema_audit_verdict = {
-    "AuditVerdict", verdict_fields, COUNT_OF(verdict_fields), sizeof(struct verdict_answer)};
+    "AuditVerdict", verdict_fields, COUNT_OF(verdict_fields), sizeof(struct verdict_answer), 0};
 
 struct audit_query {
     struct page_query page;
@@ -64,7 +64,7 @@ static const struct field audit_query_fields[] = {
         .has_offset = offsetof(struct audit_query, has_object_id)},
 };
 const struct schema query_audit = {
-    "AuditQuery", audit_query_fields, COUNT_OF(audit_query_fields), sizeof(struct audit_query)};
+    "AuditQuery", audit_query_fields, COUNT_OF(audit_query_fields), sizeof(struct audit_query), 0};
 
 static struct str cursor_of(struct arena *arena, const void *item)
 {

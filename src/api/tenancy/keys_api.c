@@ -54,18 +54,18 @@ static const struct field key_fields[] = {
         .summary = "shown once; null in a replayed answer"},
 };
 const struct schema schema_key_create = {
-    "KeyCreate", &key_fields[1], KEY_BODY_FIELDS, sizeof(struct api_key)};
+    "KeyCreate", &key_fields[1], KEY_BODY_FIELDS, sizeof(struct api_key), 0};
 const struct schema schema_key = {
-    "Key", key_fields, COUNT_OF(key_fields) - 1, sizeof(struct api_key)};
+    "Key", key_fields, COUNT_OF(key_fields) - 1, sizeof(struct api_key), 0};
 const struct schema schema_key_created = {
-    "KeyCreated", key_fields, COUNT_OF(key_fields), sizeof(struct api_key)};
+    "KeyCreated", key_fields, COUNT_OF(key_fields), sizeof(struct api_key), 0};
 
 struct keys_query {
     struct page_query page;
 };
 static const struct field keys_query_fields[] = {PAGE_FIELDS(struct keys_query)};
 const struct schema query_keys = {
-    "KeysQuery", keys_query_fields, COUNT_OF(keys_query_fields), sizeof(struct keys_query)};
+    "KeysQuery", keys_query_fields, COUNT_OF(keys_query_fields), sizeof(struct keys_query), 0};
 
 static enum error create_for(struct call *call, struct context *c, struct uuid tenant_id)
 {

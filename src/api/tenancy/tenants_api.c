@@ -27,12 +27,12 @@ static const struct field tenant_fields[] = {
         .offset = TENANT_FIELD(version)},
 };
 const struct schema schema_tenant = {
-    "Tenant", tenant_fields, COUNT_OF(tenant_fields), sizeof(struct tenant)};
+    "Tenant", tenant_fields, COUNT_OF(tenant_fields), sizeof(struct tenant), 0};
 
 const struct schema schema_tenant_create = {
-    "TenantCreate", &tenant_fields[1], 1, sizeof(struct tenant)};
+    "TenantCreate", &tenant_fields[1], 1, sizeof(struct tenant), 0};
 const struct schema schema_tenant_patch = {
-    "TenantBody", &tenant_fields[1], 1, sizeof(struct tenant)};
+    "TenantBody", &tenant_fields[1], 1, sizeof(struct tenant), 0};
 
 struct tenant_created {
     struct tenant tenant;
@@ -52,14 +52,14 @@ static const struct field tenant_created_fields[] = {
         .summary = "the tenant's first key, with the scope admin; its secret is shown once"},
 };
 const struct schema schema_tenant_created = {"TenantCreated", tenant_created_fields,
-    COUNT_OF(tenant_created_fields), sizeof(struct tenant_created)};
+    COUNT_OF(tenant_created_fields), sizeof(struct tenant_created), 0};
 
 struct tenants_query {
     struct page_query page;
 };
 static const struct field tenants_query_fields[] = {PAGE_FIELDS(struct tenants_query)};
 const struct schema query_tenants = {"TenantsQuery", tenants_query_fields,
-    COUNT_OF(tenants_query_fields), sizeof(struct tenants_query)};
+    COUNT_OF(tenants_query_fields), sizeof(struct tenants_query), 0};
 
 enum error handle_tenant_create(struct call *call, struct context *c)
 {

@@ -31,7 +31,7 @@ static const struct field event_fields[] = {
     {.name = "created_at", .kind = FIELD_TIME, .offset = EVENT_FIELD(created_at)},
 };
 const struct schema schema_event = {
-    "Event", event_fields, COUNT_OF(event_fields), sizeof(struct event)};
+    "Event", event_fields, COUNT_OF(event_fields), sizeof(struct event), 0};
 
 void event_write(struct json_writer *w, const struct event *event)
 {
@@ -89,9 +89,9 @@ static const struct field event_input_fields[] = {
         .summary = "many events instead of one; all are appended or none"},
 };
 static const struct schema schema_event_input = {
-    "EventInput", event_input_fields, EVENT_INPUT_FIELDS, sizeof(struct event_input)};
+    "EventInput", event_input_fields, EVENT_INPUT_FIELDS, sizeof(struct event_input), 0};
 const struct schema schema_event_append = {
-    "EventAppend", event_input_fields, COUNT_OF(event_input_fields), sizeof(struct event_input)};
+    "EventAppend", event_input_fields, COUNT_OF(event_input_fields), sizeof(struct event_input), 0};
 
 struct appended {
     int64_t count;
@@ -104,7 +104,7 @@ static const struct field appended_fields[] = {
     {.name = "last_seq", .kind = FIELD_INT, .offset = offsetof(struct appended, last_seq)},
 };
 const struct schema schema_events_appended = {
-    "EventsAppended", appended_fields, COUNT_OF(appended_fields), sizeof(struct appended)};
+    "EventsAppended", appended_fields, COUNT_OF(appended_fields), sizeof(struct appended), 0};
 
 /* A run named by an event must be of the thread, and its lease must allow the write. */
 static enum error check_run(
@@ -267,10 +267,10 @@ static const struct field events_query_fields[] = {
         .max = CALL_MAX_WAIT_S,
         .summary = "seconds to wait for an event when there is none"},
 };
-const struct schema query_events = {
-    "EventsQuery", events_query_fields, COUNT_OF(events_query_fields), sizeof(struct events_query)};
+const struct schema query_events = {"EventsQuery", events_query_fields,
+    COUNT_OF(events_query_fields), sizeof(struct events_query), 0};
 const struct schema query_event_stream = {
-    "EventStreamQuery", events_query_fields, STREAM_QUERY_FIELDS, sizeof(struct events_query)};
+    "EventStreamQuery", events_query_fields, STREAM_QUERY_FIELDS, sizeof(struct events_query), 0};
 
 int64_t call_wait_s(const struct call *call)
 {
@@ -445,12 +445,12 @@ static const struct field prune_fields[] = {
         .summary = "events before the first one of a run that still goes on"},
 };
 const struct schema schema_event_prune = {
-    "EventPrune", prune_fields, COUNT_OF(prune_fields), sizeof(struct prune_body)};
+    "EventPrune", prune_fields, COUNT_OF(prune_fields), sizeof(struct prune_body), 0};
 
 static const struct field pruned_fields[] = {
     {.name = "pruned", .kind = FIELD_INT, .offset = 0, .summary = "how many events went"},
 };
-const struct schema schema_event_pruned = {"EventsPruned", pruned_fields, 1, sizeof(int64_t)};
+const struct schema schema_event_pruned = {"EventsPruned", pruned_fields, 1, sizeof(int64_t), 0};
 
 /* The detail of the audit record. */
 static struct str describe(struct arena *arena, int64_t pruned)

@@ -118,9 +118,9 @@ static const struct field message_fields[] = {
         .summary = "the ETag's number"},
 };
 const struct schema schema_message = {
-    "Message", message_fields, COUNT_OF(message_fields), sizeof(struct message)};
+    "Message", message_fields, COUNT_OF(message_fields), sizeof(struct message), 0};
 const struct schema schema_message_body = {
-    "MessageBody", message_fields, MESSAGE_BODY_FIELDS, sizeof(struct message)};
+    "MessageBody", message_fields, MESSAGE_BODY_FIELDS, sizeof(struct message), 0};
 
 /* --- Create --------------------------------------------------------------------------------- */
 
@@ -198,9 +198,9 @@ static const struct field input_fields[] = {
         .summary = "many messages instead of one; all are created or none"},
 };
 static const struct schema schema_message_input = {
-    "MessageInput", input_fields, MESSAGE_INPUT_FIELDS, sizeof(struct message_input)};
+    "MessageInput", input_fields, MESSAGE_INPUT_FIELDS, sizeof(struct message_input), 0};
 const struct schema schema_message_create = {
-    "MessageCreate", input_fields, COUNT_OF(input_fields), sizeof(struct message_input)};
+    "MessageCreate", input_fields, COUNT_OF(input_fields), sizeof(struct message_input), 0};
 
 struct created {
     int64_t count;
@@ -215,7 +215,7 @@ static const struct field created_fields[] = {
     {.name = "ids", .kind = FIELD_STRINGS, .offset = offsetof(struct created, ids)},
 };
 const struct schema schema_messages_created = {
-    "MessagesCreated", created_fields, COUNT_OF(created_fields), sizeof(struct created)};
+    "MessagesCreated", created_fields, COUNT_OF(created_fields), sizeof(struct created), 0};
 
 static void answer_created(struct call *call, const struct message_append *append)
 {
@@ -338,7 +338,7 @@ static const struct field messages_query_fields[] = {
         .summary = "debug: in the metadata, too"},
 };
 const struct schema query_messages = {"MessagesQuery", messages_query_fields,
-    COUNT_OF(messages_query_fields), sizeof(struct messages_query)};
+    COUNT_OF(messages_query_fields), sizeof(struct messages_query), 0};
 
 static enum error read_cursor(
     struct call *call, struct str text, const char *param, int64_t fallback, int64_t *out)
@@ -418,7 +418,7 @@ static const struct field search_query_fields[] = {
     PAGE_FIELDS(struct search_query),
 };
 const struct schema query_message_search = {"MessageSearchQuery", search_query_fields,
-    COUNT_OF(search_query_fields), sizeof(struct search_query)};
+    COUNT_OF(search_query_fields), sizeof(struct search_query), 0};
 
 static struct str cursor_of_hit(struct arena *arena, const void *item)
 {
@@ -470,7 +470,7 @@ static const struct field message_query_fields[] = {
         .summary = "debug: in the metadata, too"},
 };
 const struct schema query_message = {
-    "MessageQuery", message_query_fields, 1, sizeof(struct message_query)};
+    "MessageQuery", message_query_fields, 1, sizeof(struct message_query), 0};
 
 enum error handle_message_get(struct call *call, struct context *c)
 {
@@ -529,7 +529,7 @@ static const struct field debug_fields[] = {
         .offset = MESSAGE_FIELD(debug)},
 };
 const struct schema schema_message_debug = {
-    "MessageDebug", debug_fields, COUNT_OF(debug_fields), sizeof(struct message)};
+    "MessageDebug", debug_fields, COUNT_OF(debug_fields), sizeof(struct message), 0};
 
 enum error handle_message_debug(struct call *call, struct context *c)
 {
@@ -556,7 +556,7 @@ static const struct field version_fields[] = {
         .summary = "when this version was written"},
 };
 const struct schema schema_message_version = {
-    "MessageVersion", version_fields, COUNT_OF(version_fields), sizeof(struct message_version)};
+    "MessageVersion", version_fields, COUNT_OF(version_fields), sizeof(struct message_version), 0};
 
 struct versions_query {
     struct page_query page;
@@ -571,7 +571,7 @@ static const struct field versions_query_fields[] = {
         .summary = "debug: in the metadata, too"},
 };
 const struct schema query_message_versions = {"MessageVersionsQuery", versions_query_fields,
-    COUNT_OF(versions_query_fields), sizeof(struct versions_query)};
+    COUNT_OF(versions_query_fields), sizeof(struct versions_query), 0};
 
 static struct str cursor_of_version(struct arena *arena, const void *item)
 {

@@ -52,11 +52,11 @@ static const struct field notebook_fields[] = {
         .offset = NOTEBOOK_FIELD(version)},
 };
 const struct schema schema_notebook = {
-    "Notebook", notebook_fields, COUNT_OF(notebook_fields), sizeof(struct notebook)};
+    "Notebook", notebook_fields, COUNT_OF(notebook_fields), sizeof(struct notebook), 0};
 const struct schema schema_notebook_body = {
-    "NotebookBody", &notebook_fields[1], NOTEBOOK_BODY_FIELDS, sizeof(struct notebook)};
+    "NotebookBody", &notebook_fields[1], NOTEBOOK_BODY_FIELDS, sizeof(struct notebook), 0};
 const struct schema schema_notebook_patch = {
-    "NotebookPatch", &notebook_fields[1], NOTEBOOK_BODY_FIELDS, sizeof(struct notebook)};
+    "NotebookPatch", &notebook_fields[1], NOTEBOOK_BODY_FIELDS, sizeof(struct notebook), 0};
 
 #define SESSION_FIELD(member) offsetof(struct notebook_session, member)
 static const struct field session_fields[] = {
@@ -77,8 +77,8 @@ static const struct field session_fields[] = {
         .offset = SESSION_FIELD(created_at),
         .summary = "when the thread came into the notebook"},
 };
-const struct schema schema_notebook_session = {
-    "NotebookSession", session_fields, COUNT_OF(session_fields), sizeof(struct notebook_session)};
+const struct schema schema_notebook_session = {"NotebookSession", session_fields,
+    COUNT_OF(session_fields), sizeof(struct notebook_session), 0};
 
 struct session_body {
     bool has_thread_id;
@@ -93,14 +93,14 @@ static const struct field session_body_fields[] = {
         .summary = "a new thread when absent"},
 };
 const struct schema schema_notebook_session_body = {
-    "NotebookSessionBody", session_body_fields, 1, sizeof(struct session_body)};
+    "NotebookSessionBody", session_body_fields, 1, sizeof(struct session_body), 0};
 
 struct notebooks_query {
     struct page_query page;
 };
 static const struct field notebooks_query_fields[] = {PAGE_FIELDS(struct notebooks_query)};
 const struct schema query_notebooks = {"NotebooksQuery", notebooks_query_fields,
-    COUNT_OF(notebooks_query_fields), sizeof(struct notebooks_query)};
+    COUNT_OF(notebooks_query_fields), sizeof(struct notebooks_query), 0};
 
 static void answer(struct call *call, const struct notebook *notebook)
 {

@@ -94,11 +94,11 @@ static const struct field participant_fields[] = {
         .summary = "the ETag's number"},
 };
 const struct schema schema_participant = {
-    "Participant", participant_fields, COUNT_OF(participant_fields), sizeof(struct participant)};
+    "Participant", participant_fields, COUNT_OF(participant_fields), sizeof(struct participant), 0};
 const struct schema schema_participant_join = {
-    "ParticipantJoin", &participant_fields[2], JOIN_FIELDS, sizeof(struct participant)};
+    "ParticipantJoin", &participant_fields[2], JOIN_FIELDS, sizeof(struct participant), 0};
 const struct schema schema_participant_patch = {
-    "ParticipantPatch", &participant_fields[3], PATCH_FIELDS, sizeof(struct participant)};
+    "ParticipantPatch", &participant_fields[3], PATCH_FIELDS, sizeof(struct participant), 0};
 
 struct participants_query {
     struct page_query page;
@@ -122,8 +122,8 @@ static const struct field query_fields[] = {
         .min = 1,
         .max = PRINCIPAL_MAX_BYTES},
 };
-const struct schema query_participants = {
-    "ParticipantsQuery", query_fields, COUNT_OF(query_fields), sizeof(struct participants_query)};
+const struct schema query_participants = {"ParticipantsQuery", query_fields, COUNT_OF(query_fields),
+    sizeof(struct participants_query), 0};
 
 struct heartbeat_body {
     bool has_ttl_s;
@@ -146,7 +146,7 @@ static const struct field heartbeat_fields[] = {
         .summary = "what it is doing, in its own words"},
 };
 const struct schema schema_participant_heartbeat = {"ParticipantHeartbeat", heartbeat_fields,
-    COUNT_OF(heartbeat_fields), sizeof(struct heartbeat_body)};
+    COUNT_OF(heartbeat_fields), sizeof(struct heartbeat_body), 0};
 
 static void answer(struct call *call, const struct participant *p)
 {

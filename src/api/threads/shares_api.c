@@ -78,18 +78,18 @@ static const struct field share_fields[] = {
         .summary = "shown once; null in a replayed answer"},
 };
 const struct schema schema_share = {
-    "Share", share_fields, COUNT_OF(share_fields) - 1, sizeof(struct share)};
+    "Share", share_fields, COUNT_OF(share_fields) - 1, sizeof(struct share), 0};
 const struct schema schema_share_create = {
-    "ShareCreate", &share_fields[2], SHARE_BODY_FIELDS, sizeof(struct share)};
+    "ShareCreate", &share_fields[2], SHARE_BODY_FIELDS, sizeof(struct share), 0};
 const struct schema schema_share_created = {
-    "ShareCreated", share_fields, COUNT_OF(share_fields), sizeof(struct share)};
+    "ShareCreated", share_fields, COUNT_OF(share_fields), sizeof(struct share), 0};
 
 struct shares_query {
     struct page_query page;
 };
 static const struct field query_fields[] = {PAGE_FIELDS(struct shares_query)};
 const struct schema query_shares = {
-    "SharesQuery", query_fields, COUNT_OF(query_fields), sizeof(struct shares_query)};
+    "SharesQuery", query_fields, COUNT_OF(query_fields), sizeof(struct shares_query), 0};
 
 #define REDEMPTION_FIELD(member) offsetof(struct redemption, member)
 static const struct field redemption_fields[] = {
@@ -119,7 +119,7 @@ static const struct field redemption_fields[] = {
     {.name = "created_at", .kind = FIELD_TIME, .offset = REDEMPTION_FIELD(created_at)},
 };
 const struct schema schema_redemption = {
-    "Redemption", redemption_fields, COUNT_OF(redemption_fields), sizeof(struct redemption)};
+    "Redemption", redemption_fields, COUNT_OF(redemption_fields), sizeof(struct redemption), 0};
 
 struct redeem_body {
     struct str token;
@@ -140,7 +140,7 @@ static const struct field redeem_fields[] = {
         .summary = "of a new participant; that of the principal unless told"},
 };
 const struct schema schema_share_redeem = {
-    "ShareRedeem", redeem_fields, COUNT_OF(redeem_fields), sizeof(struct redeem_body)};
+    "ShareRedeem", redeem_fields, COUNT_OF(redeem_fields), sizeof(struct redeem_body), 0};
 
 #define REDEEMED_FIELD(member) offsetof(struct redeemed, member)
 static const struct field redeemed_fields[] = {
@@ -162,7 +162,7 @@ static const struct field redeemed_fields[] = {
         .summary = "false: one had all of it before, and it was not counted"},
 };
 const struct schema schema_share_redeemed = {
-    "ShareRedeemed", redeemed_fields, COUNT_OF(redeemed_fields), sizeof(struct redeemed)};
+    "ShareRedeemed", redeemed_fields, COUNT_OF(redeemed_fields), sizeof(struct redeemed), 0};
 
 enum error handle_share_create(struct call *call, struct context *c)
 {

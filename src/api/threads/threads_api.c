@@ -112,11 +112,11 @@ static const struct field thread_fields[] = {
         .summary = "the ETag's number"},
 };
 const struct schema schema_thread = {
-    "Thread", thread_fields, COUNT_OF(thread_fields), sizeof(struct thread)};
+    "Thread", thread_fields, COUNT_OF(thread_fields), sizeof(struct thread), 0};
 const struct schema schema_thread_body = {
-    "ThreadBody", &thread_fields[1], THREAD_BODY_FIELDS, sizeof(struct thread)};
+    "ThreadBody", &thread_fields[1], THREAD_BODY_FIELDS, sizeof(struct thread), 0};
 const struct schema schema_keyed_thread_body = {
-    "KeyedThreadBody", &thread_fields[2], THREAD_BODY_FIELDS - 1, sizeof(struct thread)};
+    "KeyedThreadBody", &thread_fields[2], THREAD_BODY_FIELDS - 1, sizeof(struct thread), 0};
 
 static const char *const includes[] = {"documents", NULL};
 
@@ -172,7 +172,7 @@ static const struct field threads_query_fields[] = {
         .summary = "documents: context, preferences and important_steps too"},
 };
 const struct schema query_threads = {"ThreadsQuery", threads_query_fields,
-    COUNT_OF(threads_query_fields), sizeof(struct threads_query)};
+    COUNT_OF(threads_query_fields), sizeof(struct threads_query), 0};
 
 struct reason_body {
     struct str reason;
@@ -185,7 +185,7 @@ static const struct field reason_fields[] = {
         .max = 1000,
         .summary = "told in the event"},
 };
-const struct schema schema_reason = {"Reason", reason_fields, 1, sizeof(struct reason_body)};
+const struct schema schema_reason = {"Reason", reason_fields, 1, sizeof(struct reason_body), 0};
 
 static void answer(struct call *call, const struct thread *thread)
 {

@@ -166,8 +166,8 @@ static const struct field import_query_fields[] = {
         .has_offset = offsetof(struct import_query, has_dry_run),
         .summary = "verify it and look for conflicts, and change nothing"},
 };
-const struct schema query_import = {
-    "ImportQuery", import_query_fields, COUNT_OF(import_query_fields), sizeof(struct import_query)};
+const struct schema query_import = {"ImportQuery", import_query_fields,
+    COUNT_OF(import_query_fields), sizeof(struct import_query), 0};
 
 struct import_answer {
     struct str what;
@@ -196,7 +196,7 @@ static const struct field counts_fields[] = {
     COUNT_FIELD(bytes),
 };
 static const struct schema schema_counts = {
-    "ImportCounts", counts_fields, COUNT_OF(counts_fields), sizeof(struct archive_counts)};
+    "ImportCounts", counts_fields, COUNT_OF(counts_fields), sizeof(struct archive_counts), 0};
 
 static const struct field mapped_fields[] = {
     {.name = "type", .kind = FIELD_STRING, .offset = offsetof(struct archive_mapped, type)},
@@ -218,7 +218,7 @@ static const struct field mapped_fields[] = {
         .summary = "a thread that came without its key, which another one has here"},
 };
 static const struct schema schema_mapped = {
-    "ImportedObject", mapped_fields, COUNT_OF(mapped_fields), sizeof(struct archive_mapped)};
+    "ImportedObject", mapped_fields, COUNT_OF(mapped_fields), sizeof(struct archive_mapped), 0};
 
 static const struct field import_fields[] = {
     {.name = "what",
@@ -241,7 +241,7 @@ static const struct field import_fields[] = {
         .summary = "the agents and threads of the archive"},
 };
 const struct schema schema_import = {
-    "Import", import_fields, COUNT_OF(import_fields), sizeof(struct import_answer)};
+    "Import", import_fields, COUNT_OF(import_fields), sizeof(struct import_answer), 0};
 
 /* What is known of the archive between the upload and the answer. */
 struct prepared {

@@ -15,7 +15,7 @@ static const struct field health_fields[] = {
         .summary = "ok; of readyz ready, or full while the disk has no space for most writes"},
     {.name = "version", .kind = FIELD_STRING, .offset = offsetof(struct health, version)},
 };
-const struct schema schema_health = {"Health", health_fields, 2, sizeof(struct health)};
+const struct schema schema_health = {"Health", health_fields, 2, sizeof(struct health), 0};
 
 enum error handle_health(struct call *call, struct context *c)
 {
@@ -81,7 +81,7 @@ static const struct field whoami_fields[] = {
         .summary = "every scope that the key has in effect"},
 };
 const struct schema schema_whoami = {
-    "Whoami", whoami_fields, COUNT_OF(whoami_fields), sizeof(struct whoami)};
+    "Whoami", whoami_fields, COUNT_OF(whoami_fields), sizeof(struct whoami), 0};
 
 enum error handle_whoami(struct call *call, struct context *c)
 {

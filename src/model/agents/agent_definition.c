@@ -273,7 +273,7 @@ enum error agent_definition_read(
     };
     static const struct field fields[] = {DEFINITION_FIELDS(struct holder, definition)};
     static const struct schema schema = {
-        "AgentDefinition", fields, COUNT_OF(fields), sizeof(struct holder)};
+        "AgentDefinition", fields, COUNT_OF(fields), sizeof(struct holder), 0};
     struct json_text text;
     struct json whole;
     struct holder holder;

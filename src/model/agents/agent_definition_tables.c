@@ -24,7 +24,7 @@ static const struct field node_fields[] = {
         .offset = offsetof(struct graph_node, config)},
 };
 static const struct schema schema_node = {
-    "GraphNode", node_fields, COUNT_OF(node_fields), sizeof(struct graph_node)};
+    "GraphNode", node_fields, COUNT_OF(node_fields), sizeof(struct graph_node), 0};
 
 static const struct field edge_fields[] = {
     {.name = "from",
@@ -43,7 +43,7 @@ static const struct field edge_fields[] = {
         .summary = "an expression; null: always"},
 };
 static const struct schema schema_edge = {
-    "GraphEdge", edge_fields, COUNT_OF(edge_fields), sizeof(struct graph_edge)};
+    "GraphEdge", edge_fields, COUNT_OF(edge_fields), sizeof(struct graph_edge), 0};
 
 static const struct field graph_fields[] = {
     {.name = "entry_point",
@@ -65,7 +65,7 @@ static const struct field graph_fields[] = {
         .nested = &schema_edge},
 };
 const struct schema schema_workflow_graph = {
-    "WorkflowGraph", graph_fields, COUNT_OF(graph_fields), sizeof(struct agent_graph)};
+    "WorkflowGraph", graph_fields, COUNT_OF(graph_fields), sizeof(struct agent_graph), 0};
 
 static const char *const strategies[] = {"fifo", "summarize", "hybrid", NULL};
 #define MEMORY(member) offsetof(struct agent_memory, member)
@@ -87,7 +87,7 @@ static const struct field short_term_fields[] = {
         .choices = strategies},
 };
 static const struct schema schema_short_term = {"ShortTermMemory", short_term_fields,
-    COUNT_OF(short_term_fields), sizeof(((struct agent_memory *)0)->short_term)};
+    COUNT_OF(short_term_fields), sizeof(((struct agent_memory *)0)->short_term), 0};
 
 static const struct field long_term_fields[] = {
     {.name = "enabled",
@@ -111,7 +111,7 @@ static const struct field long_term_fields[] = {
         .summary = "5 unless told"},
 };
 static const struct schema schema_long_term = {"LongTermMemory", long_term_fields,
-    COUNT_OF(long_term_fields), sizeof(((struct agent_memory *)0)->long_term)};
+    COUNT_OF(long_term_fields), sizeof(((struct agent_memory *)0)->long_term), 0};
 
 static const struct field procedural_fields[] = {
     {.name = "enabled",
@@ -128,7 +128,7 @@ static const struct field procedural_fields[] = {
         .max = AGENT_COUNT_MAX},
 };
 static const struct schema schema_procedural = {"ProceduralMemory", procedural_fields,
-    COUNT_OF(procedural_fields), sizeof(((struct agent_memory *)0)->procedural)};
+    COUNT_OF(procedural_fields), sizeof(((struct agent_memory *)0)->procedural), 0};
 
 static const struct field memory_fields[] = {
     {.name = "short_term",
@@ -151,7 +151,7 @@ static const struct field memory_fields[] = {
         .nested = &schema_procedural},
 };
 const struct schema schema_memory_config = {
-    "MemoryConfig", memory_fields, COUNT_OF(memory_fields), sizeof(struct agent_memory)};
+    "MemoryConfig", memory_fields, COUNT_OF(memory_fields), sizeof(struct agent_memory), 0};
 
 static const char *const input_rails[] = {"pii", "injection", "topic", NULL};
 static const char *const output_rails[] = {"hallucination", "toxicity", "format", NULL};
@@ -167,9 +167,9 @@ static const char *const output_rails[] = {"hallucination", "toxicity", "format"
 static const struct field input_rail_fields[] = {RAIL_FIELDS(input_rails)};
 static const struct field output_rail_fields[] = {RAIL_FIELDS(output_rails)};
 static const struct schema schema_input_rail = {
-    "InputRail", input_rail_fields, COUNT_OF(input_rail_fields), sizeof(struct agent_rail)};
+    "InputRail", input_rail_fields, COUNT_OF(input_rail_fields), sizeof(struct agent_rail), 0};
 static const struct schema schema_output_rail = {
-    "OutputRail", output_rail_fields, COUNT_OF(output_rail_fields), sizeof(struct agent_rail)};
+    "OutputRail", output_rail_fields, COUNT_OF(output_rail_fields), sizeof(struct agent_rail), 0};
 
 #define GUARD(member) offsetof(struct agent_guardrails, member)
 #define IN_TOOL_RAILS(member) (GUARD(tool_rails.member) - GUARD(tool_rails))
@@ -188,7 +188,7 @@ static const struct field tool_rail_fields[] = {
         .summary = "\"all\", or a list of names"},
 };
 static const struct schema schema_tool_rails = {"ToolRails", tool_rail_fields,
-    COUNT_OF(tool_rail_fields), sizeof(((struct agent_guardrails *)0)->tool_rails)};
+    COUNT_OF(tool_rail_fields), sizeof(((struct agent_guardrails *)0)->tool_rails), 0};
 
 static const struct field guardrail_fields[] = {
     {.name = "input_rails",
@@ -211,7 +211,7 @@ static const struct field guardrail_fields[] = {
         .nested = &schema_tool_rails},
 };
 const struct schema schema_guardrail_config = {"GuardrailConfig", guardrail_fields,
-    COUNT_OF(guardrail_fields), sizeof(struct agent_guardrails)};
+    COUNT_OF(guardrail_fields), sizeof(struct agent_guardrails), 0};
 
 #define LLM(member) offsetof(struct agent_llm, member)
 static const struct field llm_fields[] = {
@@ -242,7 +242,7 @@ static const struct field llm_fields[] = {
         .summary = "of one answer"},
 };
 const struct schema schema_llm_config = {
-    "LlmConfig", llm_fields, COUNT_OF(llm_fields), sizeof(struct agent_llm)};
+    "LlmConfig", llm_fields, COUNT_OF(llm_fields), sizeof(struct agent_llm), 0};
 
 static const char *const frequencies[] = {"every_turn", "on_change", "manual", NULL};
 #define EXECUTION(member) offsetof(struct agent_execution, member)
@@ -270,7 +270,7 @@ static const struct field execution_fields[] = {
         .choices = frequencies},
 };
 const struct schema schema_execution_config = {"ExecutionConfig", execution_fields,
-    COUNT_OF(execution_fields), sizeof(struct agent_execution)};
+    COUNT_OF(execution_fields), sizeof(struct agent_execution), 0};
 
 #define PROMPT(member) offsetof(struct agent_prompt, member)
 static const struct field prompt_fields[] = {
@@ -287,7 +287,7 @@ static const struct field prompt_fields[] = {
     {.name = "examples", .kind = FIELD_ARRAY, .flags = MAYBE, .offset = PROMPT(examples)},
 };
 const struct schema schema_system_prompt = {
-    "SystemPrompt", prompt_fields, COUNT_OF(prompt_fields), sizeof(struct agent_prompt)};
+    "SystemPrompt", prompt_fields, COUNT_OF(prompt_fields), sizeof(struct agent_prompt), 0};
 
 #define TOOL(member) offsetof(struct agent_tool, member)
 static const struct field tool_fields[] = {
@@ -307,4 +307,4 @@ static const struct field tool_fields[] = {
         .has_offset = TOOL(has_enabled)},
 };
 const struct schema schema_tool_binding = {
-    "ToolBinding", tool_fields, COUNT_OF(tool_fields), sizeof(struct agent_tool)};
+    "ToolBinding", tool_fields, COUNT_OF(tool_fields), sizeof(struct agent_tool), 0};

@@ -30,9 +30,9 @@ static const struct field tree_fields[] = {
         .summary = "whether there is more than this shows"},
 };
 const struct schema schema_agent_tree = {
-    "AgentTree", tree_fields, COUNT_OF(tree_fields), sizeof(struct agent_tree)};
+    "AgentTree", tree_fields, COUNT_OF(tree_fields), sizeof(struct agent_tree), 0};
 static const struct schema schema_node = {
-    "AgentTreeNode", tree_fields, COUNT_OF(tree_fields) - 1, sizeof(struct agent_tree)};
+    "AgentTreeNode", tree_fields, COUNT_OF(tree_fields) - 1, sizeof(struct agent_tree), 0};
 
 enum { TREE_MAX_BYTES = 16 * 1024 * 1024 };
 

@@ -61,7 +61,7 @@ static const struct field cost_fields[] = {
         .summary = "where some calls had no price, what the others cost"},
 };
 const struct schema cost_document_schema = {
-    "Cost", cost_fields, COUNT_OF(cost_fields), sizeof(struct cost_document)};
+    "Cost", cost_fields, COUNT_OF(cost_fields), sizeof(struct cost_document), 0};
 
 void cost_document_of_call(
     const struct usage *usage, const struct cost *cost, struct cost_document *out)

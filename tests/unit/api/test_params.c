@@ -31,7 +31,7 @@ static const struct field FIELDS[] = {
     {.name = "time", .kind = FIELD_TIME, .offset = WANTED(time), .has_offset = WANTED(has_time)},
     {.name = "flag", .kind = FIELD_BOOL, .offset = WANTED(flag), .has_offset = WANTED(has_flag)},
 };
-static const struct schema SCHEMA = {"Wanted", FIELDS, COUNT_OF(FIELDS), sizeof(struct wanted)};
+static const struct schema SCHEMA = {"Wanted", FIELDS, COUNT_OF(FIELDS), sizeof(struct wanted), 0};
 
 /* One decoding, outside of any store. */
 struct decoding {

@@ -23,7 +23,7 @@ static const struct field FIELDS[] = {
         .offset = offsetof(struct thing, count),
         .has_offset = offsetof(struct thing, has_count)},
 };
-static const struct schema SCHEMA = {"Thing", FIELDS, COUNT_OF(FIELDS), sizeof(struct thing)};
+static const struct schema SCHEMA = {"Thing", FIELDS, COUNT_OF(FIELDS), sizeof(struct thing), 0};
 static const struct route ROUTE = {
     .method = "PATCH", .path = "/thing", .flags = ROUTE_PATCH, .body = &SCHEMA};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/schema.h"
+#include "base/schema_fields.h"
 
 #include "parsed.h"
 
@@ -9,20 +9,13 @@ struct limits {
     bool has_strict;
 };
 
+#define OF struct limits
 static const struct field limits_fields[] = {
-    {.name = "steps",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct limits, steps),
-        .max = 100,
-        .min = 1},
-    {.name = "strict",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = offsetof(struct limits, strict),
-        .has_offset = offsetof(struct limits, has_strict)},
+    FIELD(INT, steps, IN_BODY, .min = 1, .max = 100),
+    FIELD(BOOL_OR_NONE, strict, IN_BODY, .hide_none = true),
 };
-static const struct schema limits_schema = {
-    "Limits", limits_fields, COUNT_OF(limits_fields), sizeof(struct limits)};
+#undef OF
+static const struct schema limits_schema = SCHEMA("Limits", struct limits, limits_fields, IN_BODY);
 
 struct everything {
     struct uuid id;
@@ -45,66 +38,29 @@ struct everything {
     struct nested_list steps;
 };
 
-#define AT(member) .offset = offsetof(struct everything, member)
-#define HAS(member) .has_offset = offsetof(struct everything, member)
-
 static const char *const modes[] = {"fast", "slow", NULL};
 static const char *const colours[] = {"red", "green", NULL};
 
+#define OF struct everything
 static const struct field everything_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, AT(id)},
-    {.name = "name", .kind = FIELD_STRING, AT(name), .min = 1, .max = 8},
-    {.name = "mode", .kind = FIELD_ENUM, .flags = FIELD_OPTIONAL, AT(mode), .choices = modes},
-    {.name = "any", .kind = FIELD_JSON, .flags = FIELD_OPTIONAL, AT(any)},
-    {.name = "object",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        AT(object),
-        .max = 20},
-    {.name = "array", .kind = FIELD_ARRAY, .flags = FIELD_OPTIONAL, AT(array)},
-    {.name = "document",
-        .kind = FIELD_DOCUMENT,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        AT(document)},
-    {.name = "flag", .kind = FIELD_BOOL, AT(flag)},
-    {.name = "count",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL,
-        AT(count),
-        HAS(has_count),
-        .min = -5,
-        .max = 5},
-    {.name = "due",
-        .kind = FIELD_TIME,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        AT(due),
-        HAS(has_due)},
-    {.name = "parent",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        AT(parent),
-        HAS(has_parent)},
-    {.name = "tags",
-        .kind = FIELD_STRINGS,
-        .flags = FIELD_OPTIONAL,
-        AT(tags),
-        .max = 3,
-        .choices = colours},
-    {.name = "limits",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_OPTIONAL,
-        AT(limits),
-        HAS(has_limits),
-        .nested = &limits_schema},
-    {.name = "steps",
-        .kind = FIELD_NESTED_LIST,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        AT(steps),
-        .nested = &limits_schema,
-        .max = 2},
+    FIELD(UUID, id, IN_BODY, .refused = true),
+    FIELD(STRING, name, IN_BODY, .min = 1, .max = 8),
+    FIELD(ENUM_OR_NONE, mode, IN_BODY, .choices = modes),
+    FIELD(JSON_OR_NONE, any, IN_BODY),
+    FIELD(OBJECT_OR_NULL, object, IN_BODY, .max = 20),
+    FIELD(ARRAY_OR_NONE, array, IN_BODY),
+    FIELD(DOCUMENT_OR_NONE, document, IN_BODY, .hide_none = true),
+    FIELD(BOOL, flag, IN_BODY),
+    FIELD(INT_OR_NONE, count, IN_BODY, .min = -5, .max = 5),
+    FIELD(TIME_OR_NULL, due, IN_BODY),
+    FIELD(UUID_OR_NONE, parent, IN_BODY, .hide_none = true),
+    FIELD(STRINGS_OR_NONE, tags, IN_BODY, .max = 3, .choices = colours),
+    FIELD(NESTED_OR_NONE, limits, IN_BODY, .nested = &limits_schema),
+    FIELD(LIST_OR_NONE, steps, IN_BODY, .nested = &limits_schema, .max = 2, .hide_none = true),
 };
-static const struct schema everything_schema = {
-    "Everything", everything_fields, COUNT_OF(everything_fields), sizeof(struct everything)};
+#undef OF
+static const struct schema everything_schema =
+    SCHEMA("Everything", struct everything, everything_fields, IN_BODY);
 
 static enum error decode(
     struct arena *a, struct str body, struct everything *out, struct problem *problem)
@@ -328,7 +284,7 @@ static const struct field priced_fields[] = {
         .has_offset = offsetof(struct priced, has_cost),
         .max = 2000000000000},
 };
-static const struct schema priced_schema = {"Priced", priced_fields, 1, sizeof(struct priced)};
+static const struct schema priced_schema = {"Priced", priced_fields, 1, sizeof(struct priced), 0};
 
 TEST(money_is_exact_to_the_picodollar_in_both_directions)
 {
@@ -385,4 +341,71 @@ TEST(money_below_zero_keeps_its_sign_and_its_digits)
     json_write_money(&w, INT64_MAX);
     json_write_end(&w);
     EXPECT_STR(buf_str(&b), STR("[-0.000000000001,-9223372.036854775808,9223372.036854775807]"));
+}
+
+struct account {
+    struct uuid id;
+    struct str name;
+    struct str secret;
+};
+
+#define OF struct account
+static const struct field account_fields[] = {
+    FIELD(UUID, id, IN_READ | IN_CREATED),
+    FIELD(STRING, name, IN_BODY | IN_PATCH | IN_READ | IN_CREATED, "as people know it",
+        .optional_in = IN_PATCH, .max = 8),
+    FIELD(STRING_OR_NULL, secret, IN_CREATED, .once = true),
+};
+#undef OF
+
+static struct str names_of(struct arena *a, unsigned in)
+{
+    const struct schema schema = SCHEMA("Account", struct account, account_fields, in);
+    struct str names = STR("");
+    for (const struct field *f = NULL; (f = schema_next(&schema, f)) != NULL;)
+        names = arena_printf(a, "%.*s %s", STR_ARG(names), f->name);
+    return names;
+}
+
+TEST(a_schema_has_the_rows_that_name_it)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    arena_init(&a, TEST_ARENA_BYTES);
+    EXPECT_STR(names_of(&a, IN_BODY), STR(" name"));
+    EXPECT_STR(names_of(&a, IN_READ), STR(" id name"));
+    EXPECT_STR(names_of(&a, IN_CREATED), STR(" id name secret"));
+    EXPECT_STR(names_of(&a, IN_SENT(0)), STR(""));
+    EXPECT(schema_next(NULL, NULL) == NULL);
+    EXPECT_STR(str_of(account_fields[1].summary), STR("as people know it"));
+}
+
+TEST(a_row_can_be_required_by_one_schema_and_not_by_another)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct account account;
+    struct problem problem;
+    const struct schema body = SCHEMA("AccountBody", struct account, account_fields, IN_BODY);
+    const struct schema patch = SCHEMA("AccountPatch", struct account, account_fields, IN_PATCH);
+    arena_init(&a, TEST_ARENA_BYTES);
+    problem_init(&problem, &a);
+    EXPECT_EQ(schema_decode(&a, &patch, parsed(&a, STR("{}")), &account, &problem), OK);
+    EXPECT_EQ(schema_decode(&a, &body, parsed(&a, STR("{}")), &account, &problem), ERR_INVALID);
+    EXPECT_STR(problem.faults[0].pointer, STR("/name"));
+    EXPECT_STR(problem.faults[0].detail, STR("must be given"));
+}
+
+TEST(a_row_that_no_body_has_is_read_only_and_cannot_be_given)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct account account;
+    struct problem problem;
+    const struct schema body = SCHEMA("AccountBody", struct account, account_fields, IN_BODY);
+    struct json given;
+    arena_init(&a, TEST_ARENA_BYTES);
+    problem_init(&problem, &a);
+    given = parsed(&a, STR("{\"name\":\"x\",\"secret\":\"y\"}"));
+    EXPECT_EQ(schema_decode(&a, &body, given, &account, &problem), ERR_INVALID);
+    EXPECT_STR(problem.faults[0].detail, STR("is not a member of AccountBody"));
+    EXPECT(schema_is_read_only(&body, &account_fields[0]));
+    EXPECT(!schema_is_read_only(&body, &account_fields[1]));
 }
