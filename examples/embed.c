@@ -7,7 +7,7 @@
 
 static cairn *c;
 
-/* Carries out a call that must go well, shows its answer and copies the "id" in it. */
+/* Makes a call that must succeed, prints the response and copies its "id". */
 static void call(const char *method, const char *path, const char *body, char out_id[40])
 {
     cairn_answer *a = cairn_call(c, method, path, NULL, body, body == NULL ? 0 : strlen(body));

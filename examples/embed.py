@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Cairn inside a Python program, by ctypes alone: embed.py [DIRECTORY [libcairn.so.0]]"""
+"""Cairn inside a Python program, using only ctypes: embed.py [DIRECTORY [libcairn.so.0]]"""
 import ctypes
 import json
 import sys

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worker: python3 agent.py. Start as many as you like, and kill them as you like.
+"""The worker: python3 agent.py. Start any number of workers, and kill them at any time.
 
-Everything it knows of a run is in Cairn: the conversation as the model sees it is a checkpoint,
-what tools answered since then are the checkpoint's pending writes, what people decided are the
-results of awaited tools. So whoever claims the run next goes on from there, in any language.
+The state of a run is in Cairn only. The model's messages are a checkpoint, tool results since then
+are the checkpoint's pending writes, and human decisions are the results of awaited tools. The next
+worker that claims the run, in either language, continues from there.
 """
 import logging
 import os
@@ -27,19 +27,19 @@ class GaveUp(Exception):
 
 
 class Conversation:
-    """One run, worked on turn by turn. The job's client sends the fencing token of the lease with
-    every write: a worker that was thought dead cannot write over its successor."""
+    """Works on one run, turn by turn. The job's client sends the fencing token of the lease with
+    every write, so a worker that lost its lease cannot overwrite its successor's data."""
 
     def __init__(self, job: Job, model: Model) -> None:
         self.job, self.cairn, self.model = job, job.client, model
         self.run_id, self.thread_id = job.id, job.thread_id
         self.messages: List[Message] = []
-        self.results: Dict[str, Message] = {}  # of this turn's tool calls, by their ids
+        self.results: Dict[str, Message] = {}  # results of this turn, by the id of the tool call
         self.point: Optional[str] = None  # the newest checkpoint
 
-    def go_on(self) -> Optional[str]:
-        """The answer, or None when a person is asked: then the run comes back to the queue with
-        what that one said. What comes next follows from the last message alone."""
+    def work(self) -> Optional[str]:
+        """Returns the answer, or None after asking a person: their decision puts the run back into
+        the queue. The last message alone determines the next action."""
         self.load()
         for _ in range(MAX_TURNS):
             last = self.messages[-1]
@@ -51,7 +51,7 @@ class Conversation:
                 return None
         raise GaveUp(f"no answer after {MAX_TURNS} turns")
 
-    # --- What is kept -------------------------------------------------------------------------
+    # --- State --------------------------------------------------------------------------------
 
     def load(self) -> None:
         try:
@@ -68,12 +68,13 @@ class Conversation:
         return {"role": "user", "content": self.job.run.get("user_input") or ""}
 
     def left_open(self) -> List[Message]:
-        """An earlier run ended in the middle of a turn. Models insist on a result of every call."""
+        """Results for a turn that an earlier run did not finish: models require a result for every
+        tool call."""
         calls = self.messages[-1].get("tool_calls") or []
         return [self.results.get(c["id"]) or result_of(c, "not done") for c in calls]
 
     def keep(self, new: List[Message]) -> None:
-        """A checkpoint on top of the last one. It costs what is new, however long the talk is."""
+        """Puts a checkpoint that appends the new messages; only these are sent and stored."""
         state: Dict[str, Any] = (
             {"channel_values": {"messages": new}} if self.point is None
             else {"changes": {"append": {"messages": new}}})
@@ -83,7 +84,7 @@ class Conversation:
         self.messages.extend(new)
 
     def keep_result(self, call: Dict[str, Any], text: str) -> None:
-        """At once, beside the checkpoint: the tool is not used again, whatever happens next."""
+        """Stores the result at once, as a pending write, so that the tool is never called again."""
         self.results[call["id"]] = result_of(call, text)
         assert self.point is not None
         self.cairn.threads.checkpoints.writes.put(
@@ -95,26 +96,26 @@ class Conversation:
             self.run_id, action_type=action, step_number=len(self.messages),
             duration_ms=round((time.monotonic() - started) * 1000), **step)
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         self.cairn.threads.events.append(
             self.thread_id, kind="progress", text=text, run_id=self.run_id)
 
-    # --- What is done -------------------------------------------------------------------------
+    # --- Actions ------------------------------------------------------------------------------
 
     def ask_model(self) -> None:
         started = time.monotonic()
         answer = self.model(self.messages, TOOLS)
         for i, call in enumerate(answer.message.get("tool_calls") or []):
-            # Ids of our own: some endpoints begin with call_0 in every answer.
+            # Assign unique ids: some endpoints start with call_0 in every response.
             call["id"] = f"call_{len(self.messages)}_{i}"
-        # First what it cost, for that is spent; then what it said.
+        # Record the cost first, because it is spent even if the next write fails.
         self.log_step(
             "api_response_received", started, model=answer.model, provider=answer.provider,
             usage={"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens})
         self.keep([answer.message])
 
     def use_tools(self, calls: List[Dict[str, Any]]) -> bool:
-        """Whether the turn is over: not while a person has to say yes or no."""
+        """Returns False if the turn has to wait for a decision of a person."""
         todo = [c for c in calls if c["id"] not in self.results]
         for call in todo:
             if call["function"]["name"] not in NEEDS_APPROVAL:
@@ -142,11 +143,11 @@ class Conversation:
         return True
 
     def use_tool(self, call: Dict[str, Any]) -> None:
-        self.job.check()  # not any more, when the run is another worker's
+        self.job.check()  # raises if another worker has the run
         name, arguments = call["function"]["name"], call["function"]["arguments"]
-        self.tell(f"{name} {arguments}")
+        self.report(f"{name} {arguments}")
         started = time.monotonic()
-        text = use(name, arguments, Call(f"{self.run_id}-{call['id']}", self.tell))
+        text = use(name, arguments, Call(f"{self.run_id}-{call['id']}", self.report))
         self.keep_result(call, text)
         failed = text.startswith("error:")
         self.log_step("tool_execution", started, tool_name=name, tool_use_id=call["id"],
@@ -155,7 +156,7 @@ class Conversation:
     def answer(self, text: str) -> str:
         principal = f"agent:{self.job.run['agent_id']}"
         me = ensure_participant(self.cairn, self.thread_id, principal, "assistant")
-        # The key makes it one message, also when a worker dies right after it.
+        # The key prevents a second message if this worker dies right after sending the first.
         self.cairn.threads.messages.create(
             self.thread_id, content=text, sender_id=me["id"], run_id=self.run_id,
             idempotency_key=f"answer-{self.run_id}")
@@ -173,21 +174,21 @@ def question_about(call: Dict[str, Any]) -> ToolAsked:
 
 
 def stop(*_: object) -> None:
-    raise SystemExit(0)  # the run under way goes back to the queue
+    raise SystemExit(0)  # returns the current run to the queue
 
 
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    for told in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(told, stop)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
     model = choose_model()
     with Cairn() as cairn:
         ensure_agent(cairn)
         logging.info("%d works for %s", os.getpid(), AGENT)
-        # Claims runs one by one and keeps their leases. What go_on answers completes the run, what
-        # it raises fails it; one that waits for a person is left alone.
+        # Claims runs one by one and renews their leases. The return value of work() completes the
+        # run, an exception fails it; None leaves a run that waits for a person unchanged.
         cairn.runs.work(
-            lambda job: Conversation(job, model).go_on(), agent=AGENT, lease_ms=LEASE_MS)
+            lambda job: Conversation(job, model).work(), agent=AGENT, lease_ms=LEASE_MS)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waits for a person: approve.py lists it; approve.py yes RUN, approve.py no RUN [WHY]."""
+"""Lists or decides pending approvals: approve.py [yes RUN | no RUN [REASON]]"""
 import getpass
 import sys
 from typing import List
@@ -17,13 +17,13 @@ def show(cairn: Cairn) -> None:
 
 
 def decide(cairn: Cairn, run_id: str, approved: bool, reason: str) -> None:
-    """Of two who decide, the first counts."""
+    """If two people decide, the first decision counts."""
     decision = {"approved": approved, "by": getpass.getuser(), "reason": reason}
     waiting = cairn.runs.tools.list(run_id, open=True)
     results: List[ToolResult] = [
         {"tool_use_id": t["tool_use_id"], "content": decision} for t in waiting]
     if not results:
-        sys.exit(f"run {run_id} waits for nobody")
+        sys.exit(f"run {run_id} is not waiting for approval")
     cairn.runs.tools.answer(run_id, results=results)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The terminal: python3 chat.py NAME [USER]. Each line of input is said in the conversation NAME.
+"""The terminal: python3 chat.py NAME [USER]. Sends each line of input to the conversation NAME.
 
-What happens there is followed live: whatever comes after the last event that was seen, once, in
-order, also when the connection or the server went away in between.
+It follows the conversation live and shows each event once and in order, even if the connection or
+the server fails in between.
 """
 import getpass
 import sys
@@ -23,7 +23,7 @@ class Terminal:
         self.news = threading.Condition()
 
     def show_history(self) -> int:
-        """All that was said. The number of the last message is where following begins."""
+        """Prints all messages. Returns the number of the last one, where following starts."""
         seen = 0
         for message in self.cairn.threads.messages.list(self.thread_id, after=0, type="chat"):
             print(f"{self.name_of(message)}: {message['content']}")
@@ -31,13 +31,13 @@ class Terminal:
         return seen
 
     def name_of(self, message: Mapping[str, Any]) -> str:
-        """Several people may talk here, and more may come."""
+        """Reads the participants again when a new one sends a message."""
         if message["sender_role"] != "user":
             return "agent"
         if message["sender_id"] not in self.names:
             people = self.cairn.threads.participants.list(self.thread_id)
             self.names = {one["id"]: one["name"] for one in people}
-        return self.names.get(message["sender_id"], "somebody")
+        return self.names.get(message["sender_id"], "unknown")
 
     def follow(self, after: int) -> None:
         for event in self.cairn.threads.events.follow(self.thread_id, after=after):

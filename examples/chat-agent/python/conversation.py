@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who talks where: the agent, and a thread with its participants."""
+"""Creates the agent, the thread and its participants if they do not exist."""
 from typing import Literal
 
 from cairn import Cairn, Conflict
@@ -13,11 +13,11 @@ PROMPT = "You are a helpful assistant. Use the tools that you have. Be brief."
 
 
 def ensure_agent(cairn: Cairn) -> str:
-    """The id of the agent. Whoever comes first makes it: a worker or a client."""
+    """Returns the id of the agent. The first worker or client creates it."""
     try:
         names = [tool["function"]["name"] for tool in TOOLS]
         made = cairn.agents.create(name=AGENT, system_prompt=PROMPT, tools=names)
-        # What a million tokens cost. From here on every run knows what it cost.
+        # The price of a million tokens. From now on Cairn computes the cost of every run.
         cairn.prices.put(SCRIPTED_MODEL, provider="example", input=1, output=4)
         return made["id"]
     except Conflict:
@@ -25,7 +25,7 @@ def ensure_agent(cairn: Cairn) -> str:
 
 
 def ensure_conversation(cairn: Cairn, name: str) -> Thread:
-    """The conversation of this name, which begins when it is first asked for."""
+    """Returns the conversation with this name, and creates it on first use."""
     return cairn.threads.by_key.ensure(f"chat/{name}", title=name, run_policy="enqueue")
 
 
@@ -33,5 +33,5 @@ def ensure_participant(cairn: Cairn, thread_id: str, principal: str,
                        role: Literal["user", "assistant"]) -> Participant:
     try:
         return cairn.threads.participants.add(thread_id, principal=principal, role=role)
-    except Conflict:  # it takes part already
+    except Conflict:  # already a participant
         return next(iter(cairn.threads.participants.list(thread_id, principal=principal)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model: messages and tools in, one message out, in the form of OpenAI's chat completions.
+"""The model takes messages and tools and returns one message, as in OpenAI's chat completions.
 
-Without OPENAI_BASE_URL a script answers, which needs no key and always says the same.
+Without OPENAI_BASE_URL the model is a deterministic script that needs no key.
 """
 import json
 import os
@@ -37,7 +37,7 @@ def choose_model() -> Model:
     return endpoint if os.environ.get("OPENAI_BASE_URL") else scripted
 
 
-# --- Any endpoint that speaks OpenAI's chat completions ---------------------------------------
+# --- Any endpoint with OpenAI's chat completions API -----------------------------------------
 
 
 def endpoint(messages: List[Message], tools: List[Dict[str, Any]]) -> Answer:
@@ -67,7 +67,7 @@ def read_answer(answer: Dict[str, Any], model: str) -> Answer:
                   usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
 
 
-# --- A script that stands for a model ----------------------------------------------------------
+# --- A script in place of a model --------------------------------------------------------------
 
 # "note milk; research cheese; mail bob@example.com: hello; weather in Oslo"
 REQUESTS = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the agent can do. Each tool is a plain function of its arguments and of the call."""
+"""The tools of the agent. Each is a function of its arguments and of the call."""
 import json
 import os
 import time
@@ -9,18 +9,18 @@ from typing import Any, Callable, Dict, List
 
 Arguments = Dict[str, Any]
 
-# These wait until a person has said yes.
+# Tools that a person must approve.
 NEEDS_APPROVAL = {"send_mail"}
 
 
 @dataclass
 class Call:
-    id: str  # the same whenever the call is made again
-    tell: Callable[[str], None]  # shows progress to whoever follows the conversation
+    id: str  # the same if the call is repeated
+    report: Callable[[str], None]  # shows progress to everyone who follows the conversation
 
 
 def desk() -> Path:
-    """Where notes and mail go."""
+    """Returns the directory for notes and mail."""
     place = Path(os.environ.get("CHAT_DESK", "desk"))
     place.mkdir(parents=True, exist_ok=True)
     return place
@@ -38,18 +38,17 @@ def take_note(arguments: Arguments, call: Call) -> str:
 
 
 def research(arguments: Arguments, call: Call) -> str:
-    """Takes its time, and tells how far it is."""
+    """A slow tool that reports its progress."""
     seconds = float(os.environ.get("CHAT_RESEARCH_SECONDS", "3"))
     for source in (1, 2, 3):
-        call.tell(f"reading source {source} of 3 about {arguments['topic']}")
+        call.report(f"reading source {source} of 3 about {arguments['topic']}")
         time.sleep(seconds / 3)
     return f"three sources agree about {arguments['topic']}"
 
 
 def send_mail(arguments: Arguments, call: Call) -> str:
-    """A worker may die after the mail went out and before that was written down. The call's id goes
-    along, so that sending it again does nothing: what a payment or mail service calls an
-    idempotency key."""
+    """A worker may die after it has sent the mail and before it has stored the result. The id of
+    the call then prevents a second mail, like the idempotency key of a payment or mail service."""
     outbox = desk() / "outbox"
     outbox.mkdir(exist_ok=True)
     with open(outbox / f"{call.id}.json", "w", encoding="utf-8") as mail:
@@ -69,7 +68,7 @@ def declare(name: str, description: str, *parameters: str) -> Dict[str, Any]:
             "properties": {p: {"type": "string"} for p in parameters}}}}
 
 
-# As the model is told of them.
+# The declarations for the model.
 TOOLS: List[Dict[str, Any]] = [
     declare("weather", "The temperature in a city", "city"),
     declare("take_note", "Write something down", "text"),
@@ -79,7 +78,7 @@ TOOLS: List[Dict[str, Any]] = [
 
 
 def use(name: str, arguments: str, call: Call) -> str:
-    """What the tool answers, for the model. A mistake is an answer too: the model may try again."""
+    """Returns the tool's result for the model. An error is a result too: the model may retry."""
     try:
         return FUNCTIONS[name](json.loads(arguments), call)
     except (KeyError, TypeError, ValueError) as error:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker: npm run agent. Start as many as you like, and kill them as you like.
+// The worker: npm run agent. Start any number of workers, and kill them at any time.
 //
-// Everything it knows of a run is in Cairn: the conversation as the model sees it is a checkpoint,
-// what tools answered since then are the checkpoint's pending writes, what people decided are the
-// results of awaited tools. So whoever claims the run next goes on from there, in any language.
+// The state of a run is in Cairn only. The model's messages are a checkpoint, tool results since
+// then are the checkpoint's pending writes, and human decisions are the results of awaited tools.
+// The next worker that claims the run, in either language, continues from there.
 import { Cairn, NotFound, type Run } from 'cairn-client';
 import { AGENT, PROMPT, ensureAgent, ensureParticipant } from './conversation.js';
 import { chooseModel, type Message, type Model, type ToolCall } from './model.js';
@@ -27,12 +27,12 @@ const resultOf = (call: ToolCall, content: string): Message => ({
 const isRisky = (call: ToolCall) => NEEDS_APPROVAL.has(call.function.name);
 
 /**
- * One run, worked on turn by turn. The client sends the fencing token of the run's lease with every
- * write: a worker that was thought dead cannot write over its successor.
+ * Works on one run, turn by turn. The client sends the fencing token of the run's lease with every
+ * write, so a worker that lost its lease cannot overwrite its successor's data.
  */
 class Conversation {
   private messages: Message[] = [];
-  /** of this turn's tool calls, by their ids */
+  /** results of this turn, by the id of the tool call */
   private results = new Map<string, Message>();
   /** the newest checkpoint */
   private point: string | null = null;
@@ -45,10 +45,10 @@ class Conversation {
   ) {}
 
   /**
-   * The answer, or undefined when a person is asked: then the run comes back to the queue with what
-   * that one said. What comes next follows from the last message alone.
+   * Returns the answer, or undefined after asking a person: their decision puts the run back into
+   * the queue. The last message alone determines the next action.
    */
-  async goOn(): Promise<string | undefined> {
+  async work(): Promise<string | undefined> {
     await this.load();
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       const last = this.messages[this.messages.length - 1];
@@ -59,7 +59,7 @@ class Conversation {
     throw new GaveUp(`no answer after ${MAX_TURNS} turns`);
   }
 
-  // --- What is kept ---------------------------------------------------------------------------
+  // --- State ----------------------------------------------------------------------------------
 
   private async load(): Promise<void> {
     const question: Message = { role: 'user', content: this.run.user_input ?? '' };
@@ -81,14 +81,17 @@ class Conversation {
     }
   }
 
-  /** An earlier run ended in the middle of a turn. Models insist on a result of every call. */
+  /**
+   * Results for a turn that an earlier run did not finish: models require a result for every tool
+   * call.
+   */
   private leftOpen(): Message[] {
     const last = this.messages[this.messages.length - 1];
     const calls = last.role === 'assistant' ? (last.tool_calls ?? []) : [];
     return calls.map((call) => this.results.get(call.id) ?? resultOf(call, 'not done'));
   }
 
-  /** A checkpoint on top of the last one. It costs what is new, however long the talk is. */
+  /** Puts a checkpoint that appends the new messages; only these are sent and stored. */
   private async keep(added: Message[]): Promise<void> {
     const state = this.point === null
       ? { channel_values: { messages: added } }
@@ -100,7 +103,7 @@ class Conversation {
     this.messages.push(...added);
   }
 
-  /** At once, beside the checkpoint: the tool is not used again, whatever happens next. */
+  /** Stores the result at once, as a pending write, so that the tool is never called again. */
   private async keepResult(call: ToolCall, text: string): Promise<void> {
     const value = resultOf(call, text);
     this.results.set(call.id, value);
@@ -118,25 +121,25 @@ class Conversation {
       this.run.id, { action_type, step_number, duration_ms, ...more });
   }
 
-  private async tell(text: string): Promise<void> {
+  private async report(text: string): Promise<void> {
     const event = { kind: 'progress', text, run_id: this.run.id };
     await this.cairn.threads.events.append(this.run.thread_id, event);
   }
 
-  // --- What is done ---------------------------------------------------------------------------
+  // --- Actions --------------------------------------------------------------------------------
 
   private async askModel(): Promise<void> {
     const started = performance.now();
     const { message, model, provider, usage } = await this.model(this.messages, TOOLS);
-    // Ids of our own: some endpoints begin with call_0 in every answer.
+    // Assign unique ids: some endpoints start with call_0 in every response.
     for (const [i, call] of (message.tool_calls ?? []).entries())
       call.id = `call_${this.messages.length}_${i}`;
-    // First what it cost, for that is spent; then what it said.
+    // Record the cost first, because it is spent even if the next write fails.
     await this.logStep('api_response_received', started, { model, provider, usage });
     await this.keep([message]);
   }
 
-  /** Whether the turn is over: not while a person has to say yes or no. */
+  /** Returns false if the turn has to wait for a decision of a person. */
   private async useTools(calls: ToolCall[]): Promise<boolean> {
     const todo = calls.filter((call) => !this.results.has(call.id));
     for (const call of todo.filter((c) => !isRisky(c))) await this.useTool(call);
@@ -176,12 +179,12 @@ class Conversation {
   private async useTool(call: ToolCall): Promise<void> {
     this.signal.throwIfAborted();
     const { name, arguments: given } = call.function;
-    await this.tell(`${name} ${given}`);
+    await this.report(`${name} ${given}`);
     const started = performance.now();
     const output = await use(name, given, {
       id: `${this.run.id}-${call.id}`,
       signal: this.signal,
-      tell: (text) => this.tell(text),
+      report: (text) => this.report(text),
     });
     await this.keepResult(call, output);
     const outcome = output.startsWith('error:') ? 'error' : 'success';
@@ -192,7 +195,7 @@ class Conversation {
   private async answer(content: string): Promise<string> {
     const { thread_id, id, agent_id } = this.run;
     const me = await ensureParticipant(this.cairn, thread_id, `agent:${agent_id}`, 'assistant');
-    // The key makes it one message, also when a worker dies right after it.
+    // The key prevents a second message if this worker dies right after sending the first.
     await this.cairn.threads.messages.create(
       thread_id,
       { content, sender_id: me.id, run_id: id },
@@ -209,8 +212,8 @@ const cairn = new Cairn();
 const model = chooseModel();
 await ensureAgent(cairn);
 console.error(`${process.pid} works for ${AGENT}`);
-// Claims runs one by one and keeps their leases. What goOn answers completes the run, what it
-// throws fails it; one that waits for a person is left alone.
+// Claims runs one by one and renews their leases. The result of work() completes the run, an
+// exception fails it; undefined leaves a run that waits for a person unchanged.
 await cairn.runs.work(
   {
     agent: AGENT,
@@ -218,5 +221,5 @@ await cairn.runs.work(
     signal: stop.signal,
     onError: (error, run) => console.error(`${run?.id ?? 'claim'}: ${String(error)}`),
   },
-  (run, { client, signal }) => new Conversation(run, client, signal, model).goOn(),
+  (run, { client, signal }) => new Conversation(run, client, signal, model).work(),
 );

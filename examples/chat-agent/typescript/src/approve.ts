@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits for a person: npm run approve lists it; npm run approve yes RUN, approve no RUN [WHY].
+// Lists or decides pending approvals: npm run approve [yes RUN | no RUN [REASON]]
 import { userInfo } from 'node:os';
 import { Cairn } from 'cairn-client';
 import { AGENT } from './conversation.js';
 
-const USAGE = 'npm run approve [yes RUN | no RUN [WHY]]';
+const USAGE = 'npm run approve [yes RUN | no RUN [REASON]]';
 
 async function show(cairn: Cairn): Promise<void> {
   for await (const run of cairn.runs.list({ status: 'waiting_for_input', agent: AGENT }))
@@ -14,23 +14,23 @@ async function show(cairn: Cairn): Promise<void> {
     }
 }
 
-/** Of two who decide, the first counts. */
+/** If two people decide, the first decision counts. */
 async function decide(
   cairn: Cairn, runId: string, approved: boolean, reason: string,
 ): Promise<void> {
   const content = { approved, by: userInfo().username, reason };
   const waiting = await cairn.runs.tools.list(runId, { open: true });
   const results = waiting.data.map(({ tool_use_id }) => ({ tool_use_id, content }));
-  if (results.length === 0) throw new Error(`run ${runId} waits for nobody`);
+  if (results.length === 0) throw new Error(`run ${runId} is not waiting for approval`);
   await cairn.runs.tools.answer(runId, { results });
 }
 
-const [verb, runId, ...why] = process.argv.slice(2);
+const [verb, runId, ...reason] = process.argv.slice(2);
 const cairn = new Cairn();
 try {
   if (verb === undefined) await show(cairn);
   else if (!runId || !['yes', 'no'].includes(verb)) throw new Error(USAGE);
-  else await decide(cairn, runId, verb === 'yes', why.join(' '));
+  else await decide(cairn, runId, verb === 'yes', reason.join(' '));
 } catch (error) {
   console.error((error as Error).message);
   process.exitCode = 1;

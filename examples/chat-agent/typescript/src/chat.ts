@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal: npm run chat NAME [USER]. Each line of input is said in the conversation NAME.
+// The terminal: npm run chat NAME [USER]. Sends each line of input to the conversation NAME.
 //
-// What happens there is followed live: whatever comes after the last event that was seen, once, in
-// order, also when the connection or the server went away in between.
+// It follows the conversation live and shows each event once and in order, even if the connection
+// or the server fails in between.
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import { Cairn, type Event, type Participant } from 'cairn-client';
@@ -11,7 +11,7 @@ import { ensureAgent, ensureConversation, ensureParticipant } from './conversati
 const ENDS = new Set(['completed', 'failed', 'cancelled']);
 
 class Terminal {
-  /** who waits for the end of a run, by the run's id */
+  /** callbacks for the end of a run, by the run's id */
   private readonly waiting = new Map<string, () => void>();
   private readonly ended = new Set<string>();
   /** by the ids of participants */
@@ -23,7 +23,7 @@ class Terminal {
     private readonly me: Participant,
   ) {}
 
-  /** All that was said. The number of the last message is where following begins. */
+  /** Prints all messages. Returns the number of the last one, where following starts. */
   async showHistory(): Promise<number> {
     let seen = 0;
     const said = this.cairn.threads.messages.list(this.threadId, { after: 0, type: 'chat' });
@@ -34,13 +34,13 @@ class Terminal {
     return seen;
   }
 
-  /** Several people may talk here, and more may come. */
+  /** Reads the participants again when a new one sends a message. */
   private async nameOf(message: Record<string, any>): Promise<string> {
     if (message.sender_role !== 'user') return 'agent';
     if (!this.names.has(message.sender_id))
       for await (const one of this.cairn.threads.participants.list(this.threadId))
         this.names.set(one.id, one.name);
-    return this.names.get(message.sender_id) ?? 'somebody';
+    return this.names.get(message.sender_id) ?? 'unknown';
   }
 
   async follow(after: number): Promise<void> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model: messages and tools in, one message out, in the form of OpenAI's chat completions.
-// Without OPENAI_BASE_URL a script answers, which needs no key and always says the same.
+// The model takes messages and tools and returns one message, as in OpenAI's chat completions.
+// Without OPENAI_BASE_URL the model is a deterministic script that needs no key.
 
 export interface ToolCall {
   id: string;
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 120_000;
 
 export const chooseModel = (): Model => (process.env.OPENAI_BASE_URL ? endpoint : scripted);
 
-// --- Any endpoint that speaks OpenAI's chat completions ---------------------------------------
+// --- Any endpoint with OpenAI's chat completions API -----------------------------------------
 
 interface Completion {
   model?: string;
@@ -79,7 +79,7 @@ async function post(body: unknown): Promise<Completion> {
   return (await answer.json()) as Completion;
 }
 
-// --- A script that stands for a model ----------------------------------------------------------
+// --- A script in place of a model --------------------------------------------------------------
 
 // "note milk; research cheese; mail bob@example.com: hello; weather in Oslo"
 const REQUESTS: [RegExp, string][] = [

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent can do. Each tool is a plain function of its arguments and of the call.
+// The tools of the agent. Each is a function of its arguments and of the call.
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Call {
-  /** the same whenever the call is made again */
+  /** the same if the call is repeated */
   id: string;
-  /** aborts when the run is another worker's, or this one is to stop */
+  /** aborts when this worker loses the run or has to stop */
   signal: AbortSignal;
-  /** shows progress to whoever follows the conversation */
-  tell(text: string): Promise<void>;
+  /** shows progress to everyone who follows the conversation */
+  report(text: string): Promise<void>;
 }
 
 type Arguments = Record<string, string>;
 type Tool = (given: Arguments, call: Call) => Promise<string>;
 
-/** These wait until a person has said yes. */
+/** Tools that a person must approve. */
 export const NEEDS_APPROVAL = new Set(['send_mail']);
 
-/** Where notes and mail go. */
+/** Returns the directory for notes and mail. */
 async function desk(...folders: string[]): Promise<string> {
   const place = join(process.env.CHAT_DESK ?? 'desk', ...folders);
   await mkdir(place, { recursive: true });
@@ -36,20 +36,19 @@ async function takeNote({ text }: Arguments): Promise<string> {
   return `noted: ${text}`;
 }
 
-/** Takes its time, and tells how far it is. */
+/** A slow tool that reports its progress. */
 async function research({ topic }: Arguments, call: Call): Promise<string> {
   const seconds = Number(process.env.CHAT_RESEARCH_SECONDS ?? 3);
   for (const source of [1, 2, 3]) {
-    await call.tell(`reading source ${source} of 3 about ${topic}`);
+    await call.report(`reading source ${source} of 3 about ${topic}`);
     await pause((seconds * 1000) / 3, undefined, { signal: call.signal });
   }
   return `three sources agree about ${topic}`;
 }
 
 /**
- * A worker may die after the mail went out and before that was written down. The call's id goes
- * along, so that sending it again does nothing: what a payment or mail service calls an
- * idempotency key.
+ * A worker may die after it has sent the mail and before it has stored the result. The id of the
+ * call then prevents a second mail, like the idempotency key of a payment or mail service.
  */
 async function sendMail({ to, body }: Arguments, call: Call): Promise<string> {
   await writeFile(join(await desk('outbox'), `${call.id}.json`), JSON.stringify({ to, body }));
@@ -70,7 +69,7 @@ function declare(name: string, description: string, ...parameters: string[]) {
   };
 }
 
-/** As the model is told of them. */
+/** The declarations for the model. */
 export const TOOLS = [
   declare('weather', 'The temperature in a city', 'city'),
   declare('take_note', 'Write something down', 'text'),
@@ -78,7 +77,7 @@ export const TOOLS = [
   declare('send_mail', 'Send a mail; a person is asked first', 'to', 'body'),
 ];
 
-/** The arguments that a model gave, or what is wrong with them. */
+/** Returns the arguments of the model, or throws the reason why they are invalid. */
 function read(name: string, text: string): Arguments {
   const given = JSON.parse(text) as Arguments;
   const tool = TOOLS.find((t) => t.function.name === name);
@@ -88,7 +87,7 @@ function read(name: string, text: string): Arguments {
   return given;
 }
 
-/** What the tool answers, for the model. A mistake is an answer too: the model may try again. */
+/** Returns the tool's result for the model. An error is a result too: the model may retry. */
 export async function use(name: string, text: string, call: Call): Promise<string> {
   let given: Arguments;
   try {
