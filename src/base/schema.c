@@ -131,15 +131,16 @@ static struct str choice_list(struct arena *arena, const char *const *choices)
     return list;
 }
 
-static bool check_choice(
+/* Returns 0 and reports a fault if the text is none of the choices. */
+static unsigned check_choice(
     struct decoder *d, struct str pointer, const char *const *choices, struct str text)
 {
-    for (size_t i = 0; choices[i] != NULL; i++)
-        if (str_eq(text, str_of(choices[i])))
-            return true;
-    struct str list = choice_list(d->arena, choices);
-    problem_fault(d->problem, pointer, "must be one of %.*s", STR_ARG(list));
-    return false;
+    unsigned value = enum_parse(choices, text);
+    if (value == 0) {
+        struct str list = choice_list(d->arena, choices);
+        problem_fault(d->problem, pointer, "must be one of %.*s", STR_ARG(list));
+    }
+    return value;
 }
 
 static void decode_string(struct decoder *d, const struct field *f, struct json v, void *out)
@@ -147,14 +148,21 @@ static void decode_string(struct decoder *d, const struct field *f, struct json 
     struct str text, pointer = pointer_to(d, f);
     if (!read_text(d, pointer, v, &text))
         return;
-    if (f->kind == FIELD_ENUM) {
-        if (!check_choice(d, pointer, f->choices, text))
-            return;
-    } else if (!check_len(d, pointer, text.len, f->min,
-                   limit_or(f->max, SCHEMA_DEFAULT_STRING_BYTES), "bytes")) {
+    if (check_len(
+            d, pointer, text.len, f->min, limit_or(f->max, SCHEMA_DEFAULT_STRING_BYTES), "bytes"))
+        *(struct str *)out = text;
+}
+
+static void decode_enum(struct decoder *d, const struct field *f, struct json v, void *out)
+{
+    struct str text, pointer = pointer_to(d, f);
+    if (!read_text(d, pointer, v, &text))
         return;
-    }
-    *(struct str *)out = text;
+    unsigned value = check_choice(d, pointer, f->choices, text);
+    if (f->stores_enum)
+        *(unsigned *)out = value;
+    else if (value != 0)
+        *(struct str *)out = text;
 }
 
 static bool is_of_json_kind(enum field_kind kind, enum json_type type)
@@ -312,7 +320,7 @@ typedef void decode_fn(struct decoder *d, const struct field *f, struct json v, 
 
 static decode_fn *const decoders[] = {
     [FIELD_STRING] = decode_string,
-    [FIELD_ENUM] = decode_string,
+    [FIELD_ENUM] = decode_enum,
     [FIELD_JSON] = decode_json,
     [FIELD_OBJECT] = decode_json,
     [FIELD_ARRAY] = decode_json,
@@ -412,6 +420,8 @@ static bool is_absent(const struct field *f, const char *in)
     case FIELD_UUID:
     case FIELD_NESTED:
         return false;
+    case FIELD_ENUM:
+        return f->stores_enum ? *(const unsigned *)at == 0 : str_is_none(*(const struct str *)at);
     case FIELD_STRINGS:
         return ((const struct str_list *)at)->items == NULL &&
                ((f->flags & FIELD_NULLABLE) != 0 || field_hides_none(f));
@@ -444,8 +454,11 @@ static void encode_value(struct json_writer *w, const struct field *f, const voi
 {
     switch (f->kind) {
     case FIELD_STRING:
-    case FIELD_ENUM:
         json_write_string(w, *(const struct str *)at);
+        break;
+    case FIELD_ENUM:
+        json_write_string(w, f->stores_enum ? enum_word(f->choices, *(const unsigned *)at)
+                                            : *(const struct str *)at);
         break;
     case FIELD_JSON:
     case FIELD_OBJECT:

@@ -187,3 +187,16 @@ bool row_uuid_if(struct query *q, struct uuid *out_value)
     memcpy(out_value->bytes, bytes.ptr, bytes.len);
     return true;
 }
+
+unsigned row_enum(struct query *q, const char *const *words)
+{
+    unsigned column = q->column++;
+    if (ops_of(q)->is_null(q, column))
+        return 0;
+    unsigned value = enum_parse(words, ops_of(q)->get_text(q, column));
+    if (value == 0 && q->error == OK) {
+        tx_note_damage(q->tx);
+        q->error = ERR_DAMAGED;
+    }
+    return value;
+}

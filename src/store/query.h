@@ -18,7 +18,7 @@
 #ifndef STORE_QUERY_H
 #define STORE_QUERY_H
 
-#include "base/arena.h"
+#include "base/enum.h"
 #include "base/error.h"
 #include "base/uuid.h"
 
@@ -87,5 +87,8 @@ bool row_bool(struct query *q);
 struct uuid row_uuid(struct query *q);
 bool row_i64_if(struct query *q, int64_t *out_value);
 bool row_uuid_if(struct query *q, struct uuid *out_value);
+/* The value of a word of the list (base/enum.h), 0 for NULL. A word that the list does not have is
+ * ERR_DAMAGED. */
+unsigned row_enum(struct query *q, const char *const *words);
 
 #endif

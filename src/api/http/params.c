@@ -16,16 +16,19 @@ static enum error decode_int(
 }
 
 static enum error decode_enum(
-    const struct field *f, struct str value, struct str *out, struct problem *problem)
+    const struct field *f, struct str text, void *out, struct problem *problem)
 {
+    unsigned value = enum_parse(f->choices, text);
+    if (value != 0) {
+        if (f->stores_enum)
+            *(unsigned *)out = value;
+        else
+            *(struct str *)out = text;
+        return OK;
+    }
     struct buf choices;
     buf_init(&choices, 4096);
     for (const char *const *c = f->choices; *c != NULL; c++) {
-        if (str_eq(str_of(*c), value)) {
-            buf_deinit(&choices);
-            *out = value;
-            return OK;
-        }
         buf_append(&choices, c == f->choices ? STR("") : STR(", "));
         buf_append(&choices, str_of(*c));
     }

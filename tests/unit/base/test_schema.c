@@ -17,10 +17,15 @@ static const struct field limits_fields[] = {
 #undef OF
 static const struct schema limits_schema = SCHEMA("Limits", struct limits, limits_fields, IN_BODY);
 
+#define MODES(X) X(MODE_FAST, "fast") X(MODE_SLOW, "slow")
+ENUM_DECLARE(mode, MODE_NONE, modes, MODES);
+ENUM_DEFINE(modes, MODES);
+
 struct everything {
     struct uuid id;
     struct str name;
-    struct str mode;
+    enum mode mode;
+    struct str speed;
     struct str any;
     struct str object;
     struct str array;
@@ -38,7 +43,6 @@ struct everything {
     struct nested_list steps;
 };
 
-static const char *const modes[] = {"fast", "slow", NULL};
 static const char *const colours[] = {"red", "green", NULL};
 
 #define OF struct everything
@@ -46,6 +50,7 @@ static const struct field everything_fields[] = {
     FIELD(UUID, id, IN_BODY, .refused = true),
     FIELD(STRING, name, IN_BODY, .min = 1, .max = 8),
     FIELD(ENUM_OR_NONE, mode, IN_BODY, .choices = modes),
+    FIELD(ENUM_OR_NONE, speed, IN_BODY, .choices = modes, .hide_none = true),
     FIELD(JSON_OR_NONE, any, IN_BODY),
     FIELD(OBJECT_OR_NULL, object, IN_BODY, .max = 20),
     FIELD(ARRAY_OR_NONE, array, IN_BODY),
@@ -76,7 +81,7 @@ TEST(a_full_body_becomes_the_struct)
     struct problem problem;
     arena_init(&a, TEST_ARENA_BYTES);
     EXPECT_EQ(decode(&a,
-                  STR("{\"name\":\"\\u0061bc\",\"mode\":\"slow\",\"any\":[ 1 ],"
+                  STR("{\"name\":\"\\u0061bc\",\"mode\":\"slow\",\"speed\":\"fast\",\"any\":[ 1 ],"
                       "\"object\":{ \"a\" : 1 },\"array\":[ ],\"document\":{},\"flag\":true,"
                       "\"count\":-5,\"due\":\"1970-01-01T00:00:01Z\","
                       "\"parent\":\"017f22e2-79b0-7cc3-98c4-dc0c0c07398f\","
@@ -85,7 +90,8 @@ TEST(a_full_body_becomes_the_struct)
                   &e, &problem),
         OK);
     EXPECT_STR(e.name, STR("abc"));
-    EXPECT_STR(e.mode, STR("slow"));
+    EXPECT_EQ(e.mode, MODE_SLOW);
+    EXPECT_STR(e.speed, STR("fast"));
     EXPECT_STR(e.any, STR("[1]"));
     EXPECT_STR(e.object, STR("{\"a\":1}"));
     EXPECT_STR(e.array, STR("[]"));
@@ -115,7 +121,8 @@ TEST(absent_and_null_members_leave_nothing_in_the_struct)
         decode(&a, STR("{\"name\":\"a\",\"flag\":false,\"object\":null,\"due\":null,\"any\":null}"),
             &e, &problem),
         OK);
-    EXPECT(str_is_none(e.mode) && str_is_none(e.any) && str_is_none(e.object));
+    EXPECT(
+        e.mode == MODE_NONE && str_is_none(e.speed) && str_is_none(e.any) && str_is_none(e.object));
     EXPECT(!e.flag && !e.has_count && !e.has_due && !e.has_parent && !e.has_limits);
     EXPECT(e.tags.items == NULL && e.steps.items == NULL);
     EXPECT(uuid_is_nil(e.id));

@@ -133,6 +133,37 @@ TEST(an_id_is_sixteen_bytes_and_anything_else_reads_as_none)
     in_job(STORE_READ, read_uuids, OK);
 }
 
+static const char *const speeds[] = {"slow", "second", NULL};
+
+static enum error read_words(void *arena, struct tx *tx)
+{
+    struct query q;
+    begin_echo(&q, tx, arena);
+    query_text(&q, "text", STR_NONE);
+    EXPECT(query_next(&q));
+    EXPECT_EQ(row_enum(&q, speeds), 0);
+    EXPECT(query_next(&q));
+    EXPECT_EQ(row_enum(&q, speeds), 2);
+    return query_end(&q);
+}
+
+static enum error read_unknown_word(void *arena, struct tx *tx)
+{
+    struct query q;
+    begin_echo(&q, tx, arena);
+    query_text(&q, "text", STR("swift"));
+    EXPECT(query_next(&q));
+    EXPECT_EQ(row_enum(&q, speeds), 0);
+    EXPECT(!query_next(&q));
+    return query_end(&q);
+}
+
+TEST(a_stored_word_that_its_list_does_not_have_is_damage)
+{
+    in_job(STORE_READ, read_words, OK);
+    in_job(STORE_READ, read_unknown_word, ERR_DAMAGED);
+}
+
 static enum error add(void *arena, struct tx *tx, int64_t number)
 {
     struct query q;
