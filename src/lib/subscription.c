@@ -204,7 +204,7 @@ int cairn_next(cairn_subscription *s, long timeout_ms, const struct cairn_event 
 
 static bool is_admitted(const struct call *call)
 {
-    return call->status == call->route->status && call->admitted != NULL;
+    return call->answer.status == call->route->status && call->answer.stream != NULL;
 }
 
 static cairn_subscription *subscription_create(cairn *c, const struct call *call)

@@ -80,7 +80,7 @@ static void run_again(struct visit *v)
 
 static int64_t wait_us(const struct visit *v)
 {
-    bool nothing = v->call.nothing_yet && v->call.status < 300;
+    bool nothing = v->call.answer.may_wait && v->call.answer.status < 300;
     return nothing ? call_wait_s(&v->call) * 1000000 : 0;
 }
 
@@ -168,7 +168,7 @@ static void collect(struct visit *v)
     struct call *call = &v->call;
     struct download_reader reader;
     enum error e = OK;
-    if (!call->download.is_wanted || str_eq(v->request.method, STR("HEAD")))
+    if (!call->answer.download.is_wanted || str_eq(v->request.method, STR("HEAD")))
         return;
     download_reader_init(&reader, call);
     if (reader.what.count > CALL_ANSWER_MAX_BYTES)
@@ -178,10 +178,10 @@ static void collect(struct visit *v)
             (unsigned long long)reader.what.count, CALL_ANSWER_MAX_BYTES);
     while (e == OK && !download_is_over(&reader)) {
         size_t size = 0;
-        char *place = buf_reserve(&call->out, CONTENT_PIECE_BYTES);
+        char *place = buf_reserve(&call->answer.body, CONTENT_PIECE_BYTES);
         e = place == NULL ? ERR_ANSWER_LARGE : download_read(&reader, place, &size);
         if (e == OK)
-            buf_advance(&call->out, size);
+            buf_advance(&call->answer.body, size);
     }
     download_reader_deinit(&reader);
     if (e != OK)
@@ -288,8 +288,8 @@ cairn_answer *visit_answer(struct visit *v)
     header_add_common(&list, &v->call);
     header_add_of_call(&list, &v->call);
     if (str_eq(v->request.method, STR("HEAD")))
-        buf_reset(&v->call.out);
-    return answer_create(v->call.status, &list, &v->call.out);
+        buf_reset(&v->call.answer.body);
+    return answer_create(v->call.answer.status, &list, &v->call.answer.body);
 }
 
 cairn_answer *visit_turn_away(const struct visit_request *request)

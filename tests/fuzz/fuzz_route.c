@@ -160,15 +160,15 @@ static void write_param(struct buf *path, const struct call *call, size_t i)
     char id[UUID_TEXT_LEN];
     switch (route_param_kind(route_param_name(call->route, i))) {
     case ROUTE_PARAM_UUID:
-        uuid_format(call->params[i], id);
+        uuid_format(call->request.params[i], id);
         buf_append(path, (struct str){id, sizeof id});
         break;
     case ROUTE_PARAM_NUMBER:
-        buf_printf(path, "%lld", (long long)call->numbers[i]);
+        buf_printf(path, "%lld", (long long)call->request.numbers[i]);
         break;
     case ROUTE_PARAM_TEXT:
-        for (size_t k = 0; k < call->texts[i].len; k++)
-            buf_printf(path, "%%%02x", (unsigned char)call->texts[i].ptr[k]);
+        for (size_t k = 0; k < call->request.texts[i].len; k++)
+            buf_printf(path, "%%%02x", (unsigned char)call->request.texts[i].ptr[k]);
         break;
     }
 }
@@ -195,17 +195,17 @@ static void check_path(struct call *call, const struct str params[ROUTE_MAX_PARA
     bool good = true;
     for (size_t i = 0; i < ROUTE_MAX_PARAMS && !str_is_none(params[i]); i++)
         good = good && is_good(call, i, params[i]);
-    FUZZ_CHECK(call->refused_early == !good);
+    FUZZ_CHECK(call->request.is_bad == !good);
     if (!good)
         return;
     struct str again[ROUTE_MAX_PARAMS] = {{0}};
-    FUZZ_CHECK(find(call->arena, call->request->method, write_path(call), again) == route);
+    FUZZ_CHECK(find(call->arena, call->request.http->method, write_path(call), again) == route);
     for (size_t i = 0; i < ROUTE_MAX_PARAMS && !str_is_none(again[i]); i++) {
         struct uuid id;
         struct str text;
         switch (route_param_kind(route_param_name(route, i))) {
         case ROUTE_PARAM_UUID:
-            FUZZ_CHECK(uuid_parse(again[i], &id) && uuid_eq(id, call->params[i]));
+            FUZZ_CHECK(uuid_parse(again[i], &id) && uuid_eq(id, call->request.params[i]));
             FUZZ_CHECK(str_eq_nocase(again[i], params[i]));
             break;
         case ROUTE_PARAM_NUMBER:
@@ -213,7 +213,7 @@ static void check_path(struct call *call, const struct str params[ROUTE_MAX_PARA
             break;
         case ROUTE_PARAM_TEXT:
             FUZZ_CHECK(http_decode_percent(call->arena, again[i], false, &text));
-            FUZZ_CHECK(str_eq(text, call->texts[i]));
+            FUZZ_CHECK(str_eq(text, call->request.texts[i]));
             break;
         }
     }
@@ -290,9 +290,10 @@ static void check_same(const struct reading *a, const struct reading *b)
     FUZZ_CHECK((a->verdict == OK) == (a->problem.n_faults == 0));
     for (const struct field *f = NULL; a->verdict == OK && (f = schema_next(schema, f)) != NULL;)
         FUZZ_CHECK(same_value(f, a->values, b->values));
-    for (size_t i = 0; i < COUNT_OF(a->call.metadata_keys); i++) {
-        FUZZ_CHECK(same_text(a->call.metadata_keys[i], b->call.metadata_keys[i]));
-        FUZZ_CHECK(same_text(a->call.metadata_values[i], b->call.metadata_values[i]));
+    for (size_t i = 0; i < COUNT_OF(a->call.request.metadata_keys); i++) {
+        FUZZ_CHECK(same_text(a->call.request.metadata_keys[i], b->call.request.metadata_keys[i]));
+        FUZZ_CHECK(
+            same_text(a->call.request.metadata_values[i], b->call.request.metadata_values[i]));
     }
 }
 
@@ -352,7 +353,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct route *route = find(&arena, request.method, request.path, params);
     FUZZ_CHECK(call_route(&call) == (route != NULL));
     if (route == NULL) {
-        FUZZ_CHECK(call.status == 404 || call.status == 405);
+        FUZZ_CHECK(call.answer.status == 404 || call.answer.status == 405);
     } else {
         FUZZ_CHECK(call.route == route);
         check_path(&call, params);

@@ -104,14 +104,14 @@ static enum error read_cursor(
 
 enum error handle_agent_link_list(struct call *call, struct context *c)
 {
-    const struct links_query *q = call->query;
+    const struct links_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct agent_link *links = ARENA_ARRAY(call->arena, struct agent_link, limit);
     struct agent_link_mark after;
     bool more;
     enum error e = read_cursor(call, q->page.cursor, &after);
     if (e == OK)
-        e = agent_link_list(c, call->params[0], &after, limit, links, &count, &more);
+        e = agent_link_list(c, call->request.params[0], &after, limit, links, &count, &more);
     if (e == OK)
         call_answer_page(call, &schema_agent_link, links, count, more, cursor_of);
     return e;
@@ -120,7 +120,7 @@ enum error handle_agent_link_list(struct call *call, struct context *c)
 enum error handle_agent_link_get(struct call *call, struct context *c)
 {
     struct agent_link link;
-    enum error e = agent_link_get(c, call->params[0], call->params[1], &link);
+    enum error e = agent_link_get(c, call->request.params[0], call->request.params[1], &link);
     if (e == OK)
         call_answer(call, &schema_agent_link, &link, link.revision);
     return e;
@@ -129,7 +129,7 @@ enum error handle_agent_link_get(struct call *call, struct context *c)
 enum error handle_agent_tree(struct call *call, struct context *c)
 {
     struct agent_tree tree;
-    enum error e = agent_tree(c, call->params[0], &tree);
+    enum error e = agent_tree(c, call->request.params[0], &tree);
     if (e == OK)
         call_answer(call, &schema_agent_tree, &tree, 0);
     return e;
@@ -141,17 +141,17 @@ enum error handle_agent_link_put(struct call *call, struct context *c)
 {
     struct agent_link link = {0};
     bool is_new = false;
-    if (call->input != NULL)
-        link = *(const struct agent_link *)call->input;
-    link.parent_id = call->params[0];
-    link.child_id = call->params[1];
+    if (call->request.input != NULL)
+        link = *(const struct agent_link *)call->request.input;
+    link.parent_id = call->request.params[0];
+    link.child_id = call->request.params[1];
     enum error e = agent_allow_tenant(c);
     if (e == OK)
         e = agent_link_put(c, &link, &is_new);
     if (e != OK)
         return e;
     if (is_new)
-        call->status = 201;
+        call->answer.status = 201;
     call_answer(call, &schema_agent_link, &link, link.revision);
     return OK;
 }
@@ -160,7 +160,7 @@ enum error handle_agent_link_delete(struct call *call, struct context *c)
 {
     enum error e = agent_allow_tenant(c);
     if (e == OK)
-        e = agent_link_delete(c, call->params[0], call->params[1]);
+        e = agent_link_delete(c, call->request.params[0], call->request.params[1]);
     if (e == OK)
         call_answer_nothing(call);
     return e;

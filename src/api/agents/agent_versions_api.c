@@ -150,14 +150,14 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_agent_version_list(struct call *call, struct context *c)
 {
-    const struct versions_query *q = call->query;
+    const struct versions_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct agent_version *versions = ARENA_ARRAY(call->arena, struct agent_version, limit);
     int64_t before;
     bool more;
     enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
-        e = agent_version_list(c, call->params[0], before, limit, versions, &count, &more);
+        e = agent_version_list(c, call->request.params[0], before, limit, versions, &count, &more);
     if (e == OK)
         call_answer_page(call, &schema_agent_version_head, versions, count, more, cursor_of);
     return e;
@@ -166,7 +166,7 @@ enum error handle_agent_version_list(struct call *call, struct context *c)
 enum error handle_agent_version_get(struct call *call, struct context *c)
 {
     struct agent_version version;
-    enum error e = agent_version_get(c, call->params[0], call->texts[1], &version);
+    enum error e = agent_version_get(c, call->request.params[0], call->request.texts[1], &version);
     if (e == OK)
         answer(call, &version);
     return e;
@@ -175,7 +175,8 @@ enum error handle_agent_version_get(struct call *call, struct context *c)
 enum error handle_agent_version_diff(struct call *call, struct context *c)
 {
     struct agent_diff diff;
-    enum error e = agent_version_diff(c, call->params[0], call->texts[1], call->texts[2], &diff);
+    enum error e = agent_version_diff(
+        c, call->request.params[0], call->request.texts[1], call->request.texts[2], &diff);
     if (e == OK)
         call_answer(call, &schema_agent_diff, &diff, 0);
     return e;
@@ -189,19 +190,19 @@ static unsigned given_parts(const struct call *call)
     struct json unused;
     unsigned parts = 0;
     for (int i = 0; i < AGENT_PARTS; i++)
-        if (json_get(json_root(&call->doc), str_of(agent_part_names[i]), &unused))
+        if (json_get(json_root(&call->request.doc), str_of(agent_part_names[i]), &unused))
             parts |= 1U << i;
     return parts;
 }
 
 enum error handle_agent_version_create(struct call *call, struct context *c)
 {
-    struct agent_version_draft draft = *(const struct agent_version_draft *)call->input;
+    struct agent_version_draft draft = *(const struct agent_version_draft *)call->request.input;
     struct agent_version version;
     draft.parts = given_parts(call);
     enum error e = agent_allow_tenant(c);
     if (e == OK)
-        e = agent_version_create(c, call->params[0], &draft, &version);
+        e = agent_version_create(c, call->request.params[0], &draft, &version);
     if (e == OK)
         answer(call, &version);
     return e;
@@ -213,9 +214,9 @@ enum error handle_agent_version_patch(struct call *call, struct context *c)
     struct agent_version_draft old = {0}, new;
     enum error e = agent_allow_tenant(c);
     if (e == OK)
-        e = agent_lock(c, call->params[0]);
+        e = agent_lock(c, call->request.params[0]);
     if (e == OK)
-        e = agent_version_get(c, call->params[0], call->texts[1], &before);
+        e = agent_version_get(c, call->request.params[0], call->request.texts[1], &before);
     if (e == OK)
         e = context_check_match(c, before.revision);
     if (e == OK)
@@ -243,7 +244,7 @@ enum error handle_agent_version_activate(struct call *call, struct context *c)
     struct agent agent;
     enum error e = agent_allow_tenant(c);
     if (e == OK)
-        e = agent_version_activate(c, call->params[0], call->texts[1], &agent);
+        e = agent_version_activate(c, call->request.params[0], call->request.texts[1], &agent);
     return answer_agent(call, e, &agent);
 }
 
@@ -252,6 +253,6 @@ enum error handle_agent_rollback(struct call *call, struct context *c)
     struct agent agent;
     enum error e = agent_allow_tenant(c);
     if (e == OK)
-        e = agent_version_rollback(c, call->params[0], &agent);
+        e = agent_version_rollback(c, call->request.params[0], &agent);
     return answer_agent(call, e, &agent);
 }

@@ -118,7 +118,7 @@ static void answer(struct call *call, const struct agent *agent)
 
 enum error handle_agent_create(struct call *call, struct context *c)
 {
-    const struct agent_body *body = call->input;
+    const struct agent_body *body = call->request.input;
     struct agent agent = body->agent;
     agent.is_active = !body->has_is_active || agent.is_active;
     enum error e = agent_allow_tenant(c);
@@ -136,7 +136,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_agent_list(struct call *call, struct context *c)
 {
-    const struct agents_query *q = call->query;
+    const struct agents_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct agent *agents = ARENA_ARRAY(call->arena, struct agent, limit);
     struct agent_filter filter = {.name = q->name, .kind = q->kind};
@@ -152,7 +152,7 @@ enum error handle_agent_list(struct call *call, struct context *c)
 enum error handle_agent_get(struct call *call, struct context *c)
 {
     struct agent agent;
-    enum error e = agent_get(c, call->params[0], &agent);
+    enum error e = agent_get(c, call->request.params[0], &agent);
     if (e == OK)
         answer(call, &agent);
     return e;
@@ -163,9 +163,9 @@ enum error handle_agent_patch(struct call *call, struct context *c)
     struct agent before, after;
     enum error e = agent_allow_tenant(c);
     if (e == OK)
-        e = agent_lock(c, call->params[0]);
+        e = agent_lock(c, call->request.params[0]);
     if (e == OK)
-        e = agent_get(c, call->params[0], &before);
+        e = agent_get(c, call->request.params[0], &before);
     if (e == OK)
         e = context_check_match(c, before.revision);
     if (e == OK)
@@ -181,7 +181,7 @@ enum error handle_agent_delete(struct call *call, struct context *c)
 {
     enum error e = agent_allow_tenant(c);
     if (e == OK)
-        e = agent_delete(c, call->params[0]);
+        e = agent_delete(c, call->request.params[0]);
     if (e == OK)
         call_answer_nothing(call);
     return e;

@@ -110,11 +110,11 @@ static struct state_place place_of(const struct call *call)
     struct str param;
     for (size_t i = 0; !str_is_none(param = route_param_name(call->route, i)); i++) {
         if (str_eq(param, STR("agent_id")))
-            place.agent_id = call->params[i];
+            place.agent_id = call->request.params[i];
         else if (str_eq(param, STR("thread_id")))
-            place.thread_id = call->params[i];
+            place.thread_id = call->request.params[i];
         else if (str_eq(param, STR("name"))) {
-            place.name = call->texts[i];
+            place.name = call->request.texts[i];
             place.is_config = false;
         }
     }
@@ -126,7 +126,7 @@ static int64_t version_of(const struct call *call)
     struct str param;
     for (size_t i = 0; !str_is_none(param = route_param_name(call->route, i)); i++)
         if (str_eq(param, STR("version")))
-            return call->numbers[i];
+            return call->request.numbers[i];
     abort(); /* the route has no {version} */
 }
 
@@ -145,7 +145,7 @@ static struct str state_cursor(struct arena *arena, const void *item)
 
 enum error handle_state_list(struct call *call, struct context *c)
 {
-    const struct states_query *q = call->query;
+    const struct states_query *q = call->request.query;
     struct state_place place = place_of(call);
     place.is_config = false;
     size_t limit = page_limit(&q->page), count;
@@ -187,7 +187,7 @@ static struct str version_cursor(struct arena *arena, const void *item)
 
 enum error handle_state_version_list(struct call *call, struct context *c)
 {
-    const struct states_query *q = call->query;
+    const struct states_query *q = call->request.query;
     const struct state_place place = place_of(call);
     size_t limit = page_limit(&q->page), count;
     struct state_version *versions = ARENA_ARRAY(call->arena, struct state_version, limit);
@@ -220,9 +220,9 @@ static void tell_both_sides(struct call *call, const struct state *current)
         json_write_name(&text.w, "current");
         json_write_null(&text.w);
     }
-    if (call->body.len > 0) {
+    if (call->request.body.len > 0) {
         json_write_name(&text.w, "yours");
-        json_write_value(&text.w, json_root(&call->doc));
+        json_write_value(&text.w, json_root(&call->request.doc));
     }
     json_write_end(&text.w);
     call->problem.extension = json_text_take(&text, call->arena);
@@ -235,7 +235,7 @@ static enum error find_to_write(
     enum error e = check_may_write(c, place);
     if (e == OK)
         e = state_find(c, place, out_before);
-    if (e == OK && out_before->version == 0 && !str_eq(call->request->method, STR("PUT")))
+    if (e == OK && out_before->version == 0 && !str_eq(call->request.http->method, STR("PUT")))
         e = state_get(c, place, out_before); /* says what is not there */
     if (e == OK)
         e = state_check_match(c, out_before);
@@ -251,7 +251,7 @@ static enum error write_next(struct call *call, struct context *c, const struct 
     if (e != OK)
         return e;
     if (before->version == 0)
-        call->status = 201;
+        call->answer.status = 201;
     call_answer(call, &schema_state, after, after->version);
     return OK;
 }
@@ -269,14 +269,14 @@ static void keep_left_out(const struct call *call, const struct state *before, s
         {STR("ui_schema"), before->ui_schema, &after->ui_schema}};
     struct json unused;
     for (size_t i = 0; before->version > 0 && i < COUNT_OF(members); i++)
-        if (!json_get(json_root(&call->doc), members[i].name, &unused))
+        if (!json_get(json_root(&call->request.doc), members[i].name, &unused))
             *members[i].after = members[i].before;
 }
 
 enum error handle_state_put(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
-    struct state before, after = *(const struct state *)call->input;
+    struct state before, after = *(const struct state *)call->request.input;
     enum error e = find_to_write(call, c, &place, &before);
     if (e == OK)
         keep_left_out(call, &before, &after);

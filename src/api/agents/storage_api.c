@@ -62,28 +62,28 @@ const struct schema query_storage = {"StorageQuery", storage_query_fields,
 
 static enum error read_value(struct call *call, struct context *c, struct storage_item *out)
 {
-    struct str type = http_header(call->request, STR("Content-Type"));
+    struct str type = http_header(call->request.http, STR("Content-Type"));
     out->content_type = str_is_none(type) ? STR("application/octet-stream") : type;
-    if (!call->is_json) {
-        out->bytes = call->body;
+    if (!call->request.is_json) {
+        out->bytes = call->request.body;
         return storage_check_type(c, out->content_type, STR("Content-Type"));
     }
     out->content_type = STR("application/json");
-    out->value = json_compact(call->arena, json_root(&call->doc));
+    out->value = json_compact(call->arena, json_root(&call->request.doc));
     return OK;
 }
 
 enum error handle_storage_put(struct call *call, struct context *c)
 {
-    struct storage_row row = {.item = {.key = call->texts[1]}};
+    struct storage_row row = {.item = {.key = call->request.texts[1]}};
     bool is_new;
     enum error e = read_value(call, c, &row.item);
     if (e == OK)
-        e = storage_put(c, call->params[0], &row.item, &is_new);
+        e = storage_put(c, call->request.params[0], &row.item, &is_new);
     if (e != OK)
         return e;
     if (is_new)
-        call->status = 201;
+        call->answer.status = 201;
     call_answer(call, &schema_storage_item, &row, row.item.version);
     return OK;
 }
@@ -91,7 +91,7 @@ enum error handle_storage_put(struct call *call, struct context *c)
 enum error handle_storage_get(struct call *call, struct context *c)
 {
     struct storage_item item;
-    enum error e = storage_get(c, call->params[0], call->texts[1], &item);
+    enum error e = storage_get(c, call->request.params[0], call->request.texts[1], &item);
     if (e != OK)
         return e;
     call_mark_foreign(call, STR_NONE);
@@ -102,7 +102,7 @@ enum error handle_storage_get(struct call *call, struct context *c)
 
 enum error handle_storage_delete(struct call *call, struct context *c)
 {
-    enum error e = storage_delete(c, call->params[0], call->texts[1]);
+    enum error e = storage_delete(c, call->request.params[0], call->request.texts[1]);
     if (e == OK)
         call_answer_nothing(call);
     return e;
@@ -115,14 +115,14 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_storage_list(struct call *call, struct context *c)
 {
-    const struct storage_query *q = call->query;
+    const struct storage_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct storage_item *items = ARENA_ARRAY(call->arena, struct storage_item, limit);
     struct storage_filter filter = {.prefix = q->prefix, .with_values = !str_is_none(q->include)};
     bool more;
     enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
     if (e == OK)
-        e = storage_list(c, call->params[0], &filter, limit, items, &count, &more);
+        e = storage_list(c, call->request.params[0], &filter, limit, items, &count, &more);
     if (e != OK)
         return e;
     struct storage_row *rows = ARENA_ARRAY(call->arena, struct storage_row, limit);

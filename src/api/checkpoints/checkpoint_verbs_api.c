@@ -32,9 +32,9 @@ const struct schema schema_checkpoint_pruned = {"CheckpointsPruned", removed_fie
 
 enum error handle_checkpoint_delete(struct call *call, struct context *c)
 {
-    const struct namespace_query *q = call->query;
+    const struct namespace_query *q = call->request.query;
     struct checkpoint_removed removed;
-    enum error e = checkpoint_delete_all(c, call->params[0], q->ns, &removed);
+    enum error e = checkpoint_delete_all(c, call->request.params[0], q->ns, &removed);
     if (e == OK)
         call_answer(call, &schema_checkpoint_pruned, &removed, 0);
     return e;
@@ -86,7 +86,7 @@ const struct schema schema_checkpoint_prune = {
 
 enum error handle_checkpoint_prune(struct call *call, struct context *c)
 {
-    const struct prune_body *body = call->input;
+    const struct prune_body *body = call->request.input;
     struct checkpoint_removed removed;
     if (!body->has_keep_latest && !body->has_older_than && !body->has_older_than_s)
         return problem_fault(
@@ -99,7 +99,7 @@ enum error handle_checkpoint_prune(struct call *call, struct context *c)
         .has_older_than = body->has_older_than || body->has_older_than_s,
         .older_than =
             body->has_older_than ? body->older_than : c->now_us - body->older_than_s * 1000000};
-    enum error e = checkpoint_prune(c, call->params[0], &prune, &removed);
+    enum error e = checkpoint_prune(c, call->request.params[0], &prune, &removed);
     if (e == OK)
         call_answer(call, &schema_checkpoint_pruned, &removed, 0);
     return e;
@@ -129,9 +129,9 @@ const struct schema schema_checkpoint_copied = {"CheckpointsCopied", copied_fiel
 
 enum error handle_checkpoint_copy(struct call *call, struct context *c)
 {
-    const struct copy_body *body = call->input;
+    const struct copy_body *body = call->request.input;
     struct checkpoint_removed copied;
-    enum error e = checkpoint_copy(c, call->params[0], body->to_thread_id, &copied);
+    enum error e = checkpoint_copy(c, call->request.params[0], body->to_thread_id, &copied);
     if (e == OK)
         call_answer(call, &schema_checkpoint_copied, &copied, 0);
     return e;
@@ -159,10 +159,10 @@ const struct schema schema_checkpoint_diff = {
 
 enum error handle_checkpoint_diff(struct call *call, struct context *c)
 {
-    const struct namespace_query *q = call->query;
+    const struct namespace_query *q = call->request.query;
     struct checkpoint_diff diff;
-    enum error e =
-        checkpoint_diff(c, call->params[0], q->ns, call->params[1], call->params[2], &diff);
+    enum error e = checkpoint_diff(
+        c, call->request.params[0], q->ns, call->request.params[1], call->request.params[2], &diff);
     if (e == OK)
         call_answer(call, &schema_checkpoint_diff, &diff, 0);
     return e;
@@ -242,7 +242,7 @@ const struct schema schema_recovery = {
 static enum error answer_recovery(
     struct call *call, struct context *c, struct checkpoint_place *place)
 {
-    const struct recovery_query *q = call->query;
+    const struct recovery_query *q = call->request.query;
     struct checkpoint_recovery recovery;
     place->has_id = q->has_id;
     place->id = q->id;
@@ -255,7 +255,7 @@ static enum error answer_recovery(
 
 enum error handle_thread_recovery(struct call *call, struct context *c)
 {
-    struct checkpoint_place place = {.thread_id = call->params[0]};
+    struct checkpoint_place place = {.thread_id = call->request.params[0]};
     return answer_recovery(call, c, &place);
 }
 
@@ -317,9 +317,9 @@ const struct schema schema_checkpoint_deltas = {"CheckpointDeltas", deltas_shown
 
 enum error handle_checkpoint_deltas(struct call *call, struct context *c)
 {
-    const struct deltas_body *body = call->input;
+    const struct deltas_body *body = call->request.input;
     struct checkpoint_deltas deltas;
-    enum error e = checkpoint_deltas(c, call->params[0], body->ns, call->params[1],
+    enum error e = checkpoint_deltas(c, call->request.params[0], body->ns, call->request.params[1],
         body->channels.items, body->channels.count, &deltas);
     if (e == OK)
         call_answer(call, &schema_checkpoint_deltas, &deltas, 0);
@@ -341,8 +341,8 @@ enum error handle_run_checkpoints(struct call *call, struct context *c)
 
 enum error handle_run_checkpoint(struct call *call, struct context *c)
 {
-    const struct namespace_query *q = call->query;
-    struct uuid id = call->params[call_param(call, "checkpoint_id")];
+    const struct namespace_query *q = call->request.query;
+    struct uuid id = call->request.params[call_param(call, "checkpoint_id")];
     struct checkpoint k;
     struct run run;
     enum error e = call_run(call, c, &run);
@@ -415,7 +415,7 @@ const struct schema schema_replayed = {
 
 enum error handle_run_replay(struct call *call, struct context *c)
 {
-    const struct replay_body *body = call->input;
+    const struct replay_body *body = call->request.input;
     const struct checkpoint_replay replay = {.id = body->checkpoint_id,
         .ns = body->ns,
         .modified = body->modified_state,

@@ -228,7 +228,7 @@ const struct schema schema_checkpoint_put = {
 static bool is_given(const struct call *call, struct str member)
 {
     struct json unused;
-    return json_get(json_root(&call->doc), member, &unused);
+    return json_get(json_root(&call->request.doc), member, &unused);
 }
 
 static enum error check_form(struct call *call, const struct put_body *body)
@@ -245,7 +245,7 @@ static enum error check_form(struct call *call, const struct put_body *body)
 
 enum error handle_checkpoint_put(struct call *call, struct context *c)
 {
-    const struct put_body *body = call->input;
+    const struct put_body *body = call->request.input;
     struct checkpoint checkpoint = body->checkpoint;
     struct checkpoint_put put = {.has_id = body->has_id,
         .knows_parent = is_given(call, STR("parent_id")),
@@ -260,7 +260,7 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
         .by_versions = body->has_changes && str_eq(body->changes.inherit, STR("versions")),
         .may_replace = body->has_replace && body->replace};
     bool is_new = false;
-    checkpoint.thread_id = call->params[0];
+    checkpoint.thread_id = call->request.params[0];
     if (str_is_none(checkpoint.ns))
         checkpoint.ns = STR("");
     enum error e = check_form(call, body);
@@ -272,7 +272,7 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
     checkpoint.pending_writes = STR_NONE;
     call_answer(call, &schema_checkpoint, &checkpoint, 0);
     if (is_new)
-        call->status = 201;
+        call->answer.status = 201;
     return OK;
 }
 
@@ -293,9 +293,10 @@ const struct schema query_checkpoint = {
 
 enum error handle_checkpoint_get(struct call *call, struct context *c)
 {
-    const struct place_query *q = call->query;
+    const struct place_query *q = call->request.query;
     struct checkpoint k;
-    enum error e = checkpoint_get(c, call->params[0], q->ns, call->params[1], CHECKPOINT_WHOLE, &k);
+    enum error e = checkpoint_get(
+        c, call->request.params[0], q->ns, call->request.params[1], CHECKPOINT_WHOLE, &k);
     if (e == OK)
         call_answer(call, &schema_checkpoint, &k, 0);
     return e;
@@ -303,10 +304,10 @@ enum error handle_checkpoint_get(struct call *call, struct context *c)
 
 enum error handle_checkpoint_latest(struct call *call, struct context *c)
 {
-    const struct place_query *q = call->query;
+    const struct place_query *q = call->request.query;
     struct checkpoint k;
     enum error e = checkpoint_latest(
-        c, call->params[0], str_is_none(q->ns) ? STR("") : q->ns, CHECKPOINT_WHOLE, &k);
+        c, call->request.params[0], str_is_none(q->ns) ? STR("") : q->ns, CHECKPOINT_WHOLE, &k);
     if (e == OK)
         call_answer(call, &schema_checkpoint, &k, 0);
     return e;
@@ -401,7 +402,7 @@ static void answer_page(struct call *call, const struct schema *schema,
     const struct checkpoint_filter *filter, const struct checkpoint_page *page)
 {
     struct json_writer w;
-    json_writer_init(&w, &call->out);
+    json_writer_init(&w, &call->answer.body);
     json_write_object(&w);
     json_write_name(&w, "data");
     json_write_array(&w);
@@ -418,7 +419,7 @@ static void answer_page(struct call *call, const struct schema *schema,
 enum error checkpoints_answer_list(struct call *call, struct context *c,
     const struct schema *schema, struct checkpoint_filter *filter)
 {
-    const struct list_query *q = call->query;
+    const struct list_query *q = call->request.query;
     size_t limit = page_limit(&q->page);
     struct checkpoint_page page = {
         .checkpoints = ARENA_ARRAY(call->arena, struct checkpoint, limit)};
@@ -428,8 +429,8 @@ enum error checkpoints_answer_list(struct call *call, struct context *c,
     filter->has_id_before = q->has_id_before;
     filter->id_before = q->id_before;
     filter->show = shown(q->include);
-    memcpy(filter->metadata_keys, call->metadata_keys, sizeof filter->metadata_keys);
-    memcpy(filter->metadata_values, call->metadata_values, sizeof filter->metadata_values);
+    memcpy(filter->metadata_keys, call->request.metadata_keys, sizeof filter->metadata_keys);
+    memcpy(filter->metadata_values, call->request.metadata_values, sizeof filter->metadata_values);
     if (!str_is_none(q->page.cursor) && !read_cursor(q->page.cursor, filter, &filter->before))
         return cursor_refused(call);
     enum error e = checkpoint_list(c, filter, limit, &page);
@@ -440,9 +441,9 @@ enum error checkpoints_answer_list(struct call *call, struct context *c,
 
 enum error handle_checkpoint_list(struct call *call, struct context *c)
 {
-    const struct list_query *q = call->query;
+    const struct list_query *q = call->request.query;
     struct checkpoint_filter filter = {
-        .thread_id = call->params[0], .has_run_id = q->has_run_id, .run_id = q->run_id};
+        .thread_id = call->request.params[0], .has_run_id = q->has_run_id, .run_id = q->run_id};
     return checkpoints_answer_list(call, c, &schema_checkpoint, &filter);
 }
 
@@ -530,11 +531,11 @@ const struct schema schema_checkpoint_written = {
 
 enum error handle_checkpoint_writes_put(struct call *call, struct context *c)
 {
-    const struct place_query *q = call->query;
-    const struct writes_body *body = call->input;
+    const struct place_query *q = call->request.query;
+    const struct writes_body *body = call->request.input;
     const struct write_body *items = body->writes.items;
     const struct checkpoint checkpoint = {
-        .thread_id = call->params[0], .ns = q->ns, .id = call->params[1]};
+        .thread_id = call->request.params[0], .ns = q->ns, .id = call->request.params[1]};
     const struct checkpoint_task task = {
         body->task_id, body->task_path, body->has_ahead && body->ahead};
     size_t n = body->writes.count;
@@ -565,10 +566,10 @@ const struct schema schema_checkpoint_writes = {"CheckpointWrites", writes_shown
 
 enum error handle_checkpoint_writes_get(struct call *call, struct context *c)
 {
-    const struct place_query *q = call->query;
+    const struct place_query *q = call->request.query;
     struct checkpoint k;
-    enum error e =
-        checkpoint_get(c, call->params[0], q->ns, call->params[1], CHECKPOINT_WRITES, &k);
+    enum error e = checkpoint_get(
+        c, call->request.params[0], q->ns, call->request.params[1], CHECKPOINT_WRITES, &k);
     if (e == OK)
         call_answer(call, &schema_checkpoint_writes, &k, 0);
     return e;

@@ -124,14 +124,14 @@ static enum error open_thread(struct context *c, const struct agent_run_create *
 
 enum error handle_agent_run_start(struct call *call, struct context *c)
 {
-    const struct agent_run_create *body = call->input;
+    const struct agent_run_create *body = call->request.input;
     struct agent agent;
     struct thread thread;
     struct json_text request;
     json_text_init(&request, CALL_ANSWER_MAX_BYTES);
     schema_encode(&request.w, &schema_agent_run_input, &body->input);
     struct run run = {.has_agent_id = true,
-        .agent_id = call->params[0],
+        .agent_id = call->request.params[0],
         .agent_version = body->agent_version,
         .has_parent_run_id = body->has_parent_run_id,
         .parent_run_id = body->parent_run_id,
@@ -140,7 +140,7 @@ enum error handle_agent_run_start(struct call *call, struct context *c)
         .user_input = body->input.message,
         .request = json_text_take(&request, call->arena),
         .metadata = body->metadata};
-    enum error e = agent_get(c, call->params[0], &agent);
+    enum error e = agent_get(c, call->request.params[0], &agent);
     if (e == OK)
         e = open_thread(c, body, &agent, &thread);
     if (e == OK)

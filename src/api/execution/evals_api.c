@@ -108,7 +108,7 @@ static void answer(struct call *call, const struct eval *eval)
 
 enum error handle_eval_create(struct call *call, struct context *c)
 {
-    struct eval eval = *(const struct eval *)call->input;
+    struct eval eval = *(const struct eval *)call->request.input;
     enum error e = eval_create(c, &eval);
     if (e == OK)
         answer(call, &eval);
@@ -122,7 +122,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_eval_list(struct call *call, struct context *c)
 {
-    const struct evals_query *q = call->query;
+    const struct evals_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct eval *evals = ARENA_ARRAY(call->arena, struct eval, limit);
     struct eval_filter filter = {.eval_type = q->eval_type,
@@ -142,7 +142,7 @@ enum error handle_eval_list(struct call *call, struct context *c)
 enum error handle_eval_get(struct call *call, struct context *c)
 {
     struct eval eval;
-    enum error e = eval_get(c, call->params[0], &eval);
+    enum error e = eval_get(c, call->request.params[0], &eval);
     if (e == OK)
         answer(call, &eval);
     return e;
@@ -151,9 +151,9 @@ enum error handle_eval_get(struct call *call, struct context *c)
 enum error handle_eval_patch(struct call *call, struct context *c)
 {
     struct eval before, after;
-    enum error e = eval_lock(c, call->params[0]);
+    enum error e = eval_lock(c, call->request.params[0]);
     if (e == OK)
-        e = eval_get(c, call->params[0], &before);
+        e = eval_get(c, call->request.params[0], &before);
     if (e == OK)
         e = context_check_match(c, before.version);
     if (e == OK)
@@ -167,7 +167,7 @@ enum error handle_eval_patch(struct call *call, struct context *c)
 
 enum error handle_eval_delete(struct call *call, struct context *c)
 {
-    enum error e = eval_delete(c, call->params[0]);
+    enum error e = eval_delete(c, call->request.params[0]);
     if (e == OK)
         call_answer_nothing(call);
     return e;

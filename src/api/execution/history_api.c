@@ -149,14 +149,14 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_history_list(struct call *call, struct context *c)
 {
-    const struct history_query *q = call->query;
+    const struct history_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct history_entry *entries = ARENA_ARRAY(call->arena, struct history_entry, limit);
     struct history_filter filter = {.with_messages = !str_is_none(q->include)};
     bool more;
     enum error e = cursor_to_number(call, q->page.cursor, &filter.before);
     if (e == OK)
-        e = history_list(c, call->params[0], &filter, limit, entries, &count, &more);
+        e = history_list(c, call->request.params[0], &filter, limit, entries, &count, &more);
     if (e == OK)
         call_answer_page(call, &schema_history_entry, entries, count, more, cursor_of);
     return e;
@@ -165,7 +165,7 @@ enum error handle_history_list(struct call *call, struct context *c)
 enum error handle_history_get(struct call *call, struct context *c)
 {
     struct history_entry entry;
-    enum error e = history_get(c, call->params[0], call->numbers[1], true, &entry);
+    enum error e = history_get(c, call->request.params[0], call->request.numbers[1], true, &entry);
     if (e == OK)
         call_answer(call, &schema_history_entry, &entry, entry.version);
     return e;
@@ -175,14 +175,15 @@ enum error handle_history_patch(struct call *call, struct context *c)
 {
     struct history_entry before, after;
     struct json v;
-    enum error e = history_get(c, call->params[0], call->numbers[1], call->json_patch, &before);
+    enum error e = history_get(
+        c, call->request.params[0], call->request.numbers[1], call->request.is_json_patch, &before);
     if (e == OK)
         e = context_check_match(c, before.version);
     if (e == OK)
         e = call_apply_patch(call, &before, &after);
     /* A merge patch is applied without the messages, which it can only replace. */
-    if (e == OK && !call->json_patch && json_get(json_root(&call->doc), STR("messages"), &v) &&
-        json_type(v) == JSON_NULL)
+    if (e == OK && !call->request.is_json_patch &&
+        json_get(json_root(&call->request.doc), STR("messages"), &v) && json_type(v) == JSON_NULL)
         after.messages = STR("[]");
     if (e == OK)
         e = history_update(c, &before, &after);
@@ -248,14 +249,14 @@ const struct schema schema_history_context = {
 
 enum error handle_thread_context(struct call *call, struct context *c)
 {
-    const struct context_query *q = call->query;
+    const struct context_query *q = call->request.query;
     const struct history_context_query query = {
         .runs = q->has_runs ? q->runs : CONTEXT_RUNS_DEFAULT,
         .max_tokens = q->has_max_tokens ? q->max_tokens : CONTEXT_TOKENS_MAX,
         .with_system = q->include_system,
     };
     struct history_context context;
-    enum error e = history_context(c, call->params[0], &query, &context);
+    enum error e = history_context(c, call->request.params[0], &query, &context);
     if (e == OK)
         call_answer(call, &schema_history_context, &context, 0);
     return e;

@@ -268,7 +268,7 @@ static enum error open_workflow(
 
 enum error handle_workflow_start(struct call *call, struct context *c)
 {
-    const struct workflow_start *body = call->input;
+    const struct workflow_start *body = call->request.input;
     struct thread before, after;
     struct run run = {.dispatch = STR("direct"),
         .user_input = body->user_input,
@@ -308,13 +308,13 @@ static enum error find_waiting(struct context *c, const struct thread *thread, s
 
 enum error handle_workflow_input(struct call *call, struct context *c)
 {
-    const struct workflow_input *body = call->input;
+    const struct workflow_input *body = call->request.input;
     struct thread thread;
     struct run run;
     int64_t cursor;
     enum error e = current_cursor(c, &cursor);
     if (e == OK)
-        e = thread_get_head(c, call->params[0], &thread);
+        e = thread_get_head(c, call->request.params[0], &thread);
     if (e == OK)
         e = find_waiting(c, &thread, &run);
     if (e == OK)
@@ -329,7 +329,7 @@ static enum error with_thread(struct call *call, struct context *c,
     int64_t cursor;
     enum error e = current_cursor(c, &cursor);
     if (e == OK)
-        e = thread_get_head(c, call->params[0], &thread);
+        e = thread_get_head(c, call->request.params[0], &thread);
     if (e == OK)
         e = verb(c, &thread);
     return e == OK ? answer(call, c, thread.id, cursor) : e;
@@ -359,13 +359,13 @@ enum error handle_workflow_cancel(struct call *call, struct context *c)
 
 enum error handle_workflow_stream(struct call *call, struct context *c)
 {
-    const struct stream_query *q = call->query;
+    const struct stream_query *q = call->request.query;
     struct event_admission *a = ARENA_NEW(call->arena, struct event_admission);
     struct event_bounds bounds;
     a->memoria = true;
     a->filter = (struct event_filter){
-        .has_thread_id = true, .thread_id = call->params[0], .kind = STR_NONE};
-    call->admitted = a;
+        .has_thread_id = true, .thread_id = call->request.params[0], .kind = STR_NONE};
+    call->answer.stream = a;
     enum error e = event_bounds(c, &a->filter, &bounds);
     if (e != OK)
         return e;
@@ -373,7 +373,7 @@ enum error handle_workflow_stream(struct call *call, struct context *c)
     if (!q->has_cursor)
         return OK;
     a->cursor_id = q->cursor;
-    e = event_seq_at_id(c, call->params[0], q->cursor, &a->cursor.position);
+    e = event_seq_at_id(c, call->request.params[0], q->cursor, &a->cursor.position);
     if (e != ERR_BAD_CURSOR)
         return e;
     problem_fault(&call->problem, STR("cursor"), "is ahead of the log");

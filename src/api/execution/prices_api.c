@@ -193,8 +193,8 @@ static enum error check_model(struct call *call, struct str model)
 
 enum error handle_price_put(struct call *call, struct context *c)
 {
-    const struct price_body *body = call->input;
-    struct price price = {.model = call->texts[0],
+    const struct price_body *body = call->request.input;
+    struct price price = {.model = call->request.texts[0],
         .provider = body->provider,
         .currency = str_is_none(body->currency) ? STR("USD") : body->currency,
         .has_long_context = body->has_long_context,
@@ -211,14 +211,14 @@ enum error handle_price_put(struct call *call, struct context *c)
         return e;
     answer(call, &price);
     if (is_new)
-        call->status = 201;
+        call->answer.status = 201;
     return OK;
 }
 
 enum error handle_price_get(struct call *call, struct context *c)
 {
     struct price price;
-    enum error e = price_get(c, call->texts[0], &price);
+    enum error e = price_get(c, call->request.texts[0], &price);
     if (e == OK)
         answer(call, &price);
     return e;
@@ -226,7 +226,7 @@ enum error handle_price_get(struct call *call, struct context *c)
 
 enum error handle_price_delete(struct call *call, struct context *c)
 {
-    enum error e = price_delete(c, call->texts[0]);
+    enum error e = price_delete(c, call->request.texts[0]);
     if (e == OK)
         call_answer_nothing(call);
     return e;
@@ -248,7 +248,7 @@ static struct str model_cursor(struct arena *arena, const void *item)
 
 enum error handle_price_list(struct call *call, struct context *c)
 {
-    const struct prices_query *q = call->query;
+    const struct prices_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct price *prices = ARENA_ARRAY(call->arena, struct price, limit);
     struct str after = STR_NONE;
@@ -268,14 +268,14 @@ static struct str version_cursor(struct arena *arena, const void *item)
 
 enum error handle_price_version_list(struct call *call, struct context *c)
 {
-    const struct prices_query *q = call->query;
+    const struct prices_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct price *prices = ARENA_ARRAY(call->arena, struct price, limit);
     int64_t before;
     bool more;
     enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
-        e = price_version_list(c, call->texts[0], before, limit, prices, &count, &more);
+        e = price_version_list(c, call->request.texts[0], before, limit, prices, &count, &more);
     if (e == OK)
         answer_prices(call, prices, count, more, version_cursor);
     return e;

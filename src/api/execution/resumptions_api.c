@@ -179,7 +179,7 @@ static void answer(struct call *call, const struct resumption *r)
 enum error handle_resumption_get(struct call *call, struct context *c)
 {
     struct resumption r;
-    enum error e = resumption_get(c, call->params[0], true, &r);
+    enum error e = resumption_get(c, call->request.params[0], true, &r);
     if (e == OK)
         answer(call, &r);
     return e;
@@ -194,17 +194,17 @@ static enum error check_match(struct context *c, const struct resumption *before
 
 enum error handle_resumption_put(struct call *call, struct context *c)
 {
-    struct resumption before, after = *(const struct resumption *)call->input;
+    struct resumption before, after = *(const struct resumption *)call->request.input;
     struct json unused;
-    enum error e = resumption_find(c, call->params[0], false, &before);
+    enum error e = resumption_find(c, call->request.params[0], false, &before);
     if (e == OK)
         e = check_match(c, &before);
     if (e != OK)
         return e;
-    if (!json_get(json_root(&call->doc), STR("title"), &unused))
+    if (!json_get(json_root(&call->request.doc), STR("title"), &unused))
         after.title = before.title;
     if (before.version == 0)
-        call->status = 201;
+        call->answer.status = 201;
     e = resumption_write(c, &before, &after);
     if (e == OK)
         answer(call, &after);
@@ -215,15 +215,15 @@ enum error handle_resumption_put(struct call *call, struct context *c)
 static void empty_what_is_null(const struct call *call, const char *name, struct str *list)
 {
     struct json v;
-    if (!call->json_patch && json_type(json_root(&call->doc)) == JSON_OBJECT &&
-        json_get(json_root(&call->doc), str_of(name), &v) && json_type(v) == JSON_NULL)
+    if (!call->request.is_json_patch && json_type(json_root(&call->request.doc)) == JSON_OBJECT &&
+        json_get(json_root(&call->request.doc), str_of(name), &v) && json_type(v) == JSON_NULL)
         *list = STR("[]");
 }
 
 enum error handle_resumption_patch(struct call *call, struct context *c)
 {
     struct resumption before, after;
-    enum error e = resumption_get(c, call->params[0], call->json_patch, &before);
+    enum error e = resumption_get(c, call->request.params[0], call->request.is_json_patch, &before);
     if (e == OK)
         e = check_match(c, &before);
     if (e == OK)
@@ -241,11 +241,11 @@ enum error handle_resumption_patch(struct call *call, struct context *c)
 enum error handle_resumption_append(struct call *call, struct context *c)
 {
     struct resumption r;
-    enum error e = resumption_get(c, call->params[0], false, &r);
+    enum error e = resumption_get(c, call->request.params[0], false, &r);
     if (e == OK)
         e = context_check_match(c, r.version);
     if (e == OK)
-        e = resumption_append(c, &r, call->input);
+        e = resumption_append(c, &r, call->request.input);
     if (e == OK)
         answer(call, &r);
     return e;

@@ -11,7 +11,7 @@
 #include "api/http/call.h"
 #include "model/execution/runs.h"
 
-/* Where the path's parameter of this name is in call->params, numbers or texts. */
+/* Where the path's parameter of this name is in call->request.params, numbers or texts. */
 size_t call_param(const struct call *call, const char *name);
 /* The same, where the path may have none of this name: false. */
 MUST_CHECK bool call_find_param(const struct call *call, const char *name, size_t *out_index);

@@ -56,7 +56,7 @@ const struct schema query_run_phases = {
 
 enum error handle_run_phase_move(struct call *call, struct context *c)
 {
-    const struct phase_body *body = call->input;
+    const struct phase_body *body = call->request.input;
     struct run run;
     enum error e = call_run_whole(call, c, &run);
     if (e == OK)
@@ -73,7 +73,7 @@ static struct str phase_cursor(struct arena *arena, const void *item)
 
 enum error handle_run_phase_list(struct call *call, struct context *c)
 {
-    const struct phases_query *q = call->query;
+    const struct phases_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct run_phase *phases = ARENA_ARRAY(call->arena, struct run_phase, limit);
     struct run run;

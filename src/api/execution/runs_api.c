@@ -533,7 +533,7 @@ static void answer(struct call *call, const struct run *run)
 
 enum error handle_run_start(struct call *call, struct context *c)
 {
-    const struct run_create *body = call->input;
+    const struct run_create *body = call->request.input;
     struct run run = {.has_parent_run_id = body->has_parent_run_id,
         .parent_run_id = body->parent_run_id,
         .dispatch = body->dispatch,
@@ -548,7 +548,7 @@ enum error handle_run_start(struct call *call, struct context *c)
         .ask_clarifications = body->ask_clarifications,
         .state = body->state,
         .metadata = body->metadata};
-    enum error e = run_start(c, call->params[0], body->policy, &run);
+    enum error e = run_start(c, call->request.params[0], body->policy, &run);
     if (e == OK)
         answer(call, &run);
     return e;
@@ -561,7 +561,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 static enum error answer_list(struct call *call, struct context *c, struct run_filter *filter)
 {
-    const struct runs_query *q = call->query;
+    const struct runs_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct run *runs = ARENA_ARRAY(call->arena, struct run, limit);
     bool more;
@@ -580,7 +580,7 @@ static enum error answer_list(struct call *call, struct context *c, struct run_f
 
 enum error handle_run_list(struct call *call, struct context *c)
 {
-    const struct runs_query *q = call->query;
+    const struct runs_query *q = call->request.query;
     struct run_filter filter = {.has_thread_id = q->has_thread_id,
         .thread_id = q->thread_id,
         .has_agent_id = q->has_agent_id,
@@ -591,20 +591,20 @@ enum error handle_run_list(struct call *call, struct context *c)
 enum error handle_agent_run_list(struct call *call, struct context *c)
 {
     struct agent agent;
-    struct run_filter filter = {.has_agent_id = true, .agent_id = call->params[0]};
-    enum error e = agent_get(c, call->params[0], &agent);
+    struct run_filter filter = {.has_agent_id = true, .agent_id = call->request.params[0]};
+    enum error e = agent_get(c, call->request.params[0], &agent);
     return e == OK ? answer_list(call, c, &filter) : e;
 }
 
 enum error handle_thread_run_list(struct call *call, struct context *c)
 {
     struct thread thread;
-    const struct runs_query *q = call->query;
+    const struct runs_query *q = call->request.query;
     struct run_filter filter = {.has_thread_id = true,
-        .thread_id = call->params[0],
+        .thread_id = call->request.params[0],
         .has_agent_id = q->has_agent_id,
         .agent_id = q->agent_id};
-    enum error e = thread_get_head(c, call->params[0], &thread);
+    enum error e = thread_get_head(c, call->request.params[0], &thread);
     return e == OK ? answer_list(call, c, &filter) : e;
 }
 
@@ -638,7 +638,7 @@ static enum error patch(struct call *call, struct context *c, struct run *run)
 
 static enum error input(struct call *call, struct context *c, struct run *run)
 {
-    const struct run_input_body *body = call->input;
+    const struct run_input_body *body = call->request.input;
     return run_input(c, run, body->input);
 }
 
@@ -654,7 +654,7 @@ static enum error resume_run(struct call *call, struct context *c, struct run *r
 
 static enum error cancel_run(struct call *call, struct context *c, struct run *run)
 {
-    return run_cancel(c, run, *(const struct str *)call->input);
+    return run_cancel(c, run, *(const struct str *)call->request.input);
 }
 
 static int64_t lease_of(const struct claim_body *body)
@@ -664,7 +664,7 @@ static int64_t lease_of(const struct claim_body *body)
 
 static enum error heartbeat(struct call *call, struct context *c, struct run *run)
 {
-    const struct claim_body *body = call->input;
+    const struct claim_body *body = call->request.input;
     return run_heartbeat(c, run, body->has_lease_ms ? body->lease_ms : 0);
 }
 
@@ -702,7 +702,7 @@ static enum error read_members(struct call *call, struct context *c, struct run_
 
 enum error handle_run_get(struct call *call, struct context *c)
 {
-    const struct run_query *q = call->query;
+    const struct run_query *q = call->request.query;
     struct run_read read = {0};
     enum error e = call_run_whole(call, c, &read.run);
     if (e == OK && !str_is_none(q->include))
@@ -750,7 +750,7 @@ enum error handle_run_release(struct call *call, struct context *c)
 
 enum error handle_run_claim(struct call *call, struct context *c)
 {
-    const struct claim_body *body = call->input;
+    const struct claim_body *body = call->request.input;
     struct run_claim claim = {.worker = body->worker,
         .lease_ms = lease_of(body),
         .agent = body->agent,
@@ -762,7 +762,7 @@ enum error handle_run_claim(struct call *call, struct context *c)
     if (e == OK && found)
         answer(call, &run);
     if (e == OK && !found) {
-        call->nothing_yet = true;
+        call->answer.may_wait = true;
         call_answer_nothing(call);
     }
     return e;

@@ -258,7 +258,7 @@ const struct schema schema_step_summary = {
 
 enum error handle_step_summary(struct call *call, struct context *c)
 {
-    const struct summary_query *q = call->query;
+    const struct summary_query *q = call->request.query;
     struct step_summary *types = ARENA_ARRAY(call->arena, struct step_summary, STEP_SUMMARY_MAX);
     struct summary sum = {.types = {.items = types}};
     struct thread thread;

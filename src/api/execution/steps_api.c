@@ -276,7 +276,7 @@ static enum error check_place(
 
 enum error handle_step_append(struct call *call, struct context *c)
 {
-    const struct step_input *body = call->input;
+    const struct step_input *body = call->request.input;
     bool batch = body->steps.count > 0;
     const struct step_input *inputs = batch ? body->steps.items : body;
     size_t n = batch ? body->steps.count : 1;
@@ -366,14 +366,14 @@ static enum error check_type(struct call *call, struct str type)
 
 bool steps_wants_messages(const struct call *call)
 {
-    return !str_is_none(((const struct run_steps_query *)call->query)->include);
+    return !str_is_none(((const struct run_steps_query *)call->request.query)->include);
 }
 
 /* The cursor of a run's list is a number. */
 enum error steps_of_run(
     struct call *call, struct context *c, enum step_calls calls, struct step_page *page)
 {
-    const struct run_steps_query *q = call->query;
+    const struct run_steps_query *q = call->request.query;
     size_t limit = page_limit(&q->page);
     struct run run;
     struct step_run_filter filter = {.action_type = q->action_type,
@@ -400,7 +400,7 @@ void steps_answer(struct call *call, const struct schema *schema, const void *it
     struct str next_cursor)
 {
     struct json_writer w;
-    json_writer_init(&w, &call->out);
+    json_writer_init(&w, &call->answer.body);
     json_write_object(&w);
     json_write_name(&w, "data");
     json_write_array(&w);
@@ -434,7 +434,7 @@ enum error handle_step_get(struct call *call, struct context *c)
     struct step step;
     enum error e = call_run(call, c, &run);
     if (e == OK)
-        e = step_get(c, run.id, call->numbers[call_param(call, "number")], &step);
+        e = step_get(c, run.id, call->request.numbers[call_param(call, "number")], &step);
     if (e == OK)
         call_answer(call, &schema_step, &step, 0);
     return e;
@@ -513,7 +513,7 @@ static enum error read_cursor(struct call *call, struct str text, struct step_fi
 
 enum error handle_step_list(struct call *call, struct context *c)
 {
-    const struct steps_query *q = call->query;
+    const struct steps_query *q = call->request.query;
     size_t limit = page_limit(&q->page);
     struct step_page page = {.steps = ARENA_ARRAY(call->arena, struct step, limit)};
     struct step_filter filter = q->filter;

@@ -220,7 +220,7 @@ static struct str content_or_null(struct str content)
 
 enum error handle_tools_await(struct call *call, struct context *c)
 {
-    const struct tools_body *body = call->input;
+    const struct tools_body *body = call->request.input;
     struct tool_pause pause = {.messages = body->messages,
         .has_current_step = body->has_current_step,
         .current_step = body->current_step,
@@ -251,7 +251,7 @@ enum error handle_tools_await(struct call *call, struct context *c)
 
 enum error handle_tool_results(struct call *call, struct context *c)
 {
-    const struct nested_list *list = call->input;
+    const struct nested_list *list = call->request.input;
     struct tool_result *results = ARENA_ARRAY(call->arena, struct tool_result, list->count);
     struct tool_outcome outcome;
     struct run run;
@@ -313,7 +313,7 @@ static enum error read_cursor(
 
 enum error handle_tool_list(struct call *call, struct context *c)
 {
-    const struct tools_query *q = call->query;
+    const struct tools_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct awaited_tool *tools = ARENA_ARRAY(call->arena, struct awaited_tool, limit);
     struct awaited_tool_filter filter = {.open_only = q->open};

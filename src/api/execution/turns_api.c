@@ -222,7 +222,7 @@ static struct str input_text(struct call *call, const struct turn_input *input)
 
 enum error handle_turn_create(struct call *call, struct context *c)
 {
-    const struct turn_body *body = call->input;
+    const struct turn_body *body = call->request.input;
     struct run run;
     struct turn turn = {.input = input_text(call, &body->input)};
     take_body(body, &turn);
@@ -239,7 +239,8 @@ enum error handle_turn_create(struct call *call, struct context *c)
 static enum error find(struct call *call, struct context *c, struct run *run, struct turn *turn)
 {
     enum error e = call_run(call, c, run);
-    return e == OK ? turn_get(c, run->id, call->params[call_param(call, "turn_id")], turn) : e;
+    return e == OK ? turn_get(c, run->id, call->request.params[call_param(call, "turn_id")], turn)
+                   : e;
 }
 
 enum error handle_turn_get(struct call *call, struct context *c)
@@ -288,7 +289,7 @@ static struct str turn_cursor(struct arena *arena, const void *item)
 
 enum error handle_turn_list(struct call *call, struct context *c)
 {
-    const struct turns_query *q = call->query;
+    const struct turns_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct turn *turns = ARENA_ARRAY(call->arena, struct turn, limit);
     struct run run;

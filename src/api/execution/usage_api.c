@@ -99,7 +99,7 @@ static void answer_cost(struct call *call, const struct usage *usage, const stru
 
 enum error handle_cost(struct call *call, struct context *c)
 {
-    const struct cost_body *body = call->input;
+    const struct cost_body *body = call->request.input;
     struct usage usage = body->usage.body.usage;
     struct cost cost;
     usage.model = body->model;
@@ -114,7 +114,7 @@ enum error handle_cost(struct call *call, struct context *c)
 
 enum error handle_run_usage_add(struct call *call, struct context *c)
 {
-    const struct usage_body *body = &((const struct told_usage *)call->input)->body;
+    const struct usage_body *body = &((const struct told_usage *)call->request.input)->body;
     struct usage usage = body->usage;
     struct run run;
     struct cost cost;

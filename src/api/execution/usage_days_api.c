@@ -169,7 +169,7 @@ static enum error take_date(
 
 static enum error take_days(struct call *call, struct context *c, struct usage_filter *filter)
 {
-    const struct usage_query *q = call->query;
+    const struct usage_query *q = call->request.query;
     enum error e = take_date(call, "to", q->to, c->now_us / DAY_US, &filter->to_day);
     int64_t first = filter->to_day >= DEFAULT_DAYS ? filter->to_day - DEFAULT_DAYS + 1 : 0;
     if (e == OK)
@@ -184,7 +184,7 @@ static enum error take_days(struct call *call, struct context *c, struct usage_f
 
 static enum error take_groups(struct call *call, struct usage_filter *filter)
 {
-    const struct usage_query *q = call->query;
+    const struct usage_query *q = call->request.query;
     const struct {
         const char *name;
         bool *flag;
@@ -250,7 +250,7 @@ static struct usage_row *tell_rows(struct arena *arena, const struct usage_filte
 
 static enum error take_filter(struct call *call, struct context *c, struct usage_filter *out)
 {
-    const struct usage_query *q = call->query;
+    const struct usage_query *q = call->request.query;
     *out = (struct usage_filter){.model = q->model,
         .provider = q->provider,
         .has_agent_id = q->has_agent_id,
@@ -261,7 +261,7 @@ static enum error take_filter(struct call *call, struct context *c, struct usage
 
 enum error handle_usage(struct call *call, struct context *c)
 {
-    const struct usage_query *q = call->query;
+    const struct usage_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count = 0;
     struct usage_group *groups = ARENA_ARRAY(call->arena, struct usage_group, limit);
     struct usage_filter filter;
@@ -356,7 +356,7 @@ static struct str average_cursor(struct arena *arena, const void *item)
 
 enum error handle_usage_averages(struct call *call, struct context *c)
 {
-    const struct averages_query *q = call->query;
+    const struct averages_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count = 0;
     struct usage_average *averages = ARENA_ARRAY(call->arena, struct usage_average, limit);
     bool by_agent = str_eq(q->group_by, STR("agent")), has_after, more;

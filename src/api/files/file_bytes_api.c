@@ -10,13 +10,13 @@
 static enum error read_put(struct call *call, struct context *c, struct file_put *out_put)
 {
     const struct str none_match = STR("If-None-Match");
-    struct str given = http_header(call->request, STR("Content-Type"));
-    struct str condition = http_header(call->request, none_match);
-    *out_put = (struct file_put){.thread_id = call->params[0],
-        .name = call->texts[1],
-        .content_type = files_media_type(given, call->texts[1], call->upload.head),
+    struct str given = http_header(call->request.http, STR("Content-Type"));
+    struct str condition = http_header(call->request.http, none_match);
+    *out_put = (struct file_put){.thread_id = call->request.params[0],
+        .name = call->request.texts[1],
+        .content_type = files_media_type(given, call->request.texts[1], call->upload.head),
         .must_be_new = !str_is_none(condition),
-        .must_exist = str_eq(http_header(call->request, STR("If-Match")), STR("*"))};
+        .must_exist = str_eq(http_header(call->request.http, STR("If-Match")), STR("*"))};
     if (!str_is_none(condition) && !str_eq(condition, STR("*")))
         return problem_fault(c->problem, none_match, "must be * here: only a new file");
     return OK;
@@ -71,14 +71,15 @@ const struct schema query_file_get = {"FileQuery", get_fields, 1, sizeof(struct 
 static enum error answer_version(struct call *call, struct context *c, int64_t version)
 {
     struct file_version v;
-    enum error e = file_get_version(c, call->params[0], call->texts[1], version, &v);
+    enum error e =
+        file_get_version(c, call->request.params[0], call->request.texts[1], version, &v);
     if (e != OK)
         return e;
     call_add_header(
         call, STR("Cairn-File-Version"), arena_printf(call->arena, "%lld", (long long)v.version));
     struct blob blob = {.id = v.blob_id, .sha256 = v.hash, .size_bytes = v.size_bytes};
     struct download_facts facts = {.content_type = v.content_type,
-        .file_name = call->texts[1],
+        .file_name = call->request.texts[1],
         .etag = arena_printf(call->arena, "\"%lld\"", (long long)v.version),
         .last_modified_us = v.created_at};
     return call_answer_blob(call, &blob, &facts);
@@ -86,11 +87,11 @@ static enum error answer_version(struct call *call, struct context *c, int64_t v
 
 enum error handle_file_get(struct call *call, struct context *c)
 {
-    const struct get_query *q = call->query;
+    const struct get_query *q = call->request.query;
     return answer_version(call, c, q->has_version ? q->version : 0);
 }
 
 enum error handle_file_version_get(struct call *call, struct context *c)
 {
-    return answer_version(call, c, call->numbers[2]);
+    return answer_version(call, c, call->request.numbers[2]);
 }

@@ -111,17 +111,18 @@ static enum error read_text(
 static enum error find_versions(struct call *call, struct context *c, struct file_version *out_from,
     struct file_version *out_to)
 {
-    const struct diff_query *q = call->query;
+    const struct diff_query *q = call->request.query;
     size_t count;
     bool more;
-    enum error e =
-        file_get_version(c, call->params[0], call->texts[1], q->has_to ? q->to : 0, out_to);
+    enum error e = file_get_version(
+        c, call->request.params[0], call->request.texts[1], q->has_to ? q->to : 0, out_to);
     if (e != OK)
         return e;
     if (q->has_from)
-        return file_get_version(c, call->params[0], call->texts[1], q->from, out_from);
-    e = file_list_versions(
-        c, call->params[0], call->texts[1], out_to->version, 1, out_from, &count, &more);
+        return file_get_version(
+            c, call->request.params[0], call->request.texts[1], q->from, out_from);
+    e = file_list_versions(c, call->request.params[0], call->request.texts[1], out_to->version, 1,
+        out_from, &count, &more);
     if (e == OK && count == 0)
         return problem_set(c->problem, ERR_CONFLICT,
             "there is no version before %lld to compare it with", (long long)out_to->version);
@@ -132,21 +133,21 @@ static enum error find_versions(struct call *call, struct context *c, struct fil
 
 static bool wants_text(const struct call *call)
 {
-    const struct diff_query *q = call->query;
+    const struct diff_query *q = call->request.query;
     if (!str_is_none(q->format))
         return str_eq(q->format, STR("text"));
-    return http_header_lists(call->request, STR("Accept"), STR("text/x-diff"));
+    return http_header_lists(call->request.http, STR("Accept"), STR("text/x-diff"));
 }
 
 static void answer_text(struct call *call, const struct diff *diff, int64_t from, int64_t to)
 {
-    struct str name = call->texts[1];
-    call->content_type = STR("text/x-diff; charset=utf-8");
+    struct str name = call->request.texts[1];
+    call->answer.content_type = STR("text/x-diff; charset=utf-8");
     if (diff->n_added + diff->n_removed == 0)
         return;
-    buf_printf(&call->out, "--- %.*s\tversion %lld\n+++ %.*s\tversion %lld\n", STR_ARG(name),
-        (long long)from, STR_ARG(name), (long long)to);
-    diff_print(diff, &call->out);
+    buf_printf(&call->answer.body, "--- %.*s\tversion %lld\n+++ %.*s\tversion %lld\n",
+        STR_ARG(name), (long long)from, STR_ARG(name), (long long)to);
+    diff_print(diff, &call->answer.body);
 }
 
 static void fill_hunk(
@@ -170,7 +171,7 @@ static void fill_hunk(
 static void answer_json(struct call *call, const struct diff *diff, int64_t from, int64_t to)
 {
     struct diff_hunk h = {0};
-    struct diff_answer answer = {.name = call->texts[1],
+    struct diff_answer answer = {.name = call->request.texts[1],
         .from = from,
         .to = to,
         .added = (int64_t)diff->n_added,
@@ -190,7 +191,7 @@ enum error handle_file_diff(struct call *call, struct context *c)
     struct file_version from, to;
     struct str before, after;
     struct diff diff;
-    const struct diff_query *q = call->query;
+    const struct diff_query *q = call->request.query;
     if (call->arena->budget_bytes < DIFF_MEMORY_BYTES)
         call->arena->budget_bytes = DIFF_MEMORY_BYTES;
     enum error e = find_versions(call, c, &from, &to);

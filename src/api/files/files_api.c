@@ -235,14 +235,14 @@ static enum error read_version_cursor(struct call *call, struct str cursor, int6
 
 void files_answer(struct call *call, const struct file *file, bool is_new)
 {
-    call->status = is_new ? 201 : 200;
+    call->answer.status = is_new ? 201 : 200;
     call_answer(call, &schema_file, file, file->version);
 }
 
 enum error handle_file_list(struct call *call, struct context *c)
 {
-    const struct files_query *q = call->query;
-    struct file_filter filter = {.thread_id = call->params[0], .prefix = q->prefix};
+    const struct files_query *q = call->request.query;
+    struct file_filter filter = {.thread_id = call->request.params[0], .prefix = q->prefix};
     size_t limit = page_limit(&q->page), count;
     struct file *files = ARENA_ARRAY(call->arena, struct file, limit);
     bool more;
@@ -257,7 +257,7 @@ enum error handle_file_list(struct call *call, struct context *c)
 enum error handle_file_info(struct call *call, struct context *c)
 {
     struct file file;
-    enum error e = file_get(c, call->params[0], call->texts[1], &file);
+    enum error e = file_get(c, call->request.params[0], call->request.texts[1], &file);
     if (e == OK)
         call_answer(call, &schema_file, &file, file.revision);
     return e;
@@ -274,7 +274,7 @@ static enum error check_revision(struct context *c, const struct file *file)
 enum error handle_file_patch(struct call *call, struct context *c)
 {
     struct file before, after;
-    enum error e = file_get(c, call->params[0], call->texts[1], &before);
+    enum error e = file_get(c, call->request.params[0], call->request.texts[1], &before);
     if (e == OK)
         e = check_revision(c, &before);
     if (e == OK)
@@ -289,7 +289,7 @@ enum error handle_file_patch(struct call *call, struct context *c)
 
 enum error handle_file_delete(struct call *call, struct context *c)
 {
-    enum error e = file_delete(c, call->params[0], call->texts[1]);
+    enum error e = file_delete(c, call->request.params[0], call->request.texts[1]);
     if (e == OK)
         call_answer_nothing(call);
     return e;
@@ -297,15 +297,15 @@ enum error handle_file_delete(struct call *call, struct context *c)
 
 enum error handle_file_versions(struct call *call, struct context *c)
 {
-    const struct versions_query *q = call->query;
+    const struct versions_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct file_version *versions = ARENA_ARRAY(call->arena, struct file_version, limit);
     int64_t before;
     bool more;
     enum error e = read_version_cursor(call, q->page.cursor, &before);
     if (e == OK)
-        e = file_list_versions(
-            c, call->params[0], call->texts[1], before, limit, versions, &count, &more);
+        e = file_list_versions(c, call->request.params[0], call->request.texts[1], before, limit,
+            versions, &count, &more);
     if (e == OK)
         call_answer_page(call, &schema_file_version, versions, count, more, version_cursor);
     return e;
@@ -313,7 +313,8 @@ enum error handle_file_versions(struct call *call, struct context *c)
 
 enum error handle_file_version_delete(struct call *call, struct context *c)
 {
-    enum error e = file_delete_version(c, call->params[0], call->texts[1], call->numbers[2]);
+    enum error e = file_delete_version(
+        c, call->request.params[0], call->request.texts[1], call->request.numbers[2]);
     if (e == OK)
         call_answer_nothing(call);
     return e;
@@ -321,9 +322,10 @@ enum error handle_file_version_delete(struct call *call, struct context *c)
 
 enum error handle_file_restore(struct call *call, struct context *c)
 {
-    const struct restore_body *body = call->input;
+    const struct restore_body *body = call->request.input;
     struct file file;
-    enum error e = file_restore(c, call->params[0], call->texts[1], body->version, &file);
+    enum error e =
+        file_restore(c, call->request.params[0], call->request.texts[1], body->version, &file);
     if (e == OK)
         files_answer(call, &file, false);
     return e;
@@ -331,12 +333,12 @@ enum error handle_file_restore(struct call *call, struct context *c)
 
 enum error handle_file_copy(struct call *call, struct context *c)
 {
-    const struct copy_body *body = call->input;
-    struct file_copy copy = {.from_thread_id = call->params[0],
-        .from_name = call->texts[1],
+    const struct copy_body *body = call->request.input;
+    struct file_copy copy = {.from_thread_id = call->request.params[0],
+        .from_name = call->request.texts[1],
         .version = body->has_version ? body->version : 0,
         .to_thread_id = body->thread_id,
-        .to_name = str_is_none(body->name) ? call->texts[1] : body->name,
+        .to_name = str_is_none(body->name) ? call->request.texts[1] : body->name,
         .with_history = body->has_history && body->history,
         .may_exist = str_eq(body->if_exists, STR("add_version"))};
     struct file file;

@@ -97,12 +97,12 @@ void uploads_answer(struct call *call, const struct context *c, const struct fil
 
 enum error handle_upload_create(struct call *call, struct context *c)
 {
-    struct file_upload upload = *(const struct file_upload *)call->input;
+    struct file_upload upload = *(const struct file_upload *)call->request.input;
     if ((uint64_t)upload.size_bytes > call->api->upload_max_bytes)
         return problem_fault(c->problem, STR("/size_bytes"),
             "must be at most %llu: the server takes no larger file",
             (unsigned long long)call->api->upload_max_bytes);
-    upload.thread_id = call->params[0];
+    upload.thread_id = call->request.params[0];
     upload.content_type = files_media_type(upload.content_type, upload.name, STR_NONE);
     enum error e = file_upload_create(c, &upload);
     if (e == OK)
@@ -117,14 +117,15 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_upload_list(struct call *call, struct context *c)
 {
-    const struct uploads_query *q = call->query;
+    const struct uploads_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct file_upload *uploads = ARENA_ARRAY(call->arena, struct file_upload, limit);
     struct uuid before = UUID_NIL;
     bool has_before = false, more;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
-        e = file_upload_list(c, call->params[0], has_before, before, limit, uploads, &count, &more);
+        e = file_upload_list(
+            c, call->request.params[0], has_before, before, limit, uploads, &count, &more);
     for (size_t i = 0; e == OK && i < count; i++)
         tell_times(c, &uploads[i]);
     if (e == OK)
@@ -135,7 +136,7 @@ enum error handle_upload_list(struct call *call, struct context *c)
 enum error handle_upload_get(struct call *call, struct context *c)
 {
     struct file_upload upload;
-    enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
+    enum error e = file_upload_get(c, call->request.params[0], call->request.params[1], &upload);
     if (e == OK)
         uploads_answer(call, c, &upload);
     return e;
@@ -143,7 +144,7 @@ enum error handle_upload_get(struct call *call, struct context *c)
 
 enum error handle_upload_delete(struct call *call, struct context *c)
 {
-    enum error e = file_upload_delete(c, call->params[0], call->params[1]);
+    enum error e = file_upload_delete(c, call->request.params[0], call->request.params[1]);
     if (e == OK)
         call_answer_nothing(call);
     return e;
@@ -168,15 +169,15 @@ const struct schema query_upload_append = {
 
 static enum error read_offset(struct call *call, int64_t *out_offset)
 {
-    const struct append_query *q = call->query;
+    const struct append_query *q = call->request.query;
     const struct str name = STR("Upload-Offset");
-    struct str given = http_header(call->request, name);
+    struct str given = http_header(call->request.http, name);
     if (str_is_none(given) && !q->has_offset)
         return problem_fault(&call->problem, name, "must say where the bytes belong");
     *out_offset = q->offset;
     if (str_is_none(given))
         return OK;
-    if (http_header_count(call->request, name) > 1 || !str_to_i64(given, out_offset) ||
+    if (http_header_count(call->request.http, name) > 1 || !str_to_i64(given, out_offset) ||
         *out_offset < 0)
         return problem_fault(&call->problem, name, "must be one whole number from 0");
     if (q->has_offset && q->offset != *out_offset)
@@ -188,7 +189,7 @@ enum error admit_upload_append(struct call *call, struct context *c)
 {
     struct file_upload upload;
     int64_t offset;
-    enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
+    enum error e = file_upload_get(c, call->request.params[0], call->request.params[1], &upload);
     if (e == OK)
         e = file_upload_check_writer(c, &upload);
     if (e == OK)
@@ -217,7 +218,7 @@ enum error handle_upload_append(struct call *call, struct context *c)
         .hash = in->whole,
         .sealed_id = in->sealed_id};
     struct file_upload upload;
-    enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
+    enum error e = file_upload_get(c, call->request.params[0], call->request.params[1], &upload);
     if (e == OK)
         e = file_upload_check_offset(c, &upload, (int64_t)in->offset);
     if (e == OK)
@@ -232,7 +233,7 @@ enum error handle_upload_complete(struct call *call, struct context *c)
     struct file_upload upload;
     struct file file;
     bool created;
-    enum error e = file_upload_get(c, call->params[0], call->params[1], &upload);
+    enum error e = file_upload_get(c, call->request.params[0], call->request.params[1], &upload);
     if (e == OK)
         e = file_upload_complete(c, &upload, &created, &file);
     if (e == OK)

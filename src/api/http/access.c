@@ -7,13 +7,13 @@
 enum error access_take_principal(struct call *call, struct context *c)
 {
     const struct str name = STR("Cairn-Principal");
-    struct str wanted = http_header(call->request, name);
+    struct str wanted = http_header(call->request.http, name);
     if (str_is_none(wanted))
         return OK;
     if (!principal_is_valid(wanted))
         return problem_fault(&call->problem, name, "%s", PRINCIPAL_RULE);
     if (!str_is_none(c->principal) && !str_eq(c->principal, wanted)) {
-        call->denied = "principal.refused";
+        call->caller.denied = "principal.refused";
         return problem_set(&call->problem, ERR_FORBIDDEN,
             "the key acts for %.*s: Cairn-Principal cannot name another", STR_ARG(c->principal));
     }
@@ -29,7 +29,7 @@ static bool find_param(
     for (size_t i = 0; !str_is_none(name = route_param_name(call->route, i)); i++)
         for (size_t k = 0; k < n_names; k++)
             if (str_eq(name, names[k])) {
-                *out_id = call->params[i];
+                *out_id = call->request.params[i];
                 return true;
             }
     return false;

@@ -11,18 +11,18 @@ void header_add(struct header_list *list, struct str name, struct str value)
 void header_add_common(struct header_list *list, const struct call *call)
 {
     header_add(list, STR("Cairn-Version"), STR(CAIRN_VERSION));
-    header_add(list, STR("X-Request-Id"), call->request_id);
-    header_add(list, STR("traceparent"), http_header(call->request, STR("traceparent")));
+    header_add(list, STR("X-Request-Id"), call->request.id);
+    header_add(list, STR("traceparent"), http_header(call->request.http, STR("traceparent")));
     header_add(list, STR("Cache-Control"), STR("no-store"));
     header_add(list, STR("X-Content-Type-Options"), STR("nosniff"));
 }
 
 void header_add_of_call(struct header_list *list, const struct call *call)
 {
-    if (call->out.len > 0 || call->is_bytes)
-        header_add(list, STR("Content-Type"), call->content_type);
-    for (size_t i = 0; i < call->n_headers; i++)
-        header_add(list, call->headers[i].name, call->headers[i].value);
+    if (call->answer.body.len > 0 || call->answer.is_bytes)
+        header_add(list, STR("Content-Type"), call->answer.content_type);
+    for (size_t i = 0; i < call->answer.n_headers; i++)
+        header_add(list, call->answer.headers[i].name, call->answer.headers[i].value);
 }
 
 const struct http_header refusal_headers[REFUSAL_HEADER_COUNT] = {

@@ -12,14 +12,14 @@
 static void reset_answer(struct call *call)
 {
     problem_init(&call->problem, call->arena);
-    call->n_headers = 0;
-    call->content_type = STR("application/json");
-    call->nothing_yet = false;
-    call->is_bytes = false;
-    call->admitted = NULL;
-    download_drop(&call->download);
-    buf_reset(&call->out);
-    buf_reset(&call->out_replay);
+    call->answer.n_headers = 0;
+    call->answer.content_type = STR("application/json");
+    call->answer.may_wait = false;
+    call->answer.is_bytes = false;
+    call->answer.stream = NULL;
+    download_drop(&call->answer.download);
+    buf_reset(&call->answer.body);
+    buf_reset(&call->answer.replay);
 }
 
 /* As call_submit found it: nothing is left of an earlier run. */
@@ -27,11 +27,11 @@ static void start_over(struct call *call)
 {
     arena_rewind(call->arena, call->mark);
     reset_answer(call);
-    call->status = call->route->status;
-    call->tenant_id = call->key_id = UUID_NIL;
-    call->has_key = call->has_expiry = false;
-    call->principal = STR_NONE;
-    call->denied = NULL;
+    call->answer.status = call->route->status;
+    call->caller.tenant_id = call->caller.key_id = UUID_NIL;
+    call->caller.has_key = call->caller.has_expiry = false;
+    call->caller.principal = STR_NONE;
+    call->caller.denied = NULL;
     call->later = NULL;
     call->idempotency = NULL;
 }
@@ -39,20 +39,20 @@ static void start_over(struct call *call)
 void call_init(
     struct call *call, struct api *api, struct arena *arena, const struct http_request *request)
 {
-    *call = (struct call){.api = api, .arena = arena, .request = request};
-    download_init(&call->download);
-    buf_init(&call->out, CALL_ANSWER_MAX_BYTES);
-    buf_init(&call->out_replay, CALL_ANSWER_MAX_BYTES);
+    *call = (struct call){.api = api, .arena = arena, .request = {.http = request}};
+    download_init(&call->answer.download);
+    buf_init(&call->answer.body, CALL_ANSWER_MAX_BYTES);
+    buf_init(&call->answer.replay, CALL_ANSWER_MAX_BYTES);
     reset_answer(call);
-    call->request_id = prologue_request_id(arena, request);
-    call->secret = prologue_secret(request);
+    call->request.id = prologue_request_id(arena, request);
+    call->request.secret = prologue_secret(request);
 }
 
 void call_deinit(struct call *call)
 {
-    download_drop(&call->download);
-    buf_deinit(&call->out);
-    buf_deinit(&call->out_replay);
+    download_drop(&call->answer.download);
+    buf_deinit(&call->answer.body);
+    buf_deinit(&call->answer.replay);
 }
 
 void call_rewind(struct call *call)
@@ -66,7 +66,7 @@ void call_rewind(struct call *call)
 static enum error decode_text_param(
     struct call *call, struct str name, struct str encoded, size_t i)
 {
-    struct str *text = &call->texts[i];
+    struct str *text = &call->request.texts[i];
     if (!http_decode_percent(call->arena, encoded, false, text))
         return problem_fault(&call->problem, name, "must be percent-encoded UTF-8 without U+0000");
     if (text->len > ROUTE_TEXT_MAX_BYTES)
@@ -83,11 +83,11 @@ static enum error decode_path_param(struct call *call, struct str encoded, size_
     struct str name = route_param_name(call->route, i);
     switch (route_param_kind(name)) {
     case ROUTE_PARAM_UUID:
-        return uuid_parse(encoded, &call->params[i])
+        return uuid_parse(encoded, &call->request.params[i])
                    ? OK
                    : problem_fault(&call->problem, name, "must be a UUID");
     case ROUTE_PARAM_NUMBER:
-        return str_to_i64(encoded, &call->numbers[i]) && call->numbers[i] > 0
+        return str_to_i64(encoded, &call->request.numbers[i]) && call->request.numbers[i] > 0
                    ? OK
                    : problem_fault(&call->problem, name, "must be a whole number from 1");
     case ROUTE_PARAM_TEXT:
@@ -108,10 +108,10 @@ bool call_route(struct call *call)
 {
     struct str params[ROUTE_MAX_PARAMS] = {{0}};
     struct str allow;
-    const struct http_request *r = call->request;
+    const struct http_request *r = call->request.http;
     switch (route_find(call->arena, r->method, r->path, &call->route, params, &allow)) {
     case ROUTE_FOUND:
-        call->refused_early = !decode_path_params(call, params);
+        call->request.is_bad = !decode_path_params(call, params);
         return true;
     case ROUTE_OTHER_METHOD:
         problem_set(
@@ -132,7 +132,7 @@ bool call_route(struct call *call)
 /* The media type without its parameters. */
 static struct str media_type(const struct call *call)
 {
-    struct str value = http_header(call->request, STR("Content-Type"));
+    struct str value = http_header(call->request.http, STR("Content-Type"));
     return str_is_none(value) ? value : str_trim_blanks(str_slice(value, 0, str_find(value, ';')));
 }
 
@@ -140,8 +140,9 @@ static enum error check_media_type(struct call *call)
 {
     struct str type = media_type(call);
     bool patch = (call->route->flags & ROUTE_PATCH) != 0;
-    call->json_patch = patch && str_eq_nocase(type, STR("application/json-patch+json"));
-    if (str_is_none(type) || str_eq_nocase(type, STR("application/json")) || call->json_patch ||
+    call->request.is_json_patch = patch && str_eq_nocase(type, STR("application/json-patch+json"));
+    if (str_is_none(type) || str_eq_nocase(type, STR("application/json")) ||
+        call->request.is_json_patch ||
         (patch && str_eq_nocase(type, STR("application/merge-patch+json"))))
         return OK;
     return problem_set(&call->problem, ERR_MEDIA_TYPE,
@@ -153,7 +154,7 @@ static enum error check_media_type(struct call *call)
 static enum error parse_body(struct call *call)
 {
     struct json_error bad;
-    if (json_parse(call->arena, call->body, &call->doc, &bad))
+    if (json_parse(call->arena, call->request.body, &call->request.doc, &bad))
         return OK;
     if (arena_is_over(call->arena))
         return problem_set(
@@ -166,24 +167,24 @@ static enum error parse_body(struct call *call)
 static enum error decode_no_body(struct call *call)
 {
     static const struct schema nothing = {.name = "an empty body", .struct_bytes = 1};
-    if (call->body.len == 0)
+    if (call->request.body.len == 0)
         return OK;
-    if (!str_eq(call->request->method, STR("POST")))
+    if (!str_eq(call->request.http->method, STR("POST")))
         return problem_set(&call->problem, ERR_BAD_REQUEST, "this route takes no body");
     char none;
     enum error e = check_media_type(call);
     if (e == OK)
         e = parse_body(call);
-    return e == OK
-               ? schema_decode(call->arena, &nothing, json_root(&call->doc), &none, &call->problem)
-               : e;
+    return e == OK ? schema_decode(call->arena, &nothing, json_root(&call->request.doc), &none,
+                         &call->problem)
+                   : e;
 }
 
 /* A body of any type is left as it came, but for JSON, which has to be some. */
 static enum error decode_raw_body(struct call *call)
 {
-    call->is_json = str_eq_nocase(media_type(call), STR("application/json"));
-    return call->is_json ? parse_body(call) : OK;
+    call->request.is_json = str_eq_nocase(media_type(call), STR("application/json"));
+    return call->request.is_json ? parse_body(call) : OK;
 }
 
 static enum error decode_body(struct call *call)
@@ -193,15 +194,15 @@ static enum error decode_body(struct call *call)
         return decode_raw_body(call);
     if (route->body == NULL)
         return decode_no_body(call);
-    call->input = arena_zalloc(call->arena, route->body->struct_bytes);
-    if (call->body.len == 0 && (route->flags & ROUTE_BODY_OPTIONAL))
-        call->body = STR("{}");
+    call->request.input = arena_zalloc(call->arena, route->body->struct_bytes);
+    if (call->request.body.len == 0 && (route->flags & ROUTE_BODY_OPTIONAL))
+        call->request.body = STR("{}");
     enum error e = check_media_type(call);
     if (e == OK)
         e = parse_body(call);
     if (e == OK && !(route->flags & ROUTE_PATCH))
-        e = schema_decode(
-            call->arena, route->body, json_root(&call->doc), call->input, &call->problem);
+        e = schema_decode(call->arena, route->body, json_root(&call->request.doc),
+            call->request.input, &call->problem);
     return e;
 }
 
@@ -210,31 +211,33 @@ static enum error decode_body(struct call *call)
 static enum error read_consistency(struct call *call)
 {
     const struct str name = STR("Cairn-Consistency");
-    struct str wanted = http_header(call->request, name);
+    struct str wanted = http_header(call->request.http, name);
     if (str_is_none(wanted))
         return OK;
-    if (http_header_count(call->request, name) > 1)
+    if (http_header_count(call->request.http, name) > 1)
         return problem_fault(&call->problem, name, "must be given once");
     bool eventual = str_eq(wanted, STR("eventual"));
     if (!eventual && !str_eq(wanted, STR("strong")))
         return problem_fault(&call->problem, name, "must be strong or eventual");
-    call->may_lag = eventual && (call->route->flags & ROUTE_MAY_LAG) && !str_is_none(call->secret);
+    call->request.may_lag =
+        eventual && (call->route->flags & ROUTE_MAY_LAG) && !str_is_none(call->request.secret);
     return OK;
 }
 
 void call_decode(struct call *call, struct str body)
 {
     const struct route *route = call->route;
-    call->body = body;
+    call->request.body = body;
     if (route->query != NULL)
-        call->query = arena_zalloc(call->arena, route->query->struct_bytes);
-    if (params_decode(call, route->query, call->request->query, call->query, &call->problem) != OK)
-        call->refused_early = true;
+        call->request.query = arena_zalloc(call->arena, route->query->struct_bytes);
+    if (params_decode(call, route->query, call->request.http->query, call->request.query,
+            &call->problem) != OK)
+        call->request.is_bad = true;
     if (read_consistency(call) != OK)
-        call->refused_early = true;
+        call->request.is_bad = true;
     enum error e = route->flags & ROUTE_UPLOAD ? intake_read_digest(call) : decode_body(call);
     if (e != OK)
-        call->refused_early = true;
+        call->request.is_bad = true;
 }
 
 /* --- The job -------------------------------------------------------------------------------- */
@@ -243,7 +246,7 @@ static enum error complete(struct call *call)
 {
     enum error e = prologue_finish(call, call->context);
     /* Judged before the commit: what cannot be answered must not have happened. */
-    if (e == OK && (call->out.failed || arena_is_over(call->arena)))
+    if (e == OK && (call->answer.body.failed || arena_is_over(call->arena)))
         return problem_set(&call->problem, ERR_ANSWER_LARGE,
             "the answer would have more than %d bytes: ask for less, where the route allows it",
             CALL_ANSWER_MAX_BYTES);
@@ -280,9 +283,9 @@ static void finish(struct call *call, enum error result)
     }
     if (result != OK)
         call_refuse(call, result);
-    if (call->denied != NULL)
-        denial_note(call, call->denied);
-    metrics_count(call->api->metrics, call->route, call->status);
+    if (call->caller.denied != NULL)
+        denial_note(call, call->caller.denied);
+    metrics_count(call->api->metrics, call->route, call->answer.status);
     call->done(call);
 }
 
@@ -303,12 +306,14 @@ static void job_done(struct store_job *job, enum error result)
 static uint64_t affinity_of(const struct call *call)
 {
     struct str param = route_param_name(call->route, 0);
-    struct str key = http_header(call->request, STR("Idempotency-Key"));
+    struct str key = http_header(call->request.http, STR("Idempotency-Key"));
     if (call->route->flags & ROUTE_ONE_LANE)
-        return str_is_none(call->secret) ? 1 : hash_bytes(call->secret.ptr, call->secret.len) | 1;
+        return str_is_none(call->request.secret)
+                   ? 1
+                   : hash_bytes(call->request.secret.ptr, call->request.secret.len) | 1;
     if (str_is_none(param))
         return str_is_none(key) ? 0 : hash_bytes(key.ptr, key.len) | 1;
-    return hash_bytes(call->params[0].bytes, sizeof call->params[0].bytes) | 1;
+    return hash_bytes(call->request.params[0].bytes, sizeof call->request.params[0].bytes) | 1;
 }
 
 static void submit(struct call *call, enum store_mode mode)
@@ -324,27 +329,27 @@ static void submit(struct call *call, enum store_mode mode)
 
 static enum store_mode store_mode(const struct call *call)
 {
-    if (call->route->mode == ROUTE_WRITE && !call->refused_early && !call->is_admitting)
+    if (call->route->mode == ROUTE_WRITE && !call->request.is_bad && !call->is_admitting)
         return STORE_WRITE;
-    return call->may_lag ? STORE_READ_STALE : STORE_READ;
+    return call->request.may_lag ? STORE_READ_STALE : STORE_READ;
 }
 
 /* Kept apart, since the problem of each run is its own. */
 static void keep_early(struct call *call)
 {
-    call->early = NULL;
-    if (!call->refused_early)
+    call->request.problem = NULL;
+    if (!call->request.is_bad)
         return;
-    call->early = ARENA_NEW(call->arena, struct problem);
-    *call->early = call->problem;
+    call->request.problem = ARENA_NEW(call->arena, struct problem);
+    *call->request.problem = call->problem;
 }
 
 static void run_static(struct call *call)
 {
     struct context none;
     context_init(&none, call->arena, &call->problem, NULL);
-    call->status = call->route->status;
-    finish(call, call->refused_early ? call->problem.code : call->route->handle(call, &none));
+    call->answer.status = call->route->status;
+    finish(call, call->request.is_bad ? call->problem.code : call->route->handle(call, &none));
 }
 
 void call_submit(struct call *call)
@@ -377,8 +382,8 @@ void call_admit(struct call *call)
 
 void call_add_header(struct call *call, struct str name, struct str value)
 {
-    assert(call->n_headers < CALL_MAX_HEADERS);
-    call->headers[call->n_headers++] = (struct http_header){name, value};
+    assert(call->answer.n_headers < CALL_MAX_HEADERS);
+    call->answer.headers[call->answer.n_headers++] = (struct http_header){name, value};
 }
 
 static void write_extension(struct json_writer *w, struct arena *arena, struct str extension)
@@ -467,7 +472,7 @@ static struct str word_full(const struct call *call)
     if (call->route->on_full != STORE_ON_FULL_REFUSED)
         return STR("the disk is full, and too little is left of the reserve for this: make room on "
                    "it, then send the request again; nothing was changed");
-    if (!str_is_none(http_header(call->request, STR("Idempotency-Key"))))
+    if (!str_is_none(http_header(call->request.http, STR("Idempotency-Key"))))
         return STR(
             "the disk is full, and this request was not looked at: it may have been carried out "
             "when it was sent before. Send it again with the same Idempotency-Key once there "
@@ -500,10 +505,10 @@ static struct str word_refusal(const struct call *call, enum error e)
 static void forget_answer(struct call *call, enum error e)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < call->n_headers; i++)
-        if (str_starts_with(call->headers[i].name, STR("RateLimit")))
-            call->headers[kept++] = call->headers[i];
-    call->n_headers = kept;
+    for (size_t i = 0; i < call->answer.n_headers; i++)
+        if (str_starts_with(call->answer.headers[i].name, STR("RateLimit")))
+            call->answer.headers[kept++] = call->answer.headers[i];
+    call->answer.n_headers = kept;
     call->problem =
         (struct problem){.arena = call->arena, .code = e, .detail = word_refusal(call, e)};
 }
@@ -511,8 +516,8 @@ static void forget_answer(struct call *call, enum error e)
 /* Whether sending it twice does it once. */
 static bool is_repeatable(const struct call *call)
 {
-    return str_eq(call->request->method, STR("POST")) &&
-           !str_is_none(http_header(call->request, STR("Idempotency-Key")));
+    return str_eq(call->request.http->method, STR("POST")) &&
+           !str_is_none(http_header(call->request.http, STR("Idempotency-Key")));
 }
 
 void call_refuse(struct call *call, enum error e)
@@ -520,12 +525,12 @@ void call_refuse(struct call *call, enum error e)
     if (call->problem.code != e)
         forget_answer(call, e);
     call->problem.is_final = e == ERR_OUTCOME_UNKNOWN && !is_repeatable(call);
-    call->status = error_info(e)->status;
-    call->content_type = STR("application/problem+json");
-    download_drop(&call->download);
-    buf_reset(&call->out);
-    buf_append(
-        &call->out, problem_document(call->arena, &call->problem, call->request_id, call->status));
+    call->answer.status = error_info(e)->status;
+    call->answer.content_type = STR("application/problem+json");
+    download_drop(&call->answer.download);
+    buf_reset(&call->answer.body);
+    buf_append(&call->answer.body,
+        problem_document(call->arena, &call->problem, call->request.id, call->answer.status));
     bool retryable = error_info(e)->retryable && !call->problem.is_final;
     if (call->problem.retry_after_s == 0 && retryable)
         call->problem.retry_after_s = 1;
@@ -540,10 +545,10 @@ void call_refuse(struct call *call, enum error e)
 static bool has_already(const struct call *call, struct str tag)
 {
     const struct str name = STR("If-None-Match");
-    return http_header_lists(call->request, name, tag) ||
+    return http_header_lists(call->request.http, name, tag) ||
            http_header_lists(
-               call->request, name, arena_printf(call->arena, "W/%.*s", STR_ARG(tag))) ||
-           http_header_lists(call->request, name, STR("*"));
+               call->request.http, name, arena_printf(call->arena, "W/%.*s", STR_ARG(tag))) ||
+           http_header_lists(call->request.http, name, STR("*"));
 }
 
 /* True: the client has this version, and nothing more is to be said. */
@@ -557,7 +562,7 @@ static bool answer_version(struct call *call, int64_t version)
     call_add_header(call, STR("ETag"), tag);
     if (call->route->mode != ROUTE_READ || !has_already(call, tag))
         return false;
-    call->status = 304;
+    call->answer.status = 304;
     return true;
 }
 
@@ -567,7 +572,7 @@ void call_answer(
     if (answer_version(call, version))
         return;
     struct json_writer w;
-    json_writer_init(&w, &call->out);
+    json_writer_init(&w, &call->answer.body);
     schema_encode(&w, schema, object);
 }
 
@@ -575,8 +580,8 @@ void call_answer_raw(struct call *call, struct str content_type, struct str byte
 {
     if (answer_version(call, version))
         return;
-    call->content_type = content_type;
-    buf_append(&call->out, bytes);
+    call->answer.content_type = content_type;
+    buf_append(&call->answer.body, bytes);
 }
 
 void call_answer_page(struct call *call, const struct schema *schema, const void *items,
@@ -584,7 +589,7 @@ void call_answer_page(struct call *call, const struct schema *schema, const void
 {
     const char *item = items;
     struct json_writer w;
-    json_writer_init(&w, &call->out);
+    json_writer_init(&w, &call->answer.body);
     json_write_object(&w);
     json_write_key(&w, STR("data"));
     json_write_array(&w);
@@ -601,7 +606,7 @@ void call_answer_page(struct call *call, const struct schema *schema, const void
 
 void call_answer_nothing(struct call *call)
 {
-    call->status = 204;
+    call->answer.status = 204;
 }
 
 /* --- Cursors -------------------------------------------------------------------------------- */

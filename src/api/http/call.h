@@ -36,66 +36,74 @@ struct api {
     struct buf openapi; /* the document, made once */
 };
 
+/* The request, as call_route and call_decode have read it. Handlers do not change it. */
+struct request {
+    const struct http_request *http;
+    struct str id;     /* X-Request-Id, or a new id */
+    struct str secret; /* of Authorization or of the WebSocket's subprotocol; STR_NONE */
+    /* The parameters of the path by their position, each in the array of its kind. */
+    struct uuid params[ROUTE_MAX_PARAMS];
+    int64_t numbers[ROUTE_MAX_PARAMS];
+    struct str texts[ROUTE_MAX_PARAMS];
+    void *query; /* the query parameters, decoded by route->query */
+    struct str metadata_keys[THREAD_METADATA_FILTERS];
+    struct str metadata_values[THREAD_METADATA_FILTERS];
+    struct str body;
+    struct json_doc doc; /* the parsed body */
+    void *input;         /* the body, decoded by route->body */
+    bool is_json_patch;  /* the patch is RFC 6902, else RFC 7396 */
+    bool is_json;        /* a raw body is JSON, and parsed */
+    bool may_lag;        /* the client accepts an answer from a replica */
+    /* The request cannot be carried out. A client that is authenticated receives `problem`. */
+    bool is_bad;
+    struct problem *problem;
+};
+
+/* The client, once it is authenticated. */
+struct caller {
+    struct uuid tenant_id;
+    bool has_key;
+    struct uuid key_id;   /* also of a key that was refused */
+    struct str principal; /* the principal that the request acts for; STR_NONE: the whole tenant */
+    const char *denied;   /* the action of an audit record about a refusal: "key.refused"; NULL */
+    bool has_expiry;
+    int64_t expires_at;
+};
+
+struct answer {
+    int status;
+    struct http_header headers[CALL_MAX_HEADERS];
+    size_t n_headers;
+    struct str content_type;
+    struct buf body;
+    struct buf replay;        /* the body of a replay where it must differ: without secrets */
+    struct download download; /* instead of `body` */
+    bool is_bytes;            /* the body is not JSON; set also when it is empty */
+    bool may_wait;            /* a long poll found nothing and may wait for more */
+    void *stream;             /* the subscription that the handler of a stream has admitted */
+};
+
 struct call {
     struct store_job job;
     struct api *api;
     struct arena *arena;
-
-    /* The request. */
-    const struct http_request *request;
     const struct route *route;
-    /* The path's parameters by their place: each in the array of its kind. */
-    struct uuid params[ROUTE_MAX_PARAMS];
-    int64_t numbers[ROUTE_MAX_PARAMS];
-    struct str texts[ROUTE_MAX_PARAMS];
-    struct str request_id;
-    struct str secret; /* of Authorization or the WebSocket's protocol; STR_NONE */
-    struct str body;
-    struct json_doc doc; /* the parsed body */
-    void *input;         /* the body decoded by route->body */
-    void *query;         /* the parameters decoded by route->query */
-    struct str metadata_keys[THREAD_METADATA_FILTERS];
-    struct str metadata_values[THREAD_METADATA_FILTERS];
-    bool json_patch;    /* the patch is RFC 6902, else RFC 7396 */
-    bool is_json;       /* of a raw body: it is JSON, and parsed */
-    bool may_lag;       /* the client takes an answer from a replica */
-    bool refused_early; /* the request itself is bad: only authenticate, then say so */
+    struct request request;
+    struct caller caller;
+    struct answer answer;
+    struct problem problem; /* the error, when the call fails */
 
     /* Of a ROUTE_UPLOAD. */
     bool is_admitting; /* the job is the admission, or it was the last job */
     bool is_admitted;
     struct intake upload;
-    void *prepared; /* what the route's `prepare` has left */
+    void *prepared; /* the result of the route's `prepare` */
 
     /* What each run of the job starts from. */
     struct arena_mark mark;
-    struct problem *early; /* what is wrong with the request; when refused_early */
-    bool
-        must_be_fresh; /* a replica must not answer: what a principal may do has to be the newest */
-    bool is_counted;   /* by the rate limit: however often it runs, it is one request */
+    bool must_be_fresh; /* a replica must not answer: the permissions of a principal are needed */
+    bool is_counted;    /* by the rate limit: however often the job runs, it is one request */
     struct rate_verdict rate;
-
-    /* Who asked, once known. */
-    struct uuid tenant_id;
-    bool has_key;
-    struct uuid key_id;   /* also of a key that was refused */
-    struct str principal; /* for whom it is done; STR_NONE: for the whole tenant */
-    const char *denied;   /* worth an audit record: "key.refused"; NULL */
-    bool has_expiry;
-    int64_t expires_at;
-
-    /* The answer. */
-    struct problem problem;
-    int status;
-    struct http_header headers[CALL_MAX_HEADERS];
-    size_t n_headers;
-    struct str content_type;
-    struct buf out;
-    struct buf out_replay;    /* what a replay answers, where it must differ: no secrets */
-    bool nothing_yet;         /* a long poll found nothing and may wait for more */
-    struct download download; /* instead of `out` */
-    bool is_bytes;            /* not JSON: also when there are none */
-    void *admitted;           /* what the handler of a stream leaves for the stream */
 
     /* Between the halves of the job. */
     struct context *context;

@@ -40,24 +40,25 @@ static void done(struct store_job *job, enum error result)
 
 void denial_note(const struct call *call, const char *action)
 {
-    if (uuid_is_nil(call->key_id))
+    if (uuid_is_nil(call->caller.key_id))
         return;
     /* The same bucket as for requests, under an id that no key has. */
-    struct uuid bucket = call->key_id;
+    struct uuid bucket = call->caller.key_id;
     bucket.bytes[0] ^= 0xff;
     if (!rate_limiter_take(call->api->rate_limiter, bucket, 1, clock_wall_us()).allowed)
         return;
     struct denial *d = MEM_NEW(struct denial);
     d->job = (struct store_job){.mode = STORE_WRITE,
         .on_full = STORE_ON_FULL_KEEPS, /* small and rare, and somebody may be at the door */
-        .affinity = hash_bytes(call->tenant_id.bytes, sizeof call->tenant_id.bytes) | 1,
+        .affinity =
+            hash_bytes(call->caller.tenant_id.bytes, sizeof call->caller.tenant_id.bytes) | 1,
         .run = run,
         .done = done};
-    d->tenant_id = call->tenant_id;
-    d->key_id = call->key_id;
+    d->tenant_id = call->caller.tenant_id;
+    d->key_id = call->caller.key_id;
     d->action = action;
     d->request_id_len =
-        call->request_id.len < sizeof d->request_id ? call->request_id.len : sizeof d->request_id;
-    memcpy(d->request_id, call->request_id.ptr, d->request_id_len);
+        call->request.id.len < sizeof d->request_id ? call->request.id.len : sizeof d->request_id;
+    memcpy(d->request_id, call->request.id.ptr, d->request_id_len);
     store_submit(call->api->store, &d->job);
 }

@@ -70,14 +70,14 @@ static struct str disposition(struct arena *arena, struct str name)
 static bool lists_tag(struct call *call, struct str name, struct str tag, bool weak_too)
 {
     struct str weak = arena_printf(call->arena, "W/%.*s", STR_ARG(tag));
-    return http_header_lists(call->request, name, STR("*")) ||
-           http_header_lists(call->request, name, tag) ||
-           (weak_too && http_header_lists(call->request, name, weak));
+    return http_header_lists(call->request.http, name, STR("*")) ||
+           http_header_lists(call->request.http, name, tag) ||
+           (weak_too && http_header_lists(call->request.http, name, weak));
 }
 
 static bool is_given(const struct call *call, struct str name)
 {
-    return !str_is_none(http_header(call->request, name));
+    return !str_is_none(http_header(call->request.http, name));
 }
 
 /* Whether the client has it already. A date is good when it is the one that we sent. */
@@ -86,7 +86,8 @@ static bool is_fresh(struct call *call, const struct download_facts *facts, stru
     if (is_given(call, STR("If-None-Match")))
         return !str_is_none(facts->etag) &&
                lists_tag(call, STR("If-None-Match"), facts->etag, true);
-    return !str_is_none(date) && str_eq(http_header(call->request, STR("If-Modified-Since")), date);
+    return !str_is_none(date) &&
+           str_eq(http_header(call->request.http, STR("If-Modified-Since")), date);
 }
 
 /* --- Ranges --------------------------------------------------------------------------------- */
@@ -140,9 +141,9 @@ static enum range read_range(
 
 static bool may_be_part(struct call *call, const struct download_facts *facts, struct str date)
 {
-    struct str condition = http_header(call->request, STR("If-Range"));
-    if (!str_eq(call->request->method, STR("GET")) || !is_given(call, STR("Range")) ||
-        http_header_count(call->request, STR("Range")) > 1)
+    struct str condition = http_header(call->request.http, STR("If-Range"));
+    if (!str_eq(call->request.http->method, STR("GET")) || !is_given(call, STR("Range")) ||
+        http_header_count(call->request.http, STR("Range")) > 1)
         return false;
     return str_is_none(condition) ||
            (!str_is_none(facts->etag) && str_eq(condition, facts->etag)) ||
@@ -152,15 +153,15 @@ static bool may_be_part(struct call *call, const struct download_facts *facts, s
 static enum error choose_range(
     struct call *call, const struct download_facts *facts, struct str date)
 {
-    struct download *d = &call->download;
+    struct download *d = &call->answer.download;
     unsigned long long size = d->size_bytes;
     if (!may_be_part(call, facts, date))
         return OK;
-    switch (read_range(http_header(call->request, STR("Range")), size, &d->first, &d->count)) {
+    switch (read_range(http_header(call->request.http, STR("Range")), size, &d->first, &d->count)) {
     case RANGE_ALL:
         break;
     case RANGE_PART:
-        call->status = 206;
+        call->answer.status = 206;
         call_add_header(call, STR("Content-Range"),
             arena_printf(call->arena, "bytes %llu-%llu/%llu", (unsigned long long)d->first,
                 (unsigned long long)(d->first + d->count - 1), size));
@@ -185,9 +186,9 @@ void call_mark_foreign(struct call *call, struct str file_name)
 
 static void describe(struct call *call, const struct download_facts *facts, struct str date)
 {
-    const struct download *d = &call->download;
-    call->is_bytes = true;
-    call->content_type = facts->content_type;
+    const struct download *d = &call->answer.download;
+    call->answer.is_bytes = true;
+    call->answer.content_type = facts->content_type;
     call_mark_foreign(call, facts->file_name);
     if (d->has_sha256)
         call_add_header(call, STR("Repr-Digest"),
@@ -200,7 +201,7 @@ static void describe(struct call *call, const struct download_facts *facts, stru
 
 static enum error answer_bytes(struct call *call, const struct download_facts *facts)
 {
-    struct download *d = &call->download;
+    struct download *d = &call->answer.download;
     struct str date = STR_NONE;
     if (facts->last_modified_us > 0)
         date = http_date(call->arena, facts->last_modified_us);
@@ -215,7 +216,7 @@ static enum error answer_bytes(struct call *call, const struct download_facts *f
     }
     call_add_header(call, STR("Accept-Ranges"), STR("bytes"));
     if (is_fresh(call, facts, date)) {
-        call->status = 304;
+        call->answer.status = 304;
         download_drop(d);
         return OK;
     }
@@ -229,22 +230,22 @@ static enum error answer_bytes(struct call *call, const struct download_facts *f
 enum error call_answer_blob(
     struct call *call, const struct blob *blob, const struct download_facts *facts)
 {
-    download_drop(&call->download);
-    call->download.tenant_id = call->tenant_id;
-    call->download.id = blob->id;
-    call->download.size_bytes = (uint64_t)blob->size_bytes;
-    call->download.has_sha256 = true;
-    call->download.sha256 = blob->sha256;
+    download_drop(&call->answer.download);
+    call->answer.download.tenant_id = call->caller.tenant_id;
+    call->answer.download.id = blob->id;
+    call->answer.download.size_bytes = (uint64_t)blob->size_bytes;
+    call->answer.download.has_sha256 = true;
+    call->answer.download.sha256 = blob->sha256;
     return answer_bytes(call, facts);
 }
 
 enum error call_answer_spool(
     struct call *call, int fd, uint64_t size_bytes, const struct download_facts *facts)
 {
-    download_drop(&call->download);
-    call->download.has_spool = true;
-    call->download.spool_fd = fd;
-    call->download.size_bytes = size_bytes;
+    download_drop(&call->answer.download);
+    call->answer.download.has_spool = true;
+    call->answer.download.spool_fd = fd;
+    call->answer.download.size_bytes = size_bytes;
     return answer_bytes(call, facts);
 }
 
@@ -252,7 +253,7 @@ enum error call_answer_spool(
 
 void download_reader_init(struct download_reader *r, struct call *call)
 {
-    struct download *d = &call->download;
+    struct download *d = &call->answer.download;
     *r = (struct download_reader){.store = call->api->store, .what = *d, .at = d->first};
     if (d->has_sha256 && d->first == 0 && d->count == d->size_bytes)
         r->hash = sha256_create();

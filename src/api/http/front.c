@@ -70,7 +70,7 @@ static struct str path_to_log(const struct call *call)
 {
     const unsigned private = SCOPE_STORAGE_READ | SCOPE_STORAGE_WRITE;
     bool hidden = call->route != NULL && ((unsigned)call->route->scope & private) != 0;
-    return hidden ? str_of(call->route->path) : call->request->path;
+    return hidden ? str_of(call->route->path) : call->request.http->path;
 }
 
 static void log_visit(const struct visit *v)
@@ -80,12 +80,12 @@ static void log_visit(const struct visit *v)
      * the disk is full. */
     bool told = call->route != NULL && (call->route->flags & ROUTE_PROBE);
     told = told || (call->problem.code == ERR_STORAGE_FULL && !store_is_shared(call->api->store));
-    enum log_level level = call->status >= 500 && !told ? LOG_ERROR : LOG_DEBUG;
+    enum log_level level = call->answer.status >= 500 && !told ? LOG_ERROR : LOG_DEBUG;
     if (!log_is_on(level))
         return;
-    LOG(level, "request", LOG_STR("method", call->request->method),
-        LOG_STR("path", path_to_log(call)), LOG_I64("status", call->status),
-        LOG_STR("request_id", call->request_id), LOG_STR("detail", call->problem.detail),
+    LOG(level, "request", LOG_STR("method", call->request.http->method),
+        LOG_STR("path", path_to_log(call)), LOG_I64("status", call->answer.status),
+        LOG_STR("request_id", call->request.id), LOG_STR("detail", call->problem.detail),
         LOG_I64("took_us", clock_steady_us() - v->start_us));
 }
 
@@ -119,10 +119,10 @@ static void answer(struct visit *v)
     add_common(&list, v);
     header_add_of_call(&list, call);
     log_visit(v);
-    http_reply(v->x, &(struct http_answer){.status = call->status,
+    http_reply(v->x, &(struct http_answer){.status = call->answer.status,
                          .headers = list.items,
                          .n_headers = list.count,
-                         .body = buf_str(&call->out)});
+                         .body = buf_str(&call->answer.body)});
 }
 
 static void start_stream(struct visit *v)
@@ -135,7 +135,7 @@ static void start_stream(struct visit *v)
         header_add(&list, STR("X-Accel-Buffering"), STR("no"));
     }
     log_visit(v);
-    if (sse && str_eq(v->call.request->method, STR("HEAD"))) {
+    if (sse && str_eq(v->call.request.http->method, STR("HEAD"))) {
         http_reply(v->x,
             &(struct http_answer){.status = 200, .headers = list.items, .n_headers = list.count});
         return;
@@ -144,8 +144,8 @@ static void start_stream(struct visit *v)
     /* The arena, and with it the visit, ends with the start of the stream. */
     struct call call = v->call;
     stream_start(v->lane->watchers, x, &call, list.items, list.count);
-    buf_deinit(&call.out);
-    buf_deinit(&call.out_replay);
+    buf_deinit(&call.answer.body);
+    buf_deinit(&call.answer.replay);
     http_exchange_release(x);
 }
 
@@ -181,7 +181,7 @@ static void on_received(struct receipt *r, enum error e)
     call->is_admitted = false;
     intake_explain(call, e);
     call_refuse(call, e == ERR_CANCELLED ? ERR_UNAVAILABLE : e);
-    metrics_count(call->api->metrics, call->route, call->status);
+    metrics_count(call->api->metrics, call->route, call->answer.status);
     receipt_end(r, on_receipt_ended);
 }
 
@@ -201,9 +201,9 @@ static void start_upload(struct visit *v)
     struct call *call = &v->call;
     uint64_t limit = intake_limit(call);
     call->is_admitted = false;
-    if (call->request->has_length && call->request->content_length > limit) {
+    if (call->request.http->has_length && call->request.http->content_length > limit) {
         call_refuse(call, intake_refuse_large(call));
-        metrics_count(call->api->metrics, call->route, call->status);
+        metrics_count(call->api->metrics, call->route, call->answer.status);
         answer(v);
         return;
     }
@@ -211,7 +211,7 @@ static void start_upload(struct visit *v)
     v->poll.running = true;
     count_transfer(v->lane->front, true);
     receipt_start(&v->receipt, v->x, call, on_received);
-    if (has_body(call->request))
+    if (has_body(call->request.http))
         http_stream_body(v->x, limit, on_run);
     else
         receipt_take(&v->receipt, STR(""), true);
@@ -249,7 +249,7 @@ static void on_download_ready(void *data, enum error e)
         return;
     }
     struct header_list list = {.count = 0};
-    int status = v->call.status;
+    int status = v->call.answer.status;
     add_common(&list, v);
     header_add_of_call(&list, &v->call);
     log_visit(v);
@@ -262,15 +262,15 @@ static void on_download_ready(void *data, enum error e)
 static void start_download(struct visit *v)
 {
     struct call *call = &v->call;
-    if (str_eq(call->request->method, STR("HEAD"))) {
+    if (str_eq(call->request.http->method, STR("HEAD"))) {
         struct header_list list = {.count = 0};
         add_common(&list, v);
         header_add_of_call(&list, call);
         log_visit(v);
-        http_reply(v->x, &(struct http_answer){.status = call->status,
+        http_reply(v->x, &(struct http_answer){.status = call->answer.status,
                              .headers = list.items,
                              .n_headers = list.count,
-                             .body = {"", (size_t)call->download.size_bytes}});
+                             .body = {"", (size_t)call->answer.download.size_bytes}});
         return;
     }
     v->poll.running = true;
@@ -305,7 +305,7 @@ static void finished(struct visit *v)
         return;
     }
     v->poll.running = false;
-    bool nothing = call->nothing_yet && call->status < 300;
+    bool nothing = call->answer.may_wait && call->answer.status < 300;
     int64_t wait_s = nothing ? call_wait_s(call) : 0;
     if (wait_s > 0)
         end_with_client(v);
@@ -324,13 +324,13 @@ static void finished(struct visit *v)
         start_upload(v);
         return;
     }
-    if (call->download.is_wanted) {
+    if (call->answer.download.is_wanted) {
         start_download(v);
         return;
     }
     bool stream = call->route != NULL &&
                   (call->route->mode == ROUTE_SSE || call->route->mode == ROUTE_WEBSOCKET) &&
-                  call->status == call->route->status;
+                  call->answer.status == call->route->status;
     if (stream)
         start_stream(v);
     else
@@ -391,7 +391,7 @@ static bool is_listed(const struct str *list, size_t n, struct str value)
 
 static enum error check_host(const struct front *f, struct visit *v)
 {
-    struct str host = v->call.request->host;
+    struct str host = v->call.request.http->host;
     if (f->config.n_hosts == 0 || is_listed(f->config.hosts, f->config.n_hosts, host_name(host)))
         return OK;
     return problem_set(&v->call.problem, ERR_HOST_REFUSED,
@@ -401,11 +401,11 @@ static enum error check_host(const struct front *f, struct visit *v)
 /* A browser names where a page came from. The server's own pages and the listed ones may call. */
 static enum error check_origin(const struct front *f, struct visit *v)
 {
-    struct str origin = http_header(v->call.request, STR("Origin"));
+    struct str origin = http_header(v->call.request.http, STR("Origin"));
     if (str_is_none(origin))
         return OK;
     struct str own = arena_printf(v->call.arena, "%s://%.*s",
-        http_exchange_is_tls(v->x) ? "https" : "http", STR_ARG(v->call.request->host));
+        http_exchange_is_tls(v->x) ? "https" : "http", STR_ARG(v->call.request.http->host));
     if (!str_eq_nocase(origin, own) && !is_listed(f->config.origins, f->config.n_origins, origin))
         return problem_set(&v->call.problem, ERR_HOST_REFUSED,
             "pages from \"%.*s\" may not call this server (--allow-origin)", STR_ARG(origin));
@@ -453,7 +453,7 @@ static void receive(struct visit *v)
         return;
     }
     size_t limit = call->route->body_limit > 0 ? call->route->body_limit : ROUTE_BODY_DEFAULT;
-    if (has_body(call->request) && !(call->route->flags & ROUTE_UPLOAD))
+    if (has_body(call->request.http) && !(call->route->flags & ROUTE_UPLOAD))
         http_read_body(v->x, limit, on_body);
     else
         on_body(v->x, STR(""));
@@ -489,7 +489,7 @@ static void on_request(struct http_exchange *x, void *data)
         e = check_origin(f, v);
     if (e != OK)
         refuse(v, e);
-    else if (str_eq(v->call.request->method, STR("OPTIONS")) && !str_is_none(v->origin))
+    else if (str_eq(v->call.request.http->method, STR("OPTIONS")) && !str_is_none(v->origin))
         answer_preflight(v);
     else if (!call_route(&v->call))
         answer(v);

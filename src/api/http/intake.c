@@ -35,11 +35,11 @@ static bool decode_digest(struct arena *arena, struct str text, struct sha256 *o
 /* Other algorithms than SHA-256 may stand beside it. */
 static enum error read_digest(struct call *call, struct str name)
 {
-    struct str rest = http_header(call->request, name), part;
+    struct str rest = http_header(call->request.http, name), part;
     struct sha256 digest;
     if (str_is_none(rest))
         return OK;
-    if (http_header_count(call->request, name) > 1)
+    if (http_header_count(call->request.http, name) > 1)
         return problem_fault(&call->problem, name, "must be given once");
     while (str_next_part(&rest, ',', &part)) {
         part = str_trim_blanks(part);
@@ -79,7 +79,7 @@ static enum error act_on_lease(struct context *c, const struct lease_job *job)
     switch (job->act) {
     case LEASE_TAKE:
         return file_upload_lease(
-            c, job->call->params[0], u->upload_id, (int64_t)u->offset, u->writer);
+            c, job->call->request.params[0], u->upload_id, (int64_t)u->offset, u->writer);
     case LEASE_RENEW:
         return file_upload_renew(c, u->upload_id, u->writer);
     case LEASE_RELEASE:
@@ -99,7 +99,7 @@ static enum error run_lease(void *data, struct tx *tx)
     arena_init(&arena, 64 * 1024);
     problem_init(&problem, &arena);
     context_init(&c, &arena, &problem, tx);
-    context_enter(&c, job->call->tenant_id);
+    context_enter(&c, job->call->caller.tenant_id);
     enum error e = act_on_lease(&c, job);
     u->refusal[0] = '\0';
     if (e != OK && problem.detail.len > 0)
@@ -160,9 +160,11 @@ enum error intake_refuse_large(struct call *call)
 static enum error reopen(struct call *call, struct content_writer **out_writer)
 {
     const struct intake *u = &call->upload;
-    enum error e = content_reopen(call->api->store, call->tenant_id, u->id, u->offset, out_writer);
+    enum error e =
+        content_reopen(call->api->store, call->caller.tenant_id, u->id, u->offset, out_writer);
     bool is_first = e == ERR_DAMAGED && u->offset == 0;
-    return is_first ? content_create(call->api->store, call->tenant_id, u->id, out_writer) : e;
+    return is_first ? content_create(call->api->store, call->caller.tenant_id, u->id, out_writer)
+                    : e;
 }
 
 enum error intake_open(struct call *call, struct content_writer **out_writer)
@@ -170,7 +172,7 @@ enum error intake_open(struct call *call, struct content_writer **out_writer)
     struct intake *u = &call->upload;
     if (!u->is_resumed) {
         u->id = uuid_v7();
-        return content_create(call->api->store, call->tenant_id, u->id, out_writer);
+        return content_create(call->api->store, call->caller.tenant_id, u->id, out_writer);
     }
     enum error e = take_lease(call);
     if (e != OK)
@@ -214,8 +216,8 @@ enum error intake_sync(
         return e;
     whole = *out_info;
     if (u->offset > 0) /* the writer has hashed what it wrote itself */
-        e = content_measure(
-            call->api->store, call->tenant_id, u->id, u->whole_bytes, need_lease, call, &whole);
+        e = content_measure(call->api->store, call->caller.tenant_id, u->id, u->whole_bytes,
+            need_lease, call, &whole);
     u->sealed_id = uuid_v7();
     if (e == OK)
         e = content_seal(writer, u->sealed_id);
@@ -253,14 +255,14 @@ static bool is_kept(const struct call *call)
 {
     if (call->problem.code == ERR_OUTCOME_UNKNOWN)
         return true;
-    return call->context != NULL && call->status < 300 &&
+    return call->context != NULL && call->answer.status < 300 &&
            uuid_eq(call->context->adopted_blob, call->upload.id);
 }
 
 /* What came stays, also when it was not recorded: who goes on cuts it off. */
 static void end_resumed(struct call *call, struct content_writer *writer)
 {
-    bool is_recorded = call->status < 300;
+    bool is_recorded = call->answer.status < 300;
     if (!is_recorded && call->problem.code != ERR_OUTCOME_UNKNOWN)
         content_unseal(writer);
     content_keep(writer);

@@ -7,20 +7,20 @@
  */
 struct interest interest_of(const struct call *call)
 {
-    struct interest i = {.tenant_id = call->tenant_id,
-        .topic = call->tenant_id,
-        .key_id = call->key_id,
-        .for_principal = !str_is_none(call->principal),
+    struct interest i = {.tenant_id = call->caller.tenant_id,
+        .topic = call->caller.tenant_id,
+        .key_id = call->caller.key_id,
+        .for_principal = !str_is_none(call->caller.principal),
         .for_claim = call->route->mode == ROUTE_WRITE};
     if (i.for_claim) {
         i.by_time = store_is_shared(call->api->store);
         return i;
     }
-    const struct events_query *q = call->query;
+    const struct events_query *q = call->request.query;
     i.filter =
         (struct event_filter){.has_run_id = q->has_run_id, .run_id = q->run_id, .kind = q->kind};
     if (!str_is_none(route_param_name(call->route, 0)))
-        i.topic = call->params[0];
+        i.topic = call->request.params[0];
     return i;
 }
 

@@ -97,15 +97,15 @@ static enum error decode_field(const struct field *f, struct str value, char *ou
 static enum error add_metadata_filter(
     struct call *call, struct str key, struct str value, struct problem *problem)
 {
-    for (size_t i = 0; i < COUNT_OF(call->metadata_keys); i++) {
-        if (!str_is_none(call->metadata_keys[i]))
+    for (size_t i = 0; i < COUNT_OF(call->request.metadata_keys); i++) {
+        if (!str_is_none(call->request.metadata_keys[i]))
             continue;
-        call->metadata_keys[i] = key;
-        call->metadata_values[i] = value;
+        call->request.metadata_keys[i] = key;
+        call->request.metadata_values[i] = value;
         return OK;
     }
     return problem_fault(problem, STR("metadata"), "at most %zu metadata filters can be given",
-        COUNT_OF(call->metadata_keys));
+        COUNT_OF(call->request.metadata_keys));
 }
 
 static enum error decode_pair(struct call *call, const struct schema *schema, struct str name,

@@ -26,11 +26,12 @@ enum error call_apply_patch(struct call *call, const void *object, void *out)
     struct str text;
     if (!json_parse(call->arena, document_of(call, object), &target, &bad))
         return problem_set(&call->problem, ERR_TOO_LARGE, "the object is too large to patch");
-    bool applied = call->json_patch
-                       ? json_patch(call->arena, json_root(&target), json_root(&call->doc),
-                             SCHEMA_DEFAULT_JSON_BYTES, &text, &refused)
-                       : json_merge_patch(call->arena, json_root(&target), json_root(&call->doc),
-                             SCHEMA_DEFAULT_JSON_BYTES, &text, &refused);
+    bool applied =
+        call->request.is_json_patch
+            ? json_patch(call->arena, json_root(&target), json_root(&call->request.doc),
+                  SCHEMA_DEFAULT_JSON_BYTES, &text, &refused)
+            : json_merge_patch(call->arena, json_root(&target), json_root(&call->request.doc),
+                  SCHEMA_DEFAULT_JSON_BYTES, &text, &refused);
     if (!applied)
         return refuse(call, &refused);
     if (!json_parse(call->arena, text, &result, &bad))

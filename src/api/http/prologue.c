@@ -61,14 +61,14 @@ static enum error check_single(struct call *call)
         {"Cairn-Principal", 15}};
     enum error e = OK;
     for (size_t i = 0; i < COUNT_OF(names); i++)
-        if (http_header_count(call->request, names[i]) > 1)
+        if (http_header_count(call->request.http, names[i]) > 1)
             e = problem_fault(&call->problem, names[i], "must be given once");
     return e;
 }
 
 static enum error read_match(struct call *call, struct context *c)
 {
-    struct str match = http_header(call->request, STR("If-Match"));
+    struct str match = http_header(call->request.http, STR("If-Match"));
     if (str_is_none(match))
         return OK;
     bool versioned = (call->route->flags & ROUTE_ETAG) != 0;
@@ -94,10 +94,10 @@ static enum error read_match(struct call *call, struct context *c)
 static enum error read_none_match(struct call *call, struct context *c)
 {
     const struct str name = STR("If-None-Match");
-    struct str match = http_header(call->request, name);
+    struct str match = http_header(call->request.http, name);
     if (str_is_none(match) || !(call->route->flags & ROUTE_CONDITIONAL))
         return OK;
-    if (!str_eq(match, STR("*")) || http_header_count(call->request, name) > 1)
+    if (!str_eq(match, STR("*")) || http_header_count(call->request.http, name) > 1)
         return problem_fault(&call->problem, name, "must be * on a write");
     if (c->has_match || c->match_any)
         return problem_fault(&call->problem, name, "cannot be given together with If-Match");
@@ -114,17 +114,17 @@ static enum error check_fence(struct call *call, struct context *c)
     if (call->route->mode != ROUTE_WRITE)
         return OK;
     if (call_find_param(call, "thread_id", &at) || call_find_param(call, "workflow_id", &at))
-        return run_check_thread_fence(c, call->params[at]);
+        return run_check_thread_fence(c, call->request.params[at]);
     if (!call_find_param(call, "run_id", &at))
         return problem_fault(&call->problem, STR("Cairn-Fencing-Token"),
             "cannot be given here: this route is not about one thread or run");
-    enum error e = run_get_head(c, call->params[at], &run);
+    enum error e = run_get_head(c, call->request.params[at], &run);
     return e == OK ? run_check_fence(c, &run) : e;
 }
 
 static enum error read_fence(struct call *call, struct context *c)
 {
-    struct str fence = http_header(call->request, STR("Cairn-Fencing-Token"));
+    struct str fence = http_header(call->request.http, STR("Cairn-Fencing-Token"));
     if (str_is_none(fence))
         return OK;
     c->has_fence = true;
@@ -190,28 +190,29 @@ static enum error enter_with_key(struct call *call, struct context *c)
 {
     struct api_key key;
     bool known;
-    enum error e = key_authenticate(c, call->secret, &key, &known);
+    enum error e = key_authenticate(c, call->request.secret, &key, &known);
     if (e != OK) {
         if (known) {
-            call->denied = "key.refused";
-            call->key_id = c->key_id;
+            call->caller.denied = "key.refused";
+            call->caller.key_id = c->key_id;
         }
         return e;
     }
-    call->has_key = true;
-    call->key_id = key.id;
-    call->has_expiry = key.has_expires_at;
-    call->expires_at = key.expires_at;
+    call->caller.has_key = true;
+    call->caller.key_id = key.id;
+    call->caller.has_expiry = key.has_expires_at;
+    call->caller.expires_at = key.expires_at;
     return limit_rate(call, &key, c->now_us);
 }
 
 static enum error authenticate(struct call *call, struct context *c)
 {
-    enum error e = str_is_none(call->secret) ? enter_open(call, c) : enter_with_key(call, c);
-    call->tenant_id = c->tenant_id;
+    enum error e =
+        str_is_none(call->request.secret) ? enter_open(call, c) : enter_with_key(call, c);
+    call->caller.tenant_id = c->tenant_id;
     if (e == OK)
         e = access_take_principal(call, c);
-    call->principal = c->principal;
+    call->caller.principal = c->principal;
     return e;
 }
 
@@ -220,7 +221,7 @@ static enum error authorize(struct call *call, struct context *c)
     unsigned needed = (unsigned)call->route->scope;
     if ((c->scopes & needed) == needed)
         return OK;
-    call->denied = "scope.refused";
+    call->caller.denied = "scope.refused";
     return problem_set(&call->problem, ERR_FORBIDDEN, "this route needs the scope %s",
         scope_name(call->route->scope));
 }
@@ -236,7 +237,7 @@ struct idempotency {
 
 static enum error read_idempotency(struct call *call, struct idempotency *out)
 {
-    const struct http_request *r = call->request;
+    const struct http_request *r = call->request.http;
     *out = (struct idempotency){.key = http_header(r, STR("Idempotency-Key"))};
     if (str_is_none(out->key) || call->route->mode != ROUTE_WRITE || call->is_admitting ||
         !str_eq(r->method, STR("POST")))
@@ -248,11 +249,11 @@ static enum error read_idempotency(struct call *call, struct idempotency *out)
     out->wanted = true;
     /* What was answered to one principal is not for another. */
     out->route = arena_printf(call->arena, "%s %s%s%.*s", call->route->method, call->route->path,
-        str_is_none(call->principal) ? "" : " for ", STR_ARG(call->principal));
+        str_is_none(call->caller.principal) ? "" : " for ", STR_ARG(call->caller.principal));
     struct sha256_state *state = sha256_create();
     sha256_add(state, r->target);
     sha256_add(state, STR("\n"));
-    sha256_add(state, call->body);
+    sha256_add(state, call->request.body);
     if (call->route->flags & ROUTE_UPLOAD)
         sha256_add(state, (struct str){(const char *)call->upload.sha256.bytes, SHA256_LEN});
     out->request_hash = sha256_finish(state);
@@ -264,10 +265,10 @@ static struct str encode_headers(const struct call *call)
     struct json_text text;
     json_text_init(&text, CALL_ANSWER_MAX_BYTES);
     json_write_object(&text.w);
-    for (size_t i = 0; i < call->n_headers; i++)
-        if (!str_starts_with(call->headers[i].name, STR("RateLimit"))) {
-            json_write_key(&text.w, call->headers[i].name);
-            json_write_string(&text.w, call->headers[i].value);
+    for (size_t i = 0; i < call->answer.n_headers; i++)
+        if (!str_starts_with(call->answer.headers[i].name, STR("RateLimit"))) {
+            json_write_key(&text.w, call->answer.headers[i].name);
+            json_write_string(&text.w, call->answer.headers[i].value);
         }
     json_write_end(&text.w);
     return json_text_take(&text, call->arena);
@@ -277,23 +278,24 @@ static void replay(struct call *call, const struct stored_answer *answer)
 {
     struct json_doc doc;
     struct json_error unused;
-    call->status = (int)answer->status;
-    buf_append(&call->out, answer->body);
+    call->answer.status = (int)answer->status;
+    buf_append(&call->answer.body, answer->body);
     call_add_header(call, STR("Idempotency-Replayed"), STR("true"));
     if (!json_parse(call->arena, answer->headers, &doc, &unused))
         return;
     struct json_iter it = json_iter(json_root(&doc));
     struct json name, value;
-    while (json_next(&it, &name, &value) && call->n_headers < CALL_MAX_HEADERS - 2)
+    while (json_next(&it, &name, &value) && call->answer.n_headers < CALL_MAX_HEADERS - 2)
         call_add_header(call, json_string(call->arena, name), json_string(call->arena, value));
 }
 
 static enum error store_answer(
     struct call *call, struct context *c, const struct idempotency *idempotency)
 {
-    struct str body = call->out_replay.len > 0 ? buf_str(&call->out_replay) : buf_str(&call->out);
+    struct str body =
+        call->answer.replay.len > 0 ? buf_str(&call->answer.replay) : buf_str(&call->answer.body);
     struct stored_answer answer = {
-        .status = call->status, .headers = encode_headers(call), .body = body};
+        .status = call->answer.status, .headers = encode_headers(call), .body = body};
     return idempotency_store(
         c, idempotency->route, idempotency->key, idempotency->request_hash, &answer);
 }
@@ -336,7 +338,7 @@ static enum error handle(struct call *call, struct context *c)
     /* Only now: what was done under a lease is answered again, also when the lease is over. Whether
      * an upload with a key was done is known when its bytes have come. */
     bool may_be_again =
-        call->is_admitting && !str_is_none(http_header(call->request, STR("Idempotency-Key")));
+        call->is_admitting && !str_is_none(http_header(call->request.http, STR("Idempotency-Key")));
     if (c->has_fence && !may_be_again)
         e = check_fence(call, c);
     if (e == OK && call->is_admitting)
@@ -350,14 +352,14 @@ enum error prologue_finish(struct call *call, struct context *c)
 {
     /* A long poll that found nothing has not been answered yet, or did nothing that can be
      * repeated. */
-    if (call->idempotency == NULL || !call->idempotency->wanted || call->nothing_yet)
+    if (call->idempotency == NULL || !call->idempotency->wanted || call->answer.may_wait)
         return OK;
     return store_answer(call, c, call->idempotency);
 }
 
 enum error prologue_run(struct call *call, struct context *c)
 {
-    c->request_id = call->request_id;
+    c->request_id = call->request.id;
     bool public = (call->route->flags & ROUTE_PUBLIC) != 0;
     enum error e = public ? OK : authenticate(call, c);
     if (e == OK)
@@ -365,9 +367,9 @@ enum error prologue_run(struct call *call, struct context *c)
     if (e != OK)
         return e;
     /* A bad request has its problem already; who sent it decides whether they are told. */
-    if (call->refused_early) {
-        call->problem = *call->early;
-        return call->early->code;
+    if (call->request.is_bad) {
+        call->problem = *call->request.problem;
+        return call->request.problem->code;
     }
     e = access_check(call, c);
     return e == OK ? handle(call, c) : e;

@@ -470,8 +470,8 @@ static struct subscription *subscribe(
     sub->last_sent_ms = sub->last_taken_ms = loop_now_ms(http_exchange_loop(x));
     sub->refs = 1;
     const struct event_filter *filter = &sub->reader.filter;
-    sub->watch = (struct watch){.tenant_id = call->tenant_id,
-        .topic = filter->has_thread_id ? filter->thread_id : call->tenant_id,
+    sub->watch = (struct watch){.tenant_id = call->caller.tenant_id,
+        .topic = filter->has_thread_id ? filter->thread_id : call->caller.tenant_id,
         .ops = &ops};
     return sub;
 }
@@ -480,8 +480,9 @@ void stream_start(struct watchers *ws, struct http_exchange *x, const struct cal
     const struct http_header *headers, size_t n_headers)
 {
     struct subscription *sub = subscribe(ws, x, call);
-    bool offers = http_header_lists(call->request, STR("Sec-WebSocket-Protocol"), STR("cairn.v1"));
-    int status = call->status;
+    bool offers =
+        http_header_lists(call->request.http, STR("Sec-WebSocket-Protocol"), STR("cairn.v1"));
+    int status = call->answer.status;
     http_exchange_set_data(x, sub);
     http_exchange_on_end(x, on_exchange_end);
     sub->refs++; /* until the end of this function */

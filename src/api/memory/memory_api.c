@@ -179,7 +179,7 @@ enum error memory_do_delete(struct context *c, const struct memory_ask *ask, str
 static enum error read_query(
     struct call *call, struct context *c, struct str *out_ns, struct str *out_key)
 {
-    const struct item_query *q = call->query;
+    const struct item_query *q = call->request.query;
     if (str_is_none(q->ns) || q->ns.len == 0)
         return problem_fault(c->problem, STR("namespace"), "must be given");
     if (str_is_none(q->key) || q->key.len == 0)
@@ -195,11 +195,11 @@ enum error handle_memory_put(struct call *call, struct context *c)
 {
     struct memory_item item;
     bool is_new;
-    enum error e = memory_do_put(c, call->input, STR(""), &item, &is_new);
+    enum error e = memory_do_put(c, call->request.input, STR(""), &item, &is_new);
     if (e != OK)
         return e;
     if (is_new)
-        call->status = 201;
+        call->answer.status = 201;
     call_answer(call, &schema_memory_item, &item, item.version);
     return OK;
 }
@@ -326,7 +326,7 @@ enum error memory_do_search(
 enum error handle_memory_search(struct call *call, struct context *c)
 {
     struct memory_page page;
-    enum error e = memory_do_search(c, call->input, STR(""), &page);
+    enum error e = memory_do_search(c, call->request.input, STR(""), &page);
     if (e == OK)
         call_answer(call, &schema_memory_found, &page, 0);
     return e;
@@ -394,7 +394,7 @@ enum error memory_do_names(
 enum error handle_memory_namespaces(struct call *call, struct context *c)
 {
     struct memory_page page;
-    enum error e = memory_do_names(c, call->input, STR(""), &page);
+    enum error e = memory_do_names(c, call->request.input, STR(""), &page);
     if (e == OK)
         call_answer(call, &schema_memory_found_namespaces, &page, 0);
     return e;

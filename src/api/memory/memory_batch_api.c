@@ -94,11 +94,11 @@ static enum operation operation_of(const struct memory_ask *ask)
 /* Nothing is done before all of them are well formed. */
 static enum error read_operations(struct call *call, struct operation_ask *out)
 {
-    const struct batch_body *body = call->input;
+    const struct batch_body *body = call->request.input;
     const struct memory_ask *first_look = body->operations.items;
     struct json list, item;
     enum error e = OK;
-    if (!json_get(json_root(&call->doc), STR("operations"), &list))
+    if (!json_get(json_root(&call->request.doc), STR("operations"), &list))
         return ERR_INVALID;
     struct json_iter it = json_iter(list);
     for (size_t i = 0; json_next(&it, NULL, &item); i++) {
@@ -163,7 +163,8 @@ static enum error lock_if_many(struct context *c, const struct operation_ask *as
 
 enum error handle_memory_batch(struct call *call, struct context *c)
 {
-    size_t n = ((const struct batch_body *)call->input)->operations.count, looks = MEMORY_LOOKS_MAX;
+    size_t n = ((const struct batch_body *)call->request.input)->operations.count,
+           looks = MEMORY_LOOKS_MAX;
     struct operation_ask *asks = ARENA_ARRAY(call->arena, struct operation_ask, n);
     struct json_writer w;
     enum error e = read_operations(call, asks);
@@ -172,7 +173,7 @@ enum error handle_memory_batch(struct call *call, struct context *c)
     e = lock_if_many(c, asks, n);
     if (e != OK)
         return e;
-    json_writer_init(&w, &call->out);
+    json_writer_init(&w, &call->answer.body);
     json_write_object(&w);
     json_write_key(&w, STR("results"));
     json_write_array(&w);

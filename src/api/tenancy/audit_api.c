@@ -92,7 +92,7 @@ static enum error read_filter(
 
 enum error handle_audit_list(struct call *call, struct context *c)
 {
-    const struct audit_query *q = call->query;
+    const struct audit_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct audit_record *records = ARENA_ARRAY(call->arena, struct audit_record, limit);
     bool more;

@@ -69,14 +69,14 @@ const struct schema query_keys = {
 
 static enum error create_for(struct call *call, struct context *c, struct uuid tenant_id)
 {
-    struct api_key key = *(const struct api_key *)call->input;
+    struct api_key key = *(const struct api_key *)call->request.input;
     enum error e = key_create(c, tenant_id, &key);
     if (e != OK)
         return e;
     call_answer(call, &schema_key_created, &key, 0);
     key.secret = STR_NONE;
     struct json_writer w;
-    json_writer_init(&w, &call->out_replay);
+    json_writer_init(&w, &call->answer.replay);
     schema_encode(&w, &schema_key_created, &key);
     return OK;
 }
@@ -90,7 +90,7 @@ enum error handle_key_create(struct call *call, struct context *c)
 enum error handle_tenant_key_create(struct call *call, struct context *c)
 {
     struct tenant tenant;
-    enum error e = tenant_get(c, call->params[0], &tenant);
+    enum error e = tenant_get(c, call->request.params[0], &tenant);
     if (e != OK)
         return e;
     /* The key belongs to that tenant, and so does the record of its making. */
@@ -108,7 +108,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_key_list(struct call *call, struct context *c)
 {
-    const struct keys_query *q = call->query;
+    const struct keys_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct api_key *keys = ARENA_ARRAY(call->arena, struct api_key, limit + 1);
     struct uuid before;
@@ -125,7 +125,7 @@ enum error handle_key_list(struct call *call, struct context *c)
 enum error handle_key_get(struct call *call, struct context *c)
 {
     struct api_key key;
-    enum error e = key_get(c, call->params[0], &key);
+    enum error e = key_get(c, call->request.params[0], &key);
     if (e == OK)
         call_answer(call, &schema_key, &key, 0);
     return e;
@@ -134,7 +134,7 @@ enum error handle_key_get(struct call *call, struct context *c)
 enum error handle_key_revoke(struct call *call, struct context *c)
 {
     struct api_key key;
-    enum error e = key_revoke(c, call->params[0], &key);
+    enum error e = key_revoke(c, call->request.params[0], &key);
     if (e == OK)
         call_answer(call, &schema_key, &key, 0);
     return e;

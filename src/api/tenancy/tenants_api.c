@@ -63,7 +63,7 @@ const struct schema query_tenants = {"TenantsQuery", tenants_query_fields,
 
 enum error handle_tenant_create(struct call *call, struct context *c)
 {
-    const struct tenant *input = call->input;
+    const struct tenant *input = call->request.input;
     struct tenant_created created = {
         .key = {.name = STR("first key"),
             .scopes = {.items = (struct str[]){STR("admin")}, .count = 1}}};
@@ -80,7 +80,7 @@ enum error handle_tenant_create(struct call *call, struct context *c)
     call_answer(call, &schema_tenant_created, &created, 0);
     created.key.secret = STR_NONE;
     struct json_writer w;
-    json_writer_init(&w, &call->out_replay);
+    json_writer_init(&w, &call->answer.replay);
     schema_encode(&w, &schema_tenant_created, &created);
     return OK;
 }
@@ -92,7 +92,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_tenant_list(struct call *call, struct context *c)
 {
-    const struct tenants_query *q = call->query;
+    const struct tenants_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct tenant *tenants = ARENA_ARRAY(call->arena, struct tenant, limit + 1);
     struct uuid before;
@@ -109,7 +109,7 @@ enum error handle_tenant_list(struct call *call, struct context *c)
 enum error handle_tenant_get(struct call *call, struct context *c)
 {
     struct tenant tenant;
-    enum error e = tenant_get(c, call->params[0], &tenant);
+    enum error e = tenant_get(c, call->request.params[0], &tenant);
     if (e == OK)
         call_answer(call, &schema_tenant, &tenant, tenant.version);
     return e;
@@ -121,7 +121,7 @@ enum error handle_tenant_patch(struct call *call, struct context *c)
     /* Operators are all of one tenant: its lock is that of every tenant's name. */
     enum error e = context_lock_tenant(c);
     if (e == OK)
-        e = tenant_get(c, call->params[0], &before);
+        e = tenant_get(c, call->request.params[0], &before);
     if (e == OK)
         e = context_check_match(c, before.version);
     if (e == OK)
@@ -135,7 +135,7 @@ enum error handle_tenant_patch(struct call *call, struct context *c)
 
 enum error handle_tenant_delete(struct call *call, struct context *c)
 {
-    enum error e = tenant_delete(c, call->params[0]);
+    enum error e = tenant_delete(c, call->request.params[0]);
     if (e == OK)
         call_answer_nothing(call);
     return e;

@@ -26,18 +26,18 @@ static void keep_principal(struct subscriber *s, struct str principal)
 
 void subscriber_init(struct subscriber *s, const struct call *call)
 {
-    const struct event_admission *a = call->admitted;
-    *s = (struct subscriber){.tenant_id = call->tenant_id,
-        .has_key = call->has_key,
-        .key_id = call->key_id,
-        .has_expiry = call->has_expiry,
-        .expires_at = call->expires_at,
+    const struct event_admission *a = call->answer.stream;
+    *s = (struct subscriber){.tenant_id = call->caller.tenant_id,
+        .has_key = call->caller.has_key,
+        .key_id = call->caller.key_id,
+        .has_expiry = call->caller.has_expiry,
+        .expires_at = call->caller.expires_at,
         .memoria = a->memoria,
         .filter = a->filter,
         .cursor = a->cursor,
         .last_id = a->cursor_id};
     s->filter.page_bytes = EVENT_PAGE_BYTES;
-    keep_principal(s, call->principal);
+    keep_principal(s, call->caller.principal);
     if (str_is_none(a->filter.kind))
         return;
     memcpy(s->kind, a->filter.kind.ptr, a->filter.kind.len);

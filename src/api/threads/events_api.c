@@ -112,7 +112,7 @@ static enum error check_run(
 {
     struct run run;
     enum error e = run_get_head(c, run_id, &run);
-    if (e == OK && uuid_eq(run.thread_id, call->params[0]))
+    if (e == OK && uuid_eq(run.thread_id, call->request.params[0]))
         return run_check_fence(c, &run);
     if (e != OK && e != ERR_NOT_FOUND)
         return e;
@@ -164,7 +164,7 @@ static enum error check_inputs(struct call *call, struct context *c, const struc
 
 static enum error answer_append(struct call *call, struct context *c)
 {
-    const struct event_input *body = call->input;
+    const struct event_input *body = call->request.input;
     struct event_append *append = call->later_data;
     enum error e = event_append_end(c, append);
     if (e != OK)
@@ -180,7 +180,7 @@ static enum error answer_append(struct call *call, struct context *c)
 
 enum error handle_event_append(struct call *call, struct context *c)
 {
-    const struct event_input *body = call->input;
+    const struct event_input *body = call->request.input;
     bool batch = body->events.count > 0;
     const struct event_input *inputs = batch ? body->events.items : body;
     size_t n = batch ? body->events.count : 1;
@@ -197,7 +197,7 @@ enum error handle_event_append(struct call *call, struct context *c)
     struct event_append *append = ARENA_NEW(call->arena, struct event_append);
     call->later = answer_append;
     call->later_data = append;
-    return event_append_begin(c, call->params[0], events, n, append);
+    return event_append_begin(c, call->request.params[0], events, n, append);
 }
 
 /* --- Cursors -------------------------------------------------------------------------------- */
@@ -274,14 +274,14 @@ const struct schema query_event_stream = {
 
 int64_t call_wait_s(const struct call *call)
 {
-    if (call->refused_early)
+    if (call->request.is_bad)
         return 0;
     if (call->route->query == &query_events) {
-        const struct events_query *q = call->query;
+        const struct events_query *q = call->request.query;
         return q->has_wait ? q->wait : 0;
     }
     if (call->route->query == &query_claim)
-        return ((const struct claim_query *)call->query)->wait;
+        return ((const struct claim_query *)call->request.query)->wait;
     return 0;
 }
 
@@ -293,18 +293,18 @@ static bool is_thread_route(const struct call *call)
 /* An SSE client that reconnects says where it was in a header. */
 static struct str cursor_of_request(const struct call *call, const struct events_query *q)
 {
-    struct str last = http_header(call->request, STR("Last-Event-ID"));
+    struct str last = http_header(call->request.http, STR("Last-Event-ID"));
     return call->route->mode == ROUTE_SSE && !str_is_none(last) && last.len > 0 ? last : q->after;
 }
 
 static enum error read_position(struct call *call, struct context *c, struct event_admission *out,
     struct event_bounds *out_bounds, bool *out_given)
 {
-    const struct events_query *q = call->query;
+    const struct events_query *q = call->request.query;
     struct str text = cursor_of_request(call, q);
     bool tenant = !is_thread_route(call);
     *out = (struct event_admission){.filter = {.has_thread_id = !tenant,
-                                        .thread_id = call->params[0],
+                                        .thread_id = call->request.params[0],
                                         .has_run_id = q->has_run_id,
                                         .run_id = q->run_id,
                                         .kind = q->kind}};
@@ -357,7 +357,7 @@ static void answer_page(
     struct call *call, const struct event *events, size_t n, bool more, struct event_cursor next)
 {
     struct json_writer w;
-    json_writer_init(&w, &call->out);
+    json_writer_init(&w, &call->answer.body);
     json_write_object(&w);
     json_write_key(&w, STR("data"));
     json_write_array(&w);
@@ -373,7 +373,7 @@ static void answer_page(
 
 enum error handle_event_list(struct call *call, struct context *c)
 {
-    const struct events_query *q = call->query;
+    const struct events_query *q = call->request.query;
     size_t limit = q->has_limit ? (size_t)q->limit : 100, n;
     struct event *events = ARENA_ARRAY(call->arena, struct event, limit);
     struct event_admission a;
@@ -396,7 +396,7 @@ enum error handle_event_list(struct call *call, struct context *c)
     else if (looked > next.position)
         next.position = looked;
     more = more || looked < bounds.last;
-    call->nothing_yet = n == 0 && !more;
+    call->answer.may_wait = n == 0 && !more;
     answer_page(call, events, n, more, next);
     return OK;
 }
@@ -407,7 +407,7 @@ enum error handle_event_stream(struct call *call, struct context *c)
     struct event_bounds bounds;
     bool given;
     enum error e = read_position(call, c, a, &bounds, &given);
-    call->admitted = a;
+    call->answer.stream = a;
     return e;
 }
 
@@ -463,13 +463,13 @@ static struct str describe(struct arena *arena, int64_t pruned)
 
 enum error handle_event_prune(struct call *call, struct context *c)
 {
-    const struct prune_body *body = call->input;
+    const struct prune_body *body = call->request.input;
     struct thread thread;
     int64_t pruned = 0;
     if (body->has_through_seq + body->has_older_than + (body->has_finished && body->finished) != 1)
         return problem_fault(&call->problem, STR(""),
             "give exactly one of through_seq, older_than and finished: true");
-    enum error e = thread_get_head(c, call->params[0], &thread);
+    enum error e = thread_get_head(c, call->request.params[0], &thread);
     if (e != OK)
         return e;
     if (body->has_through_seq && body->through_seq > thread.last_seq)

@@ -30,7 +30,7 @@ struct event_cursor {
 MUST_CHECK bool event_cursor_parse(struct str text, bool tenant, struct event_cursor *out_cursor);
 struct str event_cursor_text(struct arena *arena, struct event_cursor cursor);
 
-/* What admits a subscriber: left by the handler in call->admitted. */
+/* What admits a subscriber: left by the handler in call->answer.stream. */
 struct event_admission {
     struct event_filter filter;
     struct event_cursor cursor;

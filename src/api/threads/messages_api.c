@@ -234,7 +234,7 @@ static void answer_created(struct call *call, const struct message_append *appen
 
 static enum error answer_create(struct call *call, struct context *c)
 {
-    const struct message_input *body = call->input;
+    const struct message_input *body = call->request.input;
     struct message_append *append = call->later_data;
     enum error e = message_append_end(c, append);
     if (e != OK)
@@ -270,7 +270,7 @@ static enum error check_form(struct call *call, const struct message_input *body
 
 enum error handle_message_create(struct call *call, struct context *c)
 {
-    const struct message_input *body = call->input;
+    const struct message_input *body = call->request.input;
     bool batch = body->messages.count > 0;
     const struct message_input *inputs = batch ? body->messages.items : body;
     size_t n = batch ? body->messages.count : 1;
@@ -284,7 +284,7 @@ enum error handle_message_create(struct call *call, struct context *c)
     call->later = answer_create;
     call->later_data = append;
     return message_append_begin(
-        c, call->params[0], messages, n, batch ? STR("/messages") : STR_NONE, append);
+        c, call->request.params[0], messages, n, batch ? STR("/messages") : STR_NONE, append);
 }
 
 /* --- Lists ---------------------------------------------------------------------------------- */
@@ -360,7 +360,7 @@ static void write_cursor(struct json_writer *w, struct arena *arena, const char 
 static void answer_page(struct call *call, const struct message_page *page, bool newest_first)
 {
     struct json_writer w;
-    json_writer_init(&w, &call->out);
+    json_writer_init(&w, &call->answer.body);
     json_write_object(&w);
     json_write_name(&w, "data");
     json_write_array(&w);
@@ -383,10 +383,10 @@ static void answer_page(struct call *call, const struct message_page *page, bool
 
 enum error handle_message_list(struct call *call, struct context *c)
 {
-    const struct messages_query *q = call->query;
+    const struct messages_query *q = call->request.query;
     size_t limit = q->has_limit ? (size_t)q->limit : PAGE_DEFAULT;
     struct message_page page = {.messages = ARENA_ARRAY(call->arena, struct message, limit)};
-    struct message_filter filter = {.thread_id = call->params[0],
+    struct message_filter filter = {.thread_id = call->request.params[0],
         .newest_first = str_is_none(q->after),
         .type = q->type,
         .has_sender_id = q->has_sender_id,
@@ -427,7 +427,7 @@ static struct str cursor_of_hit(struct arena *arena, const void *item)
 
 static enum error search(struct call *call, struct context *c, struct message_search *search)
 {
-    const struct search_query *q = call->query;
+    const struct search_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct message *messages = ARENA_ARRAY(call->arena, struct message, limit);
     bool more;
@@ -450,9 +450,10 @@ enum error handle_message_search(struct call *call, struct context *c)
 
 enum error handle_thread_message_search(struct call *call, struct context *c)
 {
-    struct message_search in = {.has_thread_id = true, .thread_id = call->params[0]};
+    struct message_search in = {.has_thread_id = true, .thread_id = call->request.params[0]};
     struct event_bounds bounds;
-    const struct event_filter thread = {.has_thread_id = true, .thread_id = call->params[0]};
+    const struct event_filter thread = {
+        .has_thread_id = true, .thread_id = call->request.params[0]};
     enum error e = event_bounds(c, &thread, &bounds);
     return e == OK ? search(call, c, &in) : e;
 }
@@ -474,10 +475,10 @@ const struct schema query_message = {
 
 enum error handle_message_get(struct call *call, struct context *c)
 {
-    const struct message_query *q = call->query;
+    const struct message_query *q = call->request.query;
     struct message message;
-    enum error e =
-        message_get(c, call->params[0], call->params[1], !str_is_none(q->include), &message);
+    enum error e = message_get(
+        c, call->request.params[0], call->request.params[1], !str_is_none(q->include), &message);
     if (e != OK)
         return e;
     if (str_eq(message.responses, STR("[]"))) {
@@ -494,7 +495,7 @@ enum error handle_message_get(struct call *call, struct context *c)
 enum error handle_message_patch(struct call *call, struct context *c)
 {
     struct message before, after;
-    enum error e = message_get(c, call->params[0], call->params[1], true, &before);
+    enum error e = message_get(c, call->request.params[0], call->request.params[1], true, &before);
     if (e == OK)
         e = context_check_match(c, before.version);
     if (e == OK)
@@ -511,7 +512,8 @@ enum error handle_message_patch(struct call *call, struct context *c)
 enum error handle_message_delete(struct call *call, struct context *c)
 {
     struct message message;
-    enum error e = message_get(c, call->params[0], call->params[1], false, &message);
+    enum error e =
+        message_get(c, call->request.params[0], call->request.params[1], false, &message);
     if (e == OK)
         e = message_delete(c, &message);
     if (e == OK)
@@ -534,7 +536,7 @@ const struct schema schema_message_debug = {
 enum error handle_message_debug(struct call *call, struct context *c)
 {
     struct message message;
-    enum error e = message_get(c, call->params[0], call->params[1], true, &message);
+    enum error e = message_get(c, call->request.params[0], call->request.params[1], true, &message);
     if (e == OK)
         call_answer(call, &schema_message_debug, &message, 0);
     return e;
@@ -580,7 +582,7 @@ static struct str cursor_of_version(struct arena *arena, const void *item)
 
 enum error handle_message_versions(struct call *call, struct context *c)
 {
-    const struct versions_query *q = call->query;
+    const struct versions_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct message_version *versions = ARENA_ARRAY(call->arena, struct message_version, limit);
     struct message message;
@@ -588,7 +590,7 @@ enum error handle_message_versions(struct call *call, struct context *c)
     bool more;
     enum error e = read_cursor(call, q->page.cursor, "cursor", INT64_MAX, &before);
     if (e == OK)
-        e = message_get(c, call->params[0], call->params[1], false, &message);
+        e = message_get(c, call->request.params[0], call->request.params[1], false, &message);
     if (e == OK)
         e = message_list_versions(
             c, &message, before, !str_is_none(q->include), limit, versions, &count, &more);

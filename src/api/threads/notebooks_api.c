@@ -109,7 +109,7 @@ static void answer(struct call *call, const struct notebook *notebook)
 
 enum error handle_notebook_create(struct call *call, struct context *c)
 {
-    struct notebook notebook = *(const struct notebook *)call->input;
+    struct notebook notebook = *(const struct notebook *)call->request.input;
     enum error e = notebook_create(c, &notebook);
     if (e == OK)
         answer(call, &notebook);
@@ -123,7 +123,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_notebook_list(struct call *call, struct context *c)
 {
-    const struct notebooks_query *q = call->query;
+    const struct notebooks_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct notebook *notebooks = ARENA_ARRAY(call->arena, struct notebook, limit);
     struct uuid before;
@@ -139,7 +139,7 @@ enum error handle_notebook_list(struct call *call, struct context *c)
 enum error handle_notebook_get(struct call *call, struct context *c)
 {
     struct notebook notebook;
-    enum error e = notebook_get(c, call->params[0], &notebook);
+    enum error e = notebook_get(c, call->request.params[0], &notebook);
     if (e == OK)
         answer(call, &notebook);
     return e;
@@ -148,7 +148,7 @@ enum error handle_notebook_get(struct call *call, struct context *c)
 enum error handle_thread_notebook(struct call *call, struct context *c)
 {
     struct notebook notebook;
-    enum error e = notebook_of_thread(c, call->params[0], &notebook);
+    enum error e = notebook_of_thread(c, call->request.params[0], &notebook);
     if (e == OK)
         answer(call, &notebook);
     return e;
@@ -159,7 +159,7 @@ enum error handle_notebook_patch(struct call *call, struct context *c)
     struct notebook before, after;
     enum error e = context_lock_tenant(c);
     if (e == OK)
-        e = notebook_get(c, call->params[0], &before);
+        e = notebook_get(c, call->request.params[0], &before);
     if (e == OK)
         e = context_check_match(c, before.version);
     if (e == OK)
@@ -173,7 +173,7 @@ enum error handle_notebook_patch(struct call *call, struct context *c)
 
 enum error handle_notebook_delete(struct call *call, struct context *c)
 {
-    enum error e = notebook_delete(c, call->params[0]);
+    enum error e = notebook_delete(c, call->request.params[0]);
     if (e == OK)
         call_answer_nothing(call);
     return e;
@@ -184,10 +184,10 @@ enum error handle_notebook_delete(struct call *call, struct context *c)
 
 enum error handle_notebook_session_add(struct call *call, struct context *c)
 {
-    const struct session_body *body = call->input;
+    const struct session_body *body = call->request.input;
     struct notebook_session session;
     struct uuid thread_id = body->has_thread_id ? body->thread_id : UUID_NIL;
-    enum error e = notebook_add_session(c, call->params[0], thread_id, &session);
+    enum error e = notebook_add_session(c, call->request.params[0], thread_id, &session);
     if (e == OK)
         call_answer(call, &schema_notebook_session, &session, 0);
     return e;
@@ -200,14 +200,15 @@ static struct str session_cursor(struct arena *arena, const void *item)
 
 enum error handle_notebook_session_list(struct call *call, struct context *c)
 {
-    const struct notebooks_query *q = call->query;
+    const struct notebooks_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct notebook_session *sessions = ARENA_ARRAY(call->arena, struct notebook_session, limit);
     int64_t before;
     bool more;
     enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
-        e = notebook_list_sessions(c, call->params[0], before, limit, sessions, &count, &more);
+        e = notebook_list_sessions(
+            c, call->request.params[0], before, limit, sessions, &count, &more);
     if (e == OK)
         call_answer_page(call, &schema_notebook_session, sessions, count, more, session_cursor);
     return e;
@@ -215,7 +216,7 @@ enum error handle_notebook_session_list(struct call *call, struct context *c)
 
 enum error handle_notebook_session_remove(struct call *call, struct context *c)
 {
-    enum error e = notebook_remove_session(c, call->params[0], call->params[1]);
+    enum error e = notebook_remove_session(c, call->request.params[0], call->request.params[1]);
     if (e == OK)
         call_answer_nothing(call);
     return e;

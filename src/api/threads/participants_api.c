@@ -158,11 +158,11 @@ static enum error find(struct call *call, struct context *c, struct participant 
 {
     struct thread thread;
     bool found;
-    enum error e = thread_get_head(c, call->params[0], &thread);
+    enum error e = thread_get_head(c, call->request.params[0], &thread);
     if (e != OK)
         return e;
     if (!str_is_none(route_param_name(call->route, 1)))
-        return participant_get(c, thread.id, call->params[1], out);
+        return participant_get(c, thread.id, call->request.params[1], out);
     if (str_is_none(c->principal))
         return problem_set(&call->problem, ERR_CONFLICT,
             "me is the principal that a request acts for, and this one acts for none: use a key "
@@ -173,8 +173,8 @@ static enum error find(struct call *call, struct context *c, struct participant 
 
 enum error handle_participant_join(struct call *call, struct context *c)
 {
-    struct participant p = *(const struct participant *)call->input;
-    enum error e = participant_join(c, call->params[0], &p);
+    struct participant p = *(const struct participant *)call->request.input;
+    enum error e = participant_join(c, call->request.params[0], &p);
     if (e == OK)
         answer(call, &p);
     return e;
@@ -187,7 +187,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_participant_list(struct call *call, struct context *c)
 {
-    const struct participants_query *q = call->query;
+    const struct participants_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct participant *all = ARENA_ARRAY(call->arena, struct participant, limit);
     struct participant_filter filter = {.has_active = q->has_active,
@@ -197,7 +197,7 @@ enum error handle_participant_list(struct call *call, struct context *c)
     bool more;
     enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
     if (e == OK)
-        e = participant_list(c, call->params[0], &filter, limit, all, &count, &more);
+        e = participant_list(c, call->request.params[0], &filter, limit, all, &count, &more);
     if (e == OK)
         call_answer_page(call, &schema_participant, all, count, more, cursor_of);
     return e;
@@ -259,7 +259,7 @@ enum error handle_participant_leave(struct call *call, struct context *c)
 
 enum error handle_participant_heartbeat(struct call *call, struct context *c)
 {
-    const struct heartbeat_body *body = call->input;
+    const struct heartbeat_body *body = call->request.input;
     struct participant p;
     enum error e = find(call, c, &p);
     if (e == OK)

@@ -166,14 +166,14 @@ const struct schema schema_share_redeemed = {
 
 enum error handle_share_create(struct call *call, struct context *c)
 {
-    struct share share = *(const struct share *)call->input;
-    enum error e = share_create(c, call->params[0], &share);
+    struct share share = *(const struct share *)call->request.input;
+    enum error e = share_create(c, call->request.params[0], &share);
     if (e != OK)
         return e;
     call_answer(call, &schema_share_created, &share, share.version);
     share.token = STR_NONE;
     struct json_writer w;
-    json_writer_init(&w, &call->out_replay);
+    json_writer_init(&w, &call->answer.replay);
     schema_encode(&w, &schema_share_created, &share);
     return OK;
 }
@@ -185,14 +185,15 @@ static struct str share_cursor(struct arena *arena, const void *item)
 
 enum error handle_share_list(struct call *call, struct context *c)
 {
-    const struct shares_query *q = call->query;
+    const struct shares_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct share *shares = ARENA_ARRAY(call->arena, struct share, limit);
     struct uuid before;
     bool has_before = false, more;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
-        e = share_list(c, call->params[0], has_before, before, limit, shares, &count, &more);
+        e = share_list(
+            c, call->request.params[0], has_before, before, limit, shares, &count, &more);
     if (e == OK)
         call_answer_page(call, &schema_share, shares, count, more, share_cursor);
     return e;
@@ -201,7 +202,7 @@ enum error handle_share_list(struct call *call, struct context *c)
 enum error handle_share_get(struct call *call, struct context *c)
 {
     struct share share;
-    enum error e = share_get(c, call->params[0], call->params[1], &share);
+    enum error e = share_get(c, call->request.params[0], call->request.params[1], &share);
     if (e == OK)
         call_answer(call, &schema_share, &share, share.version);
     return e;
@@ -210,7 +211,7 @@ enum error handle_share_get(struct call *call, struct context *c)
 enum error handle_share_revoke(struct call *call, struct context *c)
 {
     struct share share;
-    enum error e = share_get(c, call->params[0], call->params[1], &share);
+    enum error e = share_get(c, call->request.params[0], call->request.params[1], &share);
     if (e == OK)
         e = share_revoke(c, &share);
     if (e == OK)
@@ -225,7 +226,7 @@ static struct str redemption_cursor(struct arena *arena, const void *item)
 
 enum error handle_share_redemptions(struct call *call, struct context *c)
 {
-    const struct shares_query *q = call->query;
+    const struct shares_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct redemption *all = ARENA_ARRAY(call->arena, struct redemption, limit);
     struct share share;
@@ -233,7 +234,7 @@ enum error handle_share_redemptions(struct call *call, struct context *c)
     bool has_before = false, more;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
-        e = share_get(c, call->params[0], call->params[1], &share);
+        e = share_get(c, call->request.params[0], call->request.params[1], &share);
     if (e == OK)
         e = share_list_redemptions(c, share.id, has_before, before, limit, all, &count, &more);
     if (e == OK)
@@ -243,7 +244,7 @@ enum error handle_share_redemptions(struct call *call, struct context *c)
 
 enum error handle_share_redeem(struct call *call, struct context *c)
 {
-    const struct redeem_body *body = call->input;
+    const struct redeem_body *body = call->request.input;
     struct redeemed redeemed;
     enum error e = share_redeem(c, body->token, body->name, &redeemed);
     if (e == OK)

@@ -194,7 +194,7 @@ static void answer(struct call *call, const struct thread *thread)
 
 enum error handle_thread_create(struct call *call, struct context *c)
 {
-    struct thread thread = *(const struct thread *)call->input;
+    struct thread thread = *(const struct thread *)call->request.input;
     enum error e = thread_create(c, &thread);
     if (e == OK)
         answer(call, &thread);
@@ -203,22 +203,22 @@ enum error handle_thread_create(struct call *call, struct context *c)
 
 enum error handle_thread_ensure(struct call *call, struct context *c)
 {
-    struct thread thread = *(const struct thread *)call->input;
+    struct thread thread = *(const struct thread *)call->request.input;
     bool is_new = false;
-    thread.key = call->texts[0];
+    thread.key = call->request.texts[0];
     enum error e = thread_ensure(c, &thread, &is_new);
     if (e != OK)
         return e;
     answer(call, &thread);
     if (is_new)
-        call->status = 201;
+        call->answer.status = 201;
     return OK;
 }
 
 enum error handle_thread_get_by_key(struct call *call, struct context *c)
 {
     struct thread thread;
-    enum error e = thread_get_by_key(c, call->texts[0], &thread);
+    enum error e = thread_get_by_key(c, call->request.texts[0], &thread);
     if (e == OK)
         answer(call, &thread);
     return e;
@@ -231,7 +231,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_thread_list(struct call *call, struct context *c)
 {
-    const struct threads_query *q = call->query;
+    const struct threads_query *q = call->request.query;
     size_t limit = page_limit(&q->page), count;
     struct thread *threads = ARENA_ARRAY(call->arena, struct thread, limit);
     bool more;
@@ -244,8 +244,8 @@ enum error handle_thread_list(struct call *call, struct context *c)
         .has_created_before = q->has_created_before,
         .created_before = q->created_before,
         .with_documents = !str_is_none(q->include)};
-    memcpy(filter.metadata_keys, call->metadata_keys, sizeof filter.metadata_keys);
-    memcpy(filter.metadata_values, call->metadata_values, sizeof filter.metadata_values);
+    memcpy(filter.metadata_keys, call->request.metadata_keys, sizeof filter.metadata_keys);
+    memcpy(filter.metadata_values, call->request.metadata_values, sizeof filter.metadata_values);
     enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
     if (e == OK)
         e = thread_list(c, &filter, limit, threads, &count, &more);
@@ -257,7 +257,7 @@ enum error handle_thread_list(struct call *call, struct context *c)
 enum error handle_thread_get(struct call *call, struct context *c)
 {
     struct thread thread;
-    enum error e = thread_get(c, call->params[0], &thread);
+    enum error e = thread_get(c, call->request.params[0], &thread);
     if (e == OK)
         answer(call, &thread);
     return e;
@@ -277,7 +277,7 @@ static enum error move(struct context *c, struct thread *thread, struct str stat
 enum error handle_thread_patch(struct call *call, struct context *c)
 {
     struct thread before, after;
-    enum error e = thread_get(c, call->params[0], &before);
+    enum error e = thread_get(c, call->request.params[0], &before);
     if (e == OK)
         e = context_check_match(c, before.version);
     if (e == OK)
@@ -303,7 +303,7 @@ enum error handle_thread_patch(struct call *call, struct context *c)
 
 enum error handle_thread_delete(struct call *call, struct context *c)
 {
-    enum error e = thread_delete(c, call->params[0]);
+    enum error e = thread_delete(c, call->request.params[0]);
     if (e == OK)
         call_answer_nothing(call);
     return e;
@@ -312,7 +312,7 @@ enum error handle_thread_delete(struct call *call, struct context *c)
 enum error handle_thread_pause(struct call *call, struct context *c)
 {
     struct thread thread;
-    enum error e = thread_get(c, call->params[0], &thread);
+    enum error e = thread_get(c, call->request.params[0], &thread);
     if (e == OK)
         e = thread_pause(c, &thread);
     if (e == OK)
@@ -323,7 +323,7 @@ enum error handle_thread_pause(struct call *call, struct context *c)
 enum error handle_thread_resume(struct call *call, struct context *c)
 {
     struct thread thread;
-    enum error e = thread_get(c, call->params[0], &thread);
+    enum error e = thread_get(c, call->request.params[0], &thread);
     if (e == OK)
         e = thread_resume(c, &thread);
     if (e == OK)
@@ -333,9 +333,9 @@ enum error handle_thread_resume(struct call *call, struct context *c)
 
 enum error handle_thread_cancel(struct call *call, struct context *c)
 {
-    const struct reason_body *body = call->input;
+    const struct reason_body *body = call->request.input;
     struct thread thread;
-    enum error e = thread_get(c, call->params[0], &thread);
+    enum error e = thread_get(c, call->request.params[0], &thread);
     if (e == OK)
         e = thread_cancel(c, &thread, body->reason);
     if (e == OK)

@@ -101,14 +101,14 @@ static enum error write_export(
         close(fd);
     if (e == OK)
         e = answer_export(call, x, subject, fd);
-    if (e != OK || !call->download.is_wanted) { /* the client may have it already */
+    if (e != OK || !call->answer.download.is_wanted) { /* the client may have it already */
         drop_export(x);
         return e;
     }
-    call->download.fill = fill_export;
-    call->download.drop_fill = drop_export;
-    call->download.fill_data = x;
-    call->download.tenant_id = c->tenant_id;
+    call->answer.download.fill = fill_export;
+    call->answer.download.drop_fill = drop_export;
+    call->answer.download.fill_data = x;
+    call->answer.download.tenant_id = c->tenant_id;
     return OK;
 }
 
@@ -120,7 +120,7 @@ static enum error make_export(
         e = check_scopes(c, needed);
     if (e != OK)
         return e;
-    download_drop(&call->download); /* of a run before this one */
+    download_drop(&call->answer.download); /* of a run before this one */
     if (atomic_fetch_add(&n_exports, 1) < EXPORTS_AT_ONCE)
         return write_export(call, c, &subject);
     atomic_fetch_sub(&n_exports, 1);
@@ -131,14 +131,14 @@ static enum error make_export(
 
 enum error handle_thread_export(struct call *call, struct context *c)
 {
-    return make_export(call, c, (struct archive_subject){ARCHIVE_THREAD, call->params[0]},
+    return make_export(call, c, (struct archive_subject){ARCHIVE_THREAD, call->request.params[0]},
         SCOPE_RUNS_READ | SCOPE_EVENTS_READ | SCOPE_MESSAGES_READ | SCOPE_FILES_READ |
             SCOPE_PARTICIPANTS_READ | SCOPE_STATES_READ | SCOPE_AGENTS_READ);
 }
 
 enum error handle_agent_export(struct call *call, struct context *c)
 {
-    return make_export(call, c, (struct archive_subject){ARCHIVE_AGENT, call->params[0]},
+    return make_export(call, c, (struct archive_subject){ARCHIVE_AGENT, call->request.params[0]},
         SCOPE_STATES_READ | SCOPE_STORAGE_READ);
 }
 
@@ -269,7 +269,8 @@ static enum error read_content(
 static enum error verify(struct call *call, struct prepared *p, uint64_t size_bytes)
 {
     struct store *store = call->api->store;
-    enum error e = content_open(store, call->tenant_id, call->upload.id, size_bytes, &p->content);
+    enum error e =
+        content_open(store, call->caller.tenant_id, call->upload.id, size_bytes, &p->content);
     if (e != OK)
         return e;
     const struct archive_source source = {read_content, p->content};
@@ -288,13 +289,13 @@ static enum error spool(struct call *call, struct prepared *p)
 
 enum error prepare_import(struct call *call, uint64_t size_bytes)
 {
-    const struct import_query *query = call->query;
+    const struct import_query *query = call->request.query;
     struct prepared *p = MEM_NEW(struct prepared);
     p->fd = -1;
     call->prepared = p;
     enum error e = verify(call, p, size_bytes);
     if (e == OK && !query->dry_run)
-        e = archive_stage(p->archive, call->api->store, call->tenant_id, &call->problem);
+        e = archive_stage(p->archive, call->api->store, call->caller.tenant_id, &call->problem);
     return e == OK ? spool(call, p) : e;
 }
 
@@ -303,7 +304,8 @@ void release_import(struct call *call)
     struct prepared *p = call->prepared;
     bool is_known = call->problem.code != ERR_OUTCOME_UNKNOWN;
     if (p->archive != NULL && is_known)
-        archive_unstage(p->archive, call->api->store, call->tenant_id, call->status < 300);
+        archive_unstage(
+            p->archive, call->api->store, call->caller.tenant_id, call->answer.status < 300);
     archive_destroy(p->archive);
     content_close(p->content);
     if (p->fd >= 0)
@@ -325,7 +327,7 @@ static struct nested_list list_objects(struct call *call, const struct archive *
 
 enum error handle_import(struct call *call, struct context *c)
 {
-    const struct import_query *query = call->query;
+    const struct import_query *query = call->request.query;
     const struct prepared *p = call->prepared;
     bool remaps = str_eq(query->ids, STR("remap"));
     enum error e =
@@ -339,7 +341,7 @@ enum error handle_import(struct call *call, struct context *c)
         .counts = archive_counts(p->archive),
         .objects = list_objects(call, p->archive)};
     if (query->dry_run)
-        call->status = 200;
+        call->answer.status = 200;
     call_answer(call, &schema_import, &answer, 0);
     return OK;
 }

@@ -40,14 +40,14 @@ enum error handle_ready(struct call *call, struct context *c)
 
 enum error handle_metrics(struct call *call, struct context *c)
 {
-    call->content_type = STR("text/plain; version=0.0.4; charset=utf-8");
-    metrics_write(call->api->metrics, &call->out);
+    call->answer.content_type = STR("text/plain; version=0.0.4; charset=utf-8");
+    metrics_write(call->api->metrics, &call->answer.body);
     return OK;
 }
 
 enum error handle_openapi(struct call *call, struct context *c)
 {
-    buf_append(&call->out, buf_str(&call->api->openapi));
+    buf_append(&call->answer.body, buf_str(&call->api->openapi));
     return OK;
 }
 
@@ -86,9 +86,9 @@ const struct schema schema_whoami = {
 enum error handle_whoami(struct call *call, struct context *c)
 {
     struct whoami who = {.tenant_id = c->tenant_id,
-        .actor = call->has_key ? STR("key") : STR("open"),
-        .has_key_id = call->has_key,
-        .key_id = call->key_id,
+        .actor = call->caller.has_key ? STR("key") : STR("open"),
+        .has_key_id = call->caller.has_key,
+        .key_id = call->caller.key_id,
         .principal = c->principal};
     who.scopes.items = ARENA_ARRAY(call->arena, struct str, SCOPE_COUNT);
     for (unsigned bit = 0; bit < SCOPE_COUNT; bit++)

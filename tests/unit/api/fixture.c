@@ -131,7 +131,7 @@ struct str answer_member(struct fixture *f, const struct call *call, const char 
     struct json_doc doc;
     struct json_error error = {0};
     struct json value;
-    if (!json_parse(f->arena, buf_str(&call->out), &doc, &error)) {
+    if (!json_parse(f->arena, buf_str(&call->answer.body), &doc, &error)) {
         test_fail(__FILE__, __LINE__, "the answer is no JSON: %s", error.rule);
         return STR_NONE;
     }
@@ -142,8 +142,8 @@ struct str answer_member(struct fixture *f, const struct call *call, const char 
 
 struct str answer_header(const struct call *call, const char *name)
 {
-    for (size_t i = 0; i < call->n_headers; i++)
-        if (str_eq(call->headers[i].name, str_of(name)))
-            return call->headers[i].value;
+    for (size_t i = 0; i < call->answer.n_headers; i++)
+        if (str_eq(call->answer.headers[i].name, str_of(name)))
+            return call->answer.headers[i].value;
     return STR_NONE;
 }

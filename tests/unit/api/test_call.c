@@ -5,11 +5,11 @@
 
 static void expect_problem(struct fixture *f, struct call *call, int status, const char *code)
 {
-    EXPECT_EQ(call->status, status);
-    EXPECT_STR(call->content_type, STR("application/problem+json"));
+    EXPECT_EQ(call->answer.status, status);
+    EXPECT_STR(call->answer.content_type, STR("application/problem+json"));
     EXPECT_STR(answer_member(f, call, "code"), str_of(code));
-    EXPECT_STR(answer_member(f, call, "request_id"), call->request_id);
-    EXPECT_EQ(json_type(parsed(f->arena, buf_str(&call->out))), JSON_OBJECT);
+    EXPECT_STR(answer_member(f, call, "request_id"), call->request.id);
+    EXPECT_EQ(json_type(parsed(f->arena, buf_str(&call->answer.body))), JSON_OBJECT);
 }
 
 /* --- Routing and decoding ------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ TEST(media_types_are_checked)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct http_request *r = make_request(&f, "POST", "/v1/threads");
         add_header(r, "Content-Type", str_of(cases[i].type));
-        EXPECT_EQ(carry_out(&f, r, "{}")->status, cases[i].status);
+        EXPECT_EQ(carry_out(&f, r, "{}")->answer.status, cases[i].status);
     }
     fixture_end(&f);
 }
@@ -94,15 +94,15 @@ TEST(an_object_is_answered_with_its_etag_and_not_at_all_when_it_is_known)
     struct fixture f;
     fixture_begin(&f);
     struct call *made = ask(&f, "POST", "/v1/threads", "{\"title\":\"one\"}");
-    EXPECT_EQ(made->status, 201);
+    EXPECT_EQ(made->answer.status, 201);
     EXPECT_STR(answer_header(made, "ETag"), STR("\"1\""));
     struct str target =
         arena_printf(f.arena, "/v1/threads/%.*s", STR_ARG(answer_member(&f, made, "id")));
     struct http_request *r = make_request(&f, "GET", arena_cstr(f.arena, target));
     add_header(r, "If-None-Match", STR("\"0\", \"1\""));
     struct call *known = carry_out(&f, r, NULL);
-    EXPECT_EQ(known->status, 304);
-    EXPECT_EQ(known->out.len, 0);
+    EXPECT_EQ(known->answer.status, 304);
+    EXPECT_EQ(known->answer.body.len, 0);
     fixture_end(&f);
 }
 
@@ -111,7 +111,7 @@ TEST(a_list_is_paged_by_its_cursor)
     struct fixture f;
     fixture_begin(&f);
     for (int i = 0; i < 3; i++)
-        EXPECT_EQ(ask(&f, "POST", "/v1/threads", NULL)->status, 201);
+        EXPECT_EQ(ask(&f, "POST", "/v1/threads", NULL)->answer.status, 201);
     struct call *first = ask(&f, "GET", "/v1/threads?limit=2", NULL);
     EXPECT_EQ(json_count(parsed(f.arena, answer_member(&f, first, "data"))), 2);
     EXPECT_STR(answer_member(&f, first, "has_more"), STR("true"));
@@ -150,7 +150,7 @@ static struct str make_key(struct fixture *f, struct str by, const char *body)
 {
     struct call *call = str_is_none(by) ? ask(f, "POST", "/v1/keys", body)
                                         : ask_as(f, by, "POST", "/v1/keys", body);
-    EXPECT_EQ(call->status, 201);
+    EXPECT_EQ(call->answer.status, 201);
     return answer_member(f, call, "secret");
 }
 
@@ -158,15 +158,15 @@ TEST(the_server_is_open_until_the_first_key_is_made)
 {
     struct fixture f;
     fixture_begin(&f);
-    EXPECT_EQ(ask(&f, "GET", "/v1/threads", NULL)->status, 200);
+    EXPECT_EQ(ask(&f, "GET", "/v1/threads", NULL)->answer.status, 200);
     struct str secret = make_key(&f, STR_NONE, "{\"name\":\"first\",\"scopes\":[\"operator\"]}");
     struct call *refused = ask(&f, "GET", "/v1/threads", NULL);
     expect_problem(&f, refused, 401, "unauthenticated");
     EXPECT_STR(answer_header(refused, "WWW-Authenticate"), STR("Bearer realm=\"cairn\""));
-    EXPECT_EQ(ask_as(&f, secret, "GET", "/v1/threads", NULL)->status, 200);
+    EXPECT_EQ(ask_as(&f, secret, "GET", "/v1/threads", NULL)->answer.status, 200);
     expect_problem(
         &f, ask_as(&f, STR("cairn_x"), "GET", "/v1/threads", NULL), 401, "unauthenticated");
-    EXPECT_EQ(ask(&f, "GET", "/readyz", NULL)->status, 200); /* this one needs none */
+    EXPECT_EQ(ask(&f, "GET", "/readyz", NULL)->answer.status, 200); /* this one needs none */
     fixture_end(&f);
 }
 
@@ -209,10 +209,10 @@ TEST(a_key_with_a_limit_is_told_what_remains_and_when_to_come_back)
     struct str slow = make_key(
         &f, root, "{\"name\":\"slow\",\"scopes\":[\"threads:read\"],\"rate_limit_per_minute\":2}");
     struct call *call = ask_as(&f, slow, "GET", "/v1/threads", NULL);
-    EXPECT_EQ(call->status, 200);
+    EXPECT_EQ(call->answer.status, 200);
     EXPECT_STR(answer_header(call, "RateLimit-Policy"), STR("\"key\";q=2;w=60"));
     EXPECT_STR(answer_header(call, "RateLimit"), STR("\"key\";r=1;t=30"));
-    EXPECT_EQ(ask_as(&f, slow, "GET", "/v1/threads", NULL)->status, 200);
+    EXPECT_EQ(ask_as(&f, slow, "GET", "/v1/threads", NULL)->answer.status, 200);
     call = ask_as(&f, slow, "GET", "/v1/threads", NULL);
     expect_problem(&f, call, 429, "rate_limited");
     EXPECT_STR(answer_header(call, "Retry-After"), STR("30"));
@@ -232,9 +232,9 @@ TEST(a_repeated_post_under_one_key_is_answered_from_memory)
     fixture_begin(&f);
     struct call *first = post_under(&f, "k1", "{\"title\":\"once\"}");
     struct call *again = post_under(&f, "k1", "{\"title\":\"once\"}");
-    EXPECT_EQ(first->status, 201);
-    EXPECT_EQ(again->status, 201);
-    EXPECT_STR(buf_str(&again->out), buf_str(&first->out));
+    EXPECT_EQ(first->answer.status, 201);
+    EXPECT_EQ(again->answer.status, 201);
+    EXPECT_STR(buf_str(&again->answer.body), buf_str(&first->answer.body));
     EXPECT_STR(answer_header(again, "ETag"), answer_header(first, "ETag"));
     EXPECT_STR(answer_header(again, "Idempotency-Replayed"), STR("true"));
     EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(*) FROM threads"), 1);
@@ -256,7 +256,7 @@ TEST(the_replay_of_a_new_key_does_not_show_its_secret_again)
         add_header(r, "Authorization", bearer);
         add_header(r, "Idempotency-Key", STR("k"));
         struct call *call = carry_out(&f, r, "{\"name\":\"x\",\"scopes\":[\"admin\"]}");
-        EXPECT_EQ(call->status, 201);
+        EXPECT_EQ(call->answer.status, 201);
         secrets[i] = answer_member(&f, call, "secret");
     }
     EXPECT(str_starts_with(secrets[0], STR("cairn_")));
@@ -283,8 +283,9 @@ TEST(if_match_must_name_the_version_that_is_there)
         struct http_request *r = make_request(&f, "PATCH", target);
         add_header(r, "If-Match", str_of(cases[i].tag));
         struct call *call = carry_out(&f, r, "{\"title\":\"x\"}");
-        if (call->status != cases[i].status)
-            test_fail(__FILE__, __LINE__, "If-Match: %s gives %d", cases[i].tag, call->status);
+        if (call->answer.status != cases[i].status)
+            test_fail(
+                __FILE__, __LINE__, "If-Match: %s gives %d", cases[i].tag, call->answer.status);
     }
     fixture_end(&f);
 }
@@ -338,10 +339,10 @@ TEST(a_call_that_needs_too_much_memory_is_refused_and_changes_nothing)
     for (f.budget_bytes = 256;; f.budget_bytes += 256) {
         struct call *call = ask(&f, "POST", "/v1/threads", "{\"title\":\"x\"}");
         int64_t made = scratch_i64(&f.scratch, "SELECT count(*) FROM threads");
-        EXPECT_EQ(made, call->status == 201);
+        EXPECT_EQ(made, call->answer.status == 201);
         if (made > 0)
             break;
-        EXPECT(call->status == 413 || call->status == 422);
+        EXPECT(call->answer.status == 413 || call->answer.status == 422);
     }
     fixture_end(&f);
 }

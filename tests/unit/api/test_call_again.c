@@ -19,8 +19,8 @@ static enum error run_again(void *data, struct tx *tx)
     for (size_t i = 0; i < TIMES; i++) {
         a->results[i] = a->call->job.run(&a->call->job, tx);
         a->used_bytes[i] = a->call->arena->used_bytes;
-        a->n_headers[i] = a->call->n_headers;
-        a->out_bytes[i] = a->call->out.len;
+        a->n_headers[i] = a->call->answer.n_headers;
+        a->out_bytes[i] = a->call->answer.body.len;
     }
     return ERR_CONFLICT;
 }
@@ -42,7 +42,7 @@ static struct str make_key(struct fixture *f, struct str secret, const char *bod
 {
     struct call *call = str_is_none(secret) ? ask(f, "POST", "/v1/keys", body)
                                             : ask_as(f, secret, "POST", "/v1/keys", body);
-    EXPECT_EQ(call->status, 201);
+    EXPECT_EQ(call->answer.status, 201);
     return answer_member(f, call, "secret");
 }
 
@@ -53,10 +53,10 @@ TEST(a_write_that_runs_again_starts_over)
     struct http_request *r = make_request(&f, "POST", "/v1/threads");
     add_header(r, "Cairn-Consistency", STR("eventual")); /* means nothing to a write */
     struct call *call = carry_out(&f, r, "{\"title\":\"x\",\"metadata\":{\"a\":1}}");
-    EXPECT_EQ(call->status, 201);
+    EXPECT_EQ(call->answer.status, 201);
     EXPECT_EQ(call->job.mode, STORE_WRITE);
     expect_the_same_each_time(&f, call, OK);
-    EXPECT_EQ(call->status, 201);
+    EXPECT_EQ(call->answer.status, 201);
     EXPECT_STR(answer_member(&f, call, "title"), STR("x"));
     EXPECT_STR(answer_header(call, "ETag"), STR("\"1\""));
     EXPECT_EQ(scratch_i64(&f.scratch, "SELECT count(*) FROM threads"), 1);
@@ -74,7 +74,7 @@ TEST(a_new_key_is_made_from_the_request_alone_each_time)
     expect_the_same_each_time(&f, call, OK);
     struct str after = answer_member(&f, call, "secret");
     EXPECT(str_starts_with(after, STR("cairn_")) && !str_eq(before, after));
-    EXPECT(call->out_replay.len > 0 && call->out_replay.len < 2 * call->out.len);
+    EXPECT(call->answer.replay.len > 0 && call->answer.replay.len < 2 * call->answer.body.len);
     fixture_end(&f);
 }
 
@@ -83,9 +83,9 @@ TEST(a_bad_request_stays_the_same_bad_request)
     struct fixture f;
     fixture_begin(&f);
     struct call *call = ask(&f, "POST", "/v1/threads?no=1", "{\"titel\":\"x\"}");
-    EXPECT_EQ(call->status, 422);
+    EXPECT_EQ(call->answer.status, 422);
     struct call *unparsed = ask(&f, "POST", "/v1/threads", "{");
-    EXPECT_EQ(unparsed->status, 400);
+    EXPECT_EQ(unparsed->answer.status, 400);
     expect_the_same_each_time(&f, call, ERR_INVALID);
     EXPECT_EQ(call->problem.n_faults, 2);
     expect_the_same_each_time(&f, unparsed, ERR_BAD_JSON);
@@ -102,8 +102,8 @@ TEST(a_request_that_runs_again_counts_once)
         &f, root, "{\"name\":\"slow\",\"scopes\":[\"threads:read\"],\"rate_limit_per_minute\":2}");
     struct call *call = ask_as(&f, slow, "GET", "/v1/threads", NULL);
     expect_the_same_each_time(&f, call, OK);
-    EXPECT_EQ(call->n_headers, 2);
-    EXPECT_EQ(ask_as(&f, slow, "GET", "/v1/threads", NULL)->status, 200);
+    EXPECT_EQ(call->answer.n_headers, 2);
+    EXPECT_EQ(ask_as(&f, slow, "GET", "/v1/threads", NULL)->answer.status, 200);
     fixture_end(&f);
 }
 
@@ -114,10 +114,11 @@ TEST(a_refused_scope_is_noted_once_the_call_is_finished)
     struct str root = make_key(&f, STR_NONE, "{\"name\":\"root\",\"scopes\":[\"operator\"]}");
     struct str reader = make_key(&f, root, "{\"name\":\"r\",\"scopes\":[\"threads:read\"]}");
     struct call *call = ask_as(&f, reader, "POST", "/v1/threads", "{}");
-    EXPECT_EQ(call->status, 403);
+    EXPECT_EQ(call->answer.status, 403);
     expect_the_same_each_time(&f, call, ERR_FORBIDDEN);
-    EXPECT_EQ(ask_as(&f, reader, "POST", "/v1/threads", "{}")->status, 403);
-    EXPECT_EQ(ask_as(&f, root, "POST", "/v1/threads", "{}")->status, 201); /* a write behind it */
+    EXPECT_EQ(ask_as(&f, reader, "POST", "/v1/threads", "{}")->answer.status, 403);
+    EXPECT_EQ(
+        ask_as(&f, root, "POST", "/v1/threads", "{}")->answer.status, 201); /* a write behind it */
     EXPECT_EQ(
         scratch_i64(&f.scratch, "SELECT count(*) FROM audit_log WHERE action = 'scope.refused'"),
         1);
@@ -173,10 +174,10 @@ TEST(a_replica_answers_only_who_asks_for_it_and_only_where_order_does_not_matter
     for (size_t i = 0; i < COUNT_OF(strong); i++)
         EXPECT_EQ(get_with(&f, root, strong[i], "eventual")->job.mode, STORE_READ);
     struct call *unknown = get_with(&f, STR("cairn_x"), "/v1/threads", "eventual");
-    EXPECT_EQ(unknown->status, 401);
+    EXPECT_EQ(unknown->answer.status, 401);
     EXPECT_EQ(unknown->job.mode, STORE_READ); /* the replica may not know the key yet */
     struct call *bad = get_with(&f, root, "/v1/events", "weak");
-    EXPECT_EQ(bad->status, 422);
+    EXPECT_EQ(bad->answer.status, 422);
     EXPECT_STR(answer_member(&f, bad, "errors"),
         STR("[{\"pointer\":\"Cairn-Consistency\",\"detail\":\"must be strong or eventual\"}]"));
     fixture_end(&f);
@@ -191,7 +192,7 @@ TEST(what_the_store_refuses_has_words_and_none_of_the_answers_headers)
     struct call *call = ask(&f, "POST", "/v1/threads", "{}");
     EXPECT_STR(answer_header(call, "ETag"), STR("\"1\""));
     call_refuse(call, ERR_OUTCOME_UNKNOWN);
-    EXPECT_EQ(call->status, 503);
+    EXPECT_EQ(call->answer.status, 503);
     EXPECT(str_is_none(answer_header(call, "ETag")));
     EXPECT_STR(answer_member(&f, call, "code"), STR("outcome_unknown"));
     /* Without an Idempotency-Key it would be done twice. */

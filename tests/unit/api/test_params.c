@@ -167,10 +167,10 @@ TEST(metadata_filters_go_to_the_call_up_to_four)
     struct decoding d;
     decode(&d, "metadata.a=1&metadata.b%20c=x%26y&metadata.=&metadata.a=2", ROUTE_METADATA_FILTER);
     EXPECT_EQ(d.error, OK);
-    EXPECT_STR(d.call.metadata_keys[0], STR("a"));
-    EXPECT_STR(d.call.metadata_values[0], STR("1"));
-    EXPECT_STR(d.call.metadata_keys[1], STR("b c"));
-    EXPECT_STR(d.call.metadata_values[1], STR("x&y"));
+    EXPECT_STR(d.call.request.metadata_keys[0], STR("a"));
+    EXPECT_STR(d.call.request.metadata_values[0], STR("1"));
+    EXPECT_STR(d.call.request.metadata_keys[1], STR("b c"));
+    EXPECT_STR(d.call.request.metadata_values[1], STR("x&y"));
     end(&d);
     decode(&d, "metadata.a=1&metadata.b=1&metadata.c=1&metadata.d=1&metadata.e=1",
         ROUTE_METADATA_FILTER);

@@ -45,8 +45,8 @@ static void patch(struct patching *p, bool json_patch, const char *body)
     arena_init(&p->arena, SIZE_MAX);
     call_init(&p->call, NULL, &p->arena, &p->request);
     p->call.route = &ROUTE;
-    p->call.json_patch = json_patch;
-    EXPECT(json_parse(&p->arena, str_of(body), &p->call.doc, &bad));
+    p->call.request.is_json_patch = json_patch;
+    EXPECT(json_parse(&p->arena, str_of(body), &p->call.request.doc, &bad));
     p->error = call_apply_patch(&p->call, &BEFORE, &p->after);
 }
 
