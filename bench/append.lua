@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Event appends for wrk. Environment: PATHS, a file with a path on each line, used in turn
--- (without it, the path of wrk's command line); BATCH, events a request (1); KEY, the API key.
+-- (without it, the path of wrk's command line); BATCH, events per request (default: 1); KEY, the API key.
 local paths = {}
 if os.getenv("PATHS") then
     for line in io.lines(os.getenv("PATHS")) do paths[#paths + 1] = line end
@@ -16,7 +16,7 @@ if os.getenv("KEY") then wrk.headers["Authorization"] = "Bearer " .. os.getenv("
 wrk.body = batch == 1 and event
     or '{"events":[' .. string.rep(event, batch, ","):gsub("}{", "},{") .. ']}'
 
--- The requests are made once; each thread of wrk begins at another place.
+-- The requests are built once; each thread of wrk starts at a random position.
 local requests, at = {}, 0
 
 function init()

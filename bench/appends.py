@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""(a) and (b): durable appends, beside SQLite with the same group commit, a plain file, Redis
-Streams and PostgreSQL, in turns."""
-from lib import PAYLOAD, Program, median, ms, paragraph, settle, table, tell, write_requests
+"""(a) and (b): durable appends, compared with SQLite with the same group commit, a plain file,
+Redis Streams and PostgreSQL, in turns."""
+from lib import PAYLOAD, Program, median, ms, paragraph, settle, table, report, write_requests
 from peers import Postgres, Redis
 
 THREADS = 64
-MAX_JOBS = 512  # that Cairn commits at once
+MAX_JOBS = 512  # in one commit of Cairn
 
 # name, what, connections, threads of the log, events an append
 CASES = (
@@ -20,7 +20,7 @@ CASES = (
 NAMES = {
     "cairn": "Cairn over HTTP",
     "group": "SQLite, the same group commit, a thread for each connection",
-    "loop": "SQLite, one thread in a loop, nobody hands it rows",
+    "loop": "SQLite, one thread in a loop, without a queue",
     "file": "a preallocated file, fdatasync",
     "redis": "Redis Streams, appendfsync always",
     "postgres": "PostgreSQL, INSERT into the seed's table",
@@ -28,13 +28,13 @@ NAMES = {
 
 
 class Contest:
-    """All of them, each with data that grow from turn to turn as Cairn's do."""
+    """All compared systems; the data of each grows from turn to turn."""
 
     def __init__(self, rig, seconds):
         self.rig = rig
         self.seconds = seconds
         self.redis = Redis(rig.directory)
-        # The default of 100 connections would refuse the 512 of one measurement.
+        # The default limit is 100 connections; one measurement needs 512.
         self.postgres = Postgres(rig.directory, "max_connections=600")
         self.postgres.make_seed_tables()
         for name in ("raw-group", "raw-loop"):  # databases with Cairn's own schema
@@ -50,7 +50,7 @@ class Contest:
             server.stop()
 
     def load(self, server, protocol, requests, connections, events, *more):
-        """The client's results, of events a second, and the CPU that the server took for one."""
+        """Returns the client's results in events a second, and the server's CPU per event."""
         file = write_requests(f"{self.rig.directory}/requests", requests)
         before = server.cpu_us()
         run = self.rig.measure("load", protocol, server.port, connections, file, self.seconds, 0, 0,
@@ -78,7 +78,7 @@ class Contest:
             if events == 1:
                 return add
             return self.redis.command("MULTI") + add * events + self.redis.command("EXEC")
-        # Lines: of MULTI, of each QUEUED, of the list, and two of each id.
+        # Response lines: MULTI, each QUEUED, the list, and two for each id.
         lines = 2 if events == 1 else 2 + 3 * events
         return self.load(self.redis, "redis", [request(i) for i in range(n_threads)], connections,
                          events, lines)
@@ -114,19 +114,20 @@ class Contest:
                 "server": (self.postgres.cpu_us() - before) / done, "client": run["cpu"] / done}
 
     def run_case(self, case, turns):
-        """Each system's turns. Who begins changes, so that nobody always comes after the same."""
+        """Runs the turns of each system. The first system rotates, so that no system always follows
+        the same one."""
         _, what, connections, n_threads, events = case
         runs = {name: [] for name in NAMES}
         names = list(NAMES)
         for turn in range(turns):
-            tell(f"appends: {what}, turn {turn + 1}")
+            report(f"appends: {what}, turn {turn + 1}")
             for name in names[turn:] + names[:turn]:
                 settle()
                 runs[name].append(getattr(self, f"run_{name}")(connections, n_threads, events))
         return runs
 
     def compare_locked(self, turns):
-        """What is left of the rate when each request has a key."""
+        """Returns the rate with an API key in each request, relative to the rate without."""
         ratios = []
         for _ in range(turns):
             rates = []
@@ -182,19 +183,20 @@ def measure(rig):
     facts["locked"] = locked
     return ["## Durable appends", "",
             *paragraph(
-                f"An event is a progress line of about 110 bytes, to {THREADS} threads of the log"
-                f" in turn unless it says one. Medians of {turns} turns of {seconds} s; all take"
-                " turns, and each has data that grow from turn to turn. SQLite is measured with"
-                " Cairn's own schema, statement, pragmas and checkpoints (`bench/rows.c`): once"
-                " with a thread for each connection that hands over a row and waits for the commit"
-                " (`bench/group.c`: at most 512 a commit, without savepoints, as Cairn does it);"
-                " once in a loop with as many rows a commit as there are connections"
-                f" (`bench/limits.c`). Redis {versions[0]} has neither snapshots nor rewrites; 100"
-                f" events are a MULTI. PostgreSQL {versions[1]} is as it is installed but for"
-                " max_connections=600; 100 events are one INSERT. Cairn and Redis are loaded by"
-                " the same client (`bench/load.c`), PostgreSQL by one that works alike with libpq"
-                " (`bench/seed.c`). CPU is per event: the clients share the cores with what they"
-                " measure. Where there is no client, the process is both."), *lines,
+                f"An event is a progress line of about 110 bytes. Appends rotate over {THREADS}"
+                " threads of the log, unless the table names one thread. Figures are medians of"
+                f" {turns} turns of {seconds} s. The systems take turns, and the data of each"
+                " grows from turn to turn. SQLite is measured with Cairn's own schema, statement,"
+                " pragmas and checkpoints (`bench/rows.c`): once with a thread for each"
+                " connection that hands over a row and waits for the commit (`bench/group.c`: at"
+                " most 512 rows a commit, without savepoints, like Cairn), and once in a loop"
+                " with as many rows a commit as there are connections (`bench/limits.c`). Redis"
+                f" {versions[0]} runs without snapshots and rewrites; 100 events are a MULTI."
+                f" PostgreSQL {versions[1]} has default settings except for max_connections=600;"
+                " 100 events are one INSERT. The same client (`bench/load.c`) loads Cairn and"
+                " Redis; an equivalent one with libpq (`bench/seed.c`) loads PostgreSQL. CPU is"
+                " per event; the clients share the cores with the servers. Without a client, the"
+                " CPU is that of the one process."), *lines,
             *paragraph(
-                f"With an API key in each request, 64 connections: {locked:.2f} of the events/s"
-                " without (median of the turns).")], facts
+                f"With an API key in each request and 64 connections, the rate is {locked:.2f} of"
+                " the rate without (median of the turns).")], facts

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints: a conversation whose whole list of messages is kept after each turn, beside full
-copies and LangGraph's own savers."""
+"""Checkpoints: a conversation that stores its whole list of messages after each turn, compared with
+full copies and LangGraph's own savers."""
 import http.client
 import json
 import os
@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import time
 
-from lib import HERE, parse_results, paragraph, settle, table, tell
+from lib import HERE, parse_results, paragraph, settle, table, report
 from peers import Postgres
 
 TURNS = 200
@@ -17,7 +17,7 @@ BYTES = 1_280_000   # of messages at the end
 GETS = 100
 VOCABULARY = 8000
 SHARE = 20          # turns at the start and at the end that are compared
-PACKED_S = 8        # for the sweep to pack what was put
+PACKED_S = 8        # time for the sweep to compress the checkpoints
 
 
 def make_words(rng):
@@ -28,7 +28,7 @@ def make_words(rng):
 
 
 def make_messages():
-    """Questions and answers: common words are common, and the answers are long."""
+    """Returns questions and long answers; word frequencies follow a natural distribution."""
     rng = random.Random(7)
     words = make_words(rng)
 
@@ -62,7 +62,7 @@ def size_of(path):
 
 
 class Client:
-    """One connection that stays."""
+    """One persistent connection."""
 
     def __init__(self, cairn):
         self.http = http.client.HTTPConnection("127.0.0.1", cairn.port)
@@ -93,7 +93,7 @@ def put_to_cairn(client, path, messages, turns, by_parts):
 
 
 def measure_cairn(rig, messages, turns, gets, by_parts):
-    """What the file has grown by, when the server was stopped both times."""
+    """Measures puts and gets, and the growth of the file between two stops of the server."""
     data = "by-parts" if by_parts else "whole"
     cairn = rig.cairn(data)
     thread = cairn.make_threads(1)[0]
@@ -106,7 +106,7 @@ def measure_cairn(rig, messages, turns, gets, by_parts):
     puts = put_to_cairn(client, path, messages, turns, by_parts)
     text, _ = client.ask("GET", f"{path}/latest")
     if json.loads(text)["channel_values"] != values(messages, turns):
-        raise SystemExit("the latest checkpoint is not what was put")
+        raise SystemExit("the latest checkpoint differs from the one that was put")
     time.sleep(0 if rig.quick else PACKED_S)
 
     def read():
@@ -119,7 +119,7 @@ def measure_cairn(rig, messages, turns, gets, by_parts):
 
 
 def timed(times, work):
-    """Microseconds each."""
+    """Returns the microseconds of one call."""
     began = time.perf_counter()
     for _ in range(times):
         work()
@@ -127,7 +127,7 @@ def timed(times, work):
 
 
 def measure_copies(rig, messages, turns, gets):
-    """Each checkpoint as a row with its JSON, as the simplest store of all has it."""
+    """Stores each checkpoint as a row with its JSON, the simplest possible way."""
     file = f"{rig.directory}/copies.db"
     db = sqlite3.connect(file, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
@@ -151,14 +151,14 @@ def measure_copies(rig, messages, turns, gets):
 
 
 def has_langgraph():
-    """Installs it beside its package.json, where it is not there."""
+    """Installs LangGraph if necessary; returns false if that fails."""
     home = HERE / "langgraph"
     if not (home / "node_modules").exists():
-        tell("checkpoints: npm install in bench/langgraph")
+        report("checkpoints: npm install in bench/langgraph")
         done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"],
                               cwd=home, capture_output=True, text=True)
         if done.returncode != 0:
-            tell(done.stderr[-500:])
+            report(done.stderr[-500:])
             return False
     return True
 
@@ -209,7 +209,7 @@ def measure(rig):
     file = f"{rig.directory}/messages.json"
     with open(file, "w") as out:
         json.dump(messages, out)
-    names = {"whole": "Cairn, the whole list each time", "parts": "Cairn, what was added",
+    names = {"whole": "Cairn, the whole list each time", "parts": "Cairn, only the added part",
              "copies": "full JSON copies in SQLite",
              "sqlite": "`@langchain/langgraph-checkpoint-sqlite`",
              "postgres": "`@langchain/langgraph-checkpoint-postgres`"}
@@ -217,13 +217,13 @@ def measure(rig):
     for name, work in (("whole", lambda: measure_cairn(rig, messages, turns, gets, False)),
                        ("parts", lambda: measure_cairn(rig, messages, turns, gets, True)),
                        ("copies", lambda: measure_copies(rig, messages, turns, gets))):
-        tell(f"checkpoints: {names[name]}")
+        report(f"checkpoints: {names[name]}")
         settle()
         found[name] = work()
     if has_langgraph():
         for name, work in (("sqlite", measure_langgraph_sqlite),
                            ("postgres", measure_langgraph_postgres)):
-            tell(f"checkpoints: {names[name]}")
+            report(f"checkpoints: {names[name]}")
             settle()
             found[name] = work(rig, file, turns, gets)
     return write(names, found, turns, messages)
@@ -244,20 +244,21 @@ def write(names, found, turns, messages):
     facts["get_bytes_ratio"] = whole["get_bytes_us"] / facts["copies"]["get_bytes_us"]
     size = len(json.dumps(messages))
     lines = ["## Checkpoints", "",
-             *paragraph(f"A conversation of {turns} turns, {size / 1e6:.2f} MB of messages at its"
-                        " end, of which a checkpoint with the whole list is put after each turn,"
-                        " one after the other on one connection. Bytes are what the file has grown"
-                        f" by, or the tables take. *Late* is what the last {SHARE} puts took, times"
-                        f" the first {SHARE}. *Gets* are of the latest one, its JSON made into"
-                        " objects. Cairn answers over HTTP, with every byte compared to its hash"
-                        " and unpacked with the tenant's dictionary; the others are called inside"
-                        " the program that measures."),
+             *paragraph(
+                 f"A conversation of {turns} turns with {size / 1e6:.2f} MB of messages at its"
+                 " end. After each turn, a checkpoint with the whole list is put, one after the"
+                 " other on one connection. Bytes are the growth of the file, or the size of the"
+                 f" tables. *Late* is the duration of the last {SHARE} puts divided by that of the"
+                 f" first {SHARE}. *Gets* read the latest checkpoint and parse its JSON. Cairn"
+                 " responds over HTTP, verifies every byte against its hash and decompresses it"
+                 " with the tenant's dictionary; the others run inside the measuring program."),
              *table(["<", "<fsync", "bytes", "of full copies", "puts/s", "late", "gets/s"],
                     [row(names[name], sync[name], facts[name], full) for name in found]),
-             *paragraph("To put the whole list costs what is sent, and that grows: to read, cut and"
-                        " hash it. To put what was added costs that alone. To have the latest one"
-                        f" from Cairn takes {facts['get_ratio']:.1f} times as long as a full copy"
-                        f" from SQLite; its bytes alone, over HTTP, take"
-                        f" {facts['get_bytes_ratio']:.0f} times as long as there, where they are"
-                        " copied from one place of the process to another.")]
+             *paragraph(
+                 "The cost of putting the whole list grows with the list, which must be read,"
+                 " split and hashed. Putting only the added part costs only that part. Reading"
+                 f" the latest checkpoint from Cairn takes {facts['get_ratio']:.1f} times as long"
+                 " as reading a full copy from SQLite; the bytes alone, over HTTP, take"
+                 f" {facts['get_bytes_ratio']:.0f} times as long as in SQLite, which copies them"
+                 " within the process.")]
     return lines, facts

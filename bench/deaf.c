@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Subscribers (SSE) of which some never read, while events flow at a fixed rate.
+ * SSE subscribers, of which some never read, while events are appended at a fixed rate.
  *   deaf PORT SUBSCRIBERS DEAF THREADS_FILE KEY SECONDS RATE BYTES
- * The subscribers are spread over the threads of THREADS_FILE (new ones: an id on each line), and
- * so are the events: RATE a second of BYTES each, in all. A reader that is cut off comes back with
- * its cursor. Prints "ready" once all have subscribed, then events, deliveries, lost and disorder
- * (both must be 0), reconnects, answer_… of the appends and delivery_… to the readers: in
- * microseconds from when the append was due.
+ * The subscribers and the events are spread over the threads of THREADS_FILE (new threads, one id
+ * per line): RATE events a second in total, of BYTES each. A reader that is disconnected reconnects
+ * with its cursor. Prints "ready" when all have subscribed, then events, deliveries, lost and
+ * disorder (both must be 0), reconnects, answer_… of the appends and delivery_… to the readers, in
+ * microseconds from the time the append was due.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,7 +22,7 @@
 #include "sockets.h"
 
 enum {
-    LINE_BYTES = 224, /* of a line: what tells which event it is stands at its start */
+    LINE_BYTES = 224, /* of a line; its start identifies the event */
     MAX_THREADS = 1024,
     MAX_SUBSCRIBERS = 60000,
     MAX_BYTES = 64 * 1024,
@@ -38,7 +38,7 @@ struct subscriber {
     bool is_deaf;
     size_t thread;
     long long last_seq;
-    size_t line_len; /* of the line so far, also what is not kept */
+    size_t line_len; /* of the line so far, including discarded bytes */
     char line[LINE_BYTES];
 };
 
@@ -56,11 +56,11 @@ static struct {
     double seconds, rate, start_us;
     const char *key;
     char threads[MAX_THREADS][40];
-    long long last_seqs[MAX_THREADS]; /* of what was acknowledged */
+    long long last_seqs[MAX_THREADS]; /* of acknowledged appends */
     struct subscriber *subscribers;
     struct appender appenders[N_APPENDERS];
     size_t next_appender;
-    size_t n_due; /* appends that were sent */
+    size_t n_due; /* appends sent */
     size_t n_behind, n_disorder, n_reconnects;
     int epoll_fd;
     char *payload, *read_buffer, *request;
@@ -91,14 +91,14 @@ static void subscribe(struct subscriber *s, size_t index)
         watch(s->fd, s);
 }
 
-/* Until the head of its answer is there; it stays in the socket. */
+/* Waits for the head of the response, which stays in the socket. */
 static void await_answer(const struct subscriber *s)
 {
     char start[13] = "";
     struct pollfd ready = {.fd = s->fd, .events = POLLIN};
     if (poll(&ready, 1, TIMEOUT_MS) != 1 || recv(s->fd, start, 12, MSG_PEEK) != 12 ||
         strcmp(start, "HTTP/1.1 200") != 0)
-        die("a stream was refused: %s", start);
+        die("a stream was rejected: %s", start);
 }
 
 static void take_event(struct subscriber *s, const char *data, double now)
@@ -196,13 +196,13 @@ static void read_answer(struct appender *a)
     if (!answer_take(&a->answer, run.read_buffer, (size_t)n))
         return;
     if (a->answer.status != 201)
-        die("an append was refused: %s", a->answer.head);
+        die("an append was rejected: %s", a->answer.head);
     a->is_busy = false;
     run.last_seqs[a->thread]++;
     samples_add(&run.answer, now_us() - a->due_us);
 }
 
-/* In turn: one that idles for long is closed by the server. */
+/* In turn, because the server closes idle connections. */
 static void send_what_is_due(void)
 {
     for (size_t i = 0; i < N_APPENDERS && is_due(now_us()); i++) {
@@ -213,7 +213,7 @@ static void send_what_is_due(void)
     }
 }
 
-/* --- The whole ------------------------------------------------------------------------------ */
+/* --- Main ----------------------------------------------------------------------------------- */
 
 static bool is_appender(const void *what)
 {
@@ -264,7 +264,7 @@ static void read_threads(const char *path)
     if (file == NULL)
         die("cannot read %s", path);
     while (run.n_threads < MAX_THREADS && fscanf(file, "%39s", run.threads[run.n_threads]) == 1)
-        run.last_seqs[run.n_threads++] = 1; /* that it was created */
+        run.last_seqs[run.n_threads++] = 1; /* the event of its creation */
     fclose(file);
     if (run.n_threads == 0)
         die("%s names no threads", path);
@@ -279,7 +279,7 @@ static void begin(void)
     run.epoll_fd = epoll_create1(0);
     if (run.subscribers == NULL || run.payload == NULL || run.request == NULL ||
         run.read_buffer == NULL || run.epoll_fd < 0)
-        die("cannot begin");
+        die("cannot start");
     memset(run.payload, 'x', run.n_bytes);
     raise_file_limit();
     for (size_t i = 0; i < run.n_subscribers; i++) {

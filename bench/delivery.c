@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long an event takes to everybody who listens: appends one, waits until every subscriber has
- * it, and so on.
+ * Measures the delivery of events to all subscribers: in each round it appends one event and waits
+ * until every subscriber has received it.
  *   delivery APPEND_PORT STREAM_PORT thread|tenant THREAD KEY SUBSCRIBERS ROUNDS
- * Prints microseconds from the sending of the append, so the commit is in all of them: answer_…
- * until its answer came, one_… until a subscriber had it (all subscribers of all rounds), all_…
- * until the last one had it (a value a round). This process shares the machine with the server, and
- * what it takes to read from so many sockets is in the figures.
+ * Prints microseconds from the sending of the append, including the commit: answer_… until its
+ * response, one_… until a subscriber has the event (all subscribers of all rounds), all_… until the
+ * last subscriber has it (one value per round). This process shares the machine with the server, so
+ * the figures include the cost of reading from all sockets.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ enum { CARRY = 32, TIMEOUT_MS = 10000, WARM_UP_ROUNDS = 3, PAUSE_US = 5000, MAX_
 struct subscriber {
     int fd;
     bool has_it;
-    size_t kept; /* of what came before, in which the mark may have begun */
+    size_t kept; /* of the previous bytes, which may contain the start of the mark */
     char carry[CARRY];
 };
 
@@ -58,26 +58,26 @@ static void receive(int fd, char *out, size_t size)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
     if (poll(&ready, 1, TIMEOUT_MS) != 1)
-        die("nothing was answered in time");
+        die("no response in time");
     ssize_t n = recv(fd, out, size - 1, 0);
     if (n <= 0)
         die("a connection was closed");
     out[n] = '\0';
 }
 
-/* An answer is small enough to come in one piece. */
+/* A response is small enough to arrive in one piece. */
 static void read_answer(char *out, size_t size)
 {
     receive(run.append_fd, out, size);
     if (strncmp(out, "HTTP/1.1 20", 11) != 0)
-        die("the append was refused: %s", out);
+        die("the append was rejected: %s", out);
 }
 
 static long long number_after(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
     if (at == NULL)
-        die("the answer lacks %s", name);
+        die("the response lacks %s", name);
     return strtoll(at + strlen(name), NULL, 10);
 }
 
@@ -88,7 +88,7 @@ static void watch(int fd, uint64_t what)
         die("epoll_ctl");
 }
 
-/* From an event on that is there already: nobody reads the history of earlier measurements. */
+/* Starts after an existing event, to skip the history of earlier measurements. */
 static void subscribe(unsigned long port)
 {
     char answer[4096], request[1024], path[256];
@@ -110,7 +110,7 @@ static void subscribe(unsigned long port)
     for (size_t i = 0; i < run.n_subscribers; i++) {
         receive(run.subscribers[i].fd, answer, sizeof answer);
         if (strncmp(answer, "HTTP/1.1 200", 12) != 0)
-            die("a stream was refused: %s", answer);
+            die("a stream was rejected: %s", answer);
         watch(run.subscribers[i].fd, i);
     }
     usleep(300 * 1000);
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
     run.subscribers = calloc(run.n_subscribers, sizeof *run.subscribers);
     run.epoll_fd = epoll_create1(0);
     if (run.subscribers == NULL || run.epoll_fd < 0)
-        die("cannot begin");
+        die("cannot start");
     raise_file_limit();
     run.append_fd = connect_to(parse_count(argv[1], 65535), run.n_subscribers);
     subscribe(parse_count(argv[2], 65535));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls of libcairn by threads of the same process: appends of one event, or reads of a page of
- * 100. embedded append|read DATA_DIR CALLERS SECONDS Each caller has a thread of the log of its
- * own, up to 64 of them; for reads each has 100 events. Prints rate, in calls a second; latency_…
- * and cpu, in microseconds.
+ * 100.
+ *   embedded append|read DATA_DIR CALLERS SECONDS
+ * Each caller has its own thread of the log, up to 64; for reads each thread has 100 events. Prints
+ * rate, in calls a second; latency_… and cpu, in microseconds.
  */
 #include <cairn/cairn.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""(g): calls through libcairn, beside the same over HTTP."""
-from lib import EVENT, medians, ms, paragraph, settle, table, tell, write_requests
+"""(g): calls through libcairn, compared with the same calls over HTTP."""
+from lib import EVENT, medians, ms, paragraph, settle, table, report, write_requests
 
 CALLERS = (1, 8, 64)
 THREADS = 64
@@ -8,7 +8,7 @@ PAGE = 100
 
 
 class Http:
-    """The same appends and reads by as many connections."""
+    """The same appends and reads over HTTP, with as many connections."""
 
     def __init__(self, rig):
         self.rig = rig
@@ -47,7 +47,7 @@ def measure(rig):
     try:
         for what, name in (("append", "append of one event"), ("read", "read of 100 events")):
             for callers in CALLERS:
-                tell(f"embedded: {name}, {callers} callers")
+                report(f"embedded: {name}, {callers} callers")
                 ours, theirs = [], []
                 for _ in range(turns):
                     settle()
@@ -64,6 +64,6 @@ def measure(rig):
             *paragraph(
                 "Calls a second through libcairn by threads of one process (`bench/embedded.c`),"
                 f" and over HTTP by as many connections; {turns} turns of {seconds} s each. CPU is"
-                " per call, over HTTP that of server and client together."),
+                " per call; over HTTP it is the sum of server and client."),
             *table(["<call", "callers", "libcairn", "p50", "p99", "CPU µs", "HTTP", "p50", "p99",
                     "CPU µs", "libcairn / HTTP"], rows)], facts

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files: bytes in and out, beside nginx serving the same file and beside the disk alone."""
+"""Files: uploads and downloads, compared with nginx serving the same file, and the disk alone."""
 import os
 import subprocess
 import time
 
-from lib import Cairn, median, paragraph, settle, table, tell
+from lib import Cairn, median, paragraph, settle, table, report
 from peers import NginxFiles, Postgres
 
 MIB = 2**20
 
 
 def curl(*arguments):
-    """Seconds that a transfer took; its answer must be a success."""
+    """Returns the seconds of a transfer, which must succeed."""
     done = subprocess.run(["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{time_total}",
                            *arguments], check=True, text=True, capture_output=True)
     status, seconds = done.stdout.split()
@@ -27,7 +27,7 @@ def make_file(path, size):
 
 
 def copy_seconds(source, target):
-    """The disk alone: written and synced."""
+    """Writes and syncs a file: the disk alone."""
     started = time.monotonic()
     subprocess.run(["dd", f"if={source}", f"of={target}", "bs=256K", "conv=fsync"], check=True,
                    stderr=subprocess.DEVNULL)
@@ -37,7 +37,7 @@ def copy_seconds(source, target):
 
 
 class Place:
-    """One Cairn and where it keeps content."""
+    """A server with one kind of content storage."""
 
     def __init__(self, name, server):
         self.name, self.server = name, server
@@ -49,7 +49,7 @@ class Place:
         return f"{self.server.url}/v1/threads/{self.thread}/files/{name}"
 
     def take_turn(self, source, turn):
-        # Other bytes each time: the same ones would be stored once.
+        # Different bytes each time, because equal content is stored once.
         with open(source, "r+b") as file:
             file.write(os.urandom(16))
         for seconds, cpu, arguments in (
@@ -67,7 +67,7 @@ def measure(rig):
     size = (64 if rig.quick else 2048) * MIB
     turns = 1 if rig.quick else 3
     source = f"{rig.directory}/source"
-    tell(f"files: {size // MIB} MiB")
+    report(f"files: {size // MIB} MiB")
     make_file(source, size)
     cluster = Postgres(rig.directory)
     os.mkdir(f"{rig.directory}/shared")
@@ -81,7 +81,7 @@ def measure(rig):
     nginx = NginxFiles(rig.directory, source)
     alone, served, used = [], [], []
     for turn in range(turns):
-        tell(f"files: turn {turn + 1}")
+        report(f"files: turn {turn + 1}")
         settle()
         alone.append(copy_seconds(source, f"{rig.directory}/copy"))
         settle()
@@ -107,10 +107,10 @@ def measure(rig):
         server.stop()
     cluster.stop()
     words = (f"One client (curl) sends a file of {size // MIB} MiB and reads it again, {turns}"
-             " times; the medians. Cairn hashes what comes, syncs it before it answers, and"
-             " compares the hash again while it sends; nginx (sendfile) and dd do neither. CPU is"
-             " the server's own, without that of PostgreSQL. Memory is VmRSS before and after, and"
-             " the most that it ever was.")
+             " times; the figures are medians. Cairn hashes the content, syncs it before it"
+             " responds, and compares the hash again while it sends; nginx (sendfile) and dd do"
+             " neither. CPU is the server's own, without that of PostgreSQL. Memory is VmRSS before"
+             " and after, and its maximum.")
     heads = ["<content", "up", "of dd", "CPU", "down", "of nginx", "CPU", "memory before", "after",
              "most"]
     lines = [f"## Files: {size // MIB} MiB up and down", "", *paragraph(words)]

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw SQLite with the same group commit: producers that each hand a job to a queue and wait until
- * it is on the disk, and one writer that takes what has queued up and commits it at once, as
- * src/store/sqlite_writer.c does. What Cairn has on top is HTTP, JSON, the rules and the delivery.
- * group DATA_DIR PRODUCERS ROWS_PER_JOB SECONDS THREADS Prints rate, in
- * rows a second; jobs_per_commit; latency_…  and cpu, in microseconds.
+ * Raw SQLite with the same group commit: each producer puts a job into a queue and waits until the
+ * job is on the disk; one writer takes all queued jobs and commits them at once, like
+ * src/store/sqlite_writer.c. Cairn adds HTTP, JSON, the rules and the delivery.
+ *   group DATA_DIR PRODUCERS ROWS_PER_JOB SECONDS THREADS
+ * Prints rate, in rows a second; jobs_per_commit; latency_… and cpu, in microseconds.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -48,7 +48,7 @@ static void put(struct producer *p)
     pthread_mutex_unlock(&run.mutex);
 }
 
-/* NULL once no producer runs any more. */
+/* Returns NULL when all producers have finished. */
 static struct producer *take(size_t max)
 {
     pthread_mutex_lock(&run.mutex);

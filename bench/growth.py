@@ -5,16 +5,15 @@ import random
 import time
 from pathlib import Path
 
-from lib import median, ms, paragraph, settle, table, tell, write_requests
+from lib import median, ms, paragraph, settle, table, report, write_requests
 from process import start_ms
 
-# How many events there are when it is measured, and over how many threads: as many as leave each
-# of them a page to read.
+# The number of events and threads at each measurement; each thread has at least one page.
 STEPS = ((10_000, 100), (100_000, 1000), (1_000_000, 10_000), (3_000_000, 10_000),
          (10_000_000, 10_000))
-LOAD_BATCH = 10   # events a request while it is filled: what an agent's step may write
+LOAD_BATCH = 10   # events per request while the log is filled, as a step of an agent may write
 CONNECTIONS = 64
-APPENDS = 10_000  # of a turn
+APPENDS = 10_000  # per turn
 TURNS = 3
 READS = 3000
 COLD_READS = 300
@@ -25,7 +24,7 @@ class Log:
     def __init__(self, rig):
         self.rig = rig
         self.random = random.Random(5)
-        self.counts = {}  # of each thread's events
+        self.counts = {}  # events by thread
         self.cairn = rig.cairn("data")
 
     def n_events(self):
@@ -40,10 +39,10 @@ class Log:
         if missing > 0:
             self.load([self.cairn.request("POST", "/v1/threads", "{}")], 64, missing)
             for thread in self.cairn.list_threads():
-                self.counts.setdefault(thread, 1)  # the event that tells of it
+                self.counts.setdefault(thread, 1)  # the event of its creation
 
     def append(self, events, n_requests):
-        """Appends of so many events, to all threads in an order that no table or index has."""
+        """Sends appends with this number of events to all threads, in an order unlike any index."""
         threads = list(self.counts)
         self.random.shuffle(threads)
         run = self.load([self.cairn.append_request(thread, events) for thread in threads],
@@ -54,12 +53,12 @@ class Log:
         return run
 
     def grow_to(self, count):
-        """Events a second on the way."""
+        """Fills the log up to `count` events; returns the events a second."""
         n_requests = max(count - self.n_events(), 0) // LOAD_BATCH
         return self.append(LOAD_BATCH, n_requests)["rate"] * LOAD_BATCH if n_requests else 0
 
     def read(self, connections, count):
-        """Pages of 100 events, anywhere in a thread, of threads at random."""
+        """Reads pages of 100 events at random positions of random threads."""
         requests = []
         for thread in self.random.sample(list(self.counts), min(count, len(self.counts))):
             after = self.random.randint(0, max(self.counts[thread] - PAGE, 0))
@@ -68,7 +67,7 @@ class Log:
         return self.load(requests, connections, count)
 
     def read_cold(self):
-        """After a start with nothing of the database in the page cache."""
+        """Reads after a restart without the database in the page cache."""
         self.cairn.stop()
         for path in Path(self.rig.directory, "data").iterdir():
             fd = os.open(path, os.O_RDONLY)
@@ -84,7 +83,7 @@ class Log:
 
 
 def measure_step(log, count, n_threads):
-    tell(f"growth: to {count:,} events of {n_threads:,} threads")
+    report(f"growth: to {count:,} events of {n_threads:,} threads")
     log.make_threads(n_threads)
     filled = log.grow_to(count)
     settle()
@@ -116,10 +115,10 @@ def measure(rig):
     try:
         for count, n_threads in STEPS[:2] if rig.quick else STEPS:
             steps.append(measure_step(log, count, n_threads))
-            tell("growth: " + ", ".join(row_of(steps[-1])))
+            report("growth: " + ", ".join(row_of(steps[-1])))
     finally:
         log.cairn.stop()
-    tell("growth: starts")
+    report("growth: starts")
     started = median([start_ms(rig, "data") for _ in range(10)])
     first, last = steps[0], steps[-1]
     ratios = {"append_ratio": first["appends"] / last["appends"],
@@ -129,19 +128,19 @@ def measure(rig):
     facts = {"steps": steps, "start_ms": started, **ratios}
     return ["## As the log grows", "",
             *paragraph(
-                f"It is filled by appends of {LOAD_BATCH} events to all threads in a random order,"
-                " so that the events of a thread lie far apart; a row is measured from when so many"
-                " are there. Appends: of one event, 64 connections, to threads at random (the"
-                f" median of {TURNS} times {APPENDS:,}). Reads: {PAGE} events of one thread, from"
-                " anywhere in it, of threads at random; p50 and p99 of one connection, a second"
-                " with 16. Cold: the first reads after a start with nothing of the files in the"
-                " page cache of this machine (its disk may have one)."),
+                f"The log is filled by appends of {LOAD_BATCH} events to all threads in a random"
+                " order, so that the events of a thread are far apart; each row is measured when"
+                " the log has that many events. Appends: one event each, 64 connections, random"
+                f" threads (the median of {TURNS} times {APPENDS:,}). Reads: {PAGE} events of one"
+                " thread, from a random position, of random threads; p50 and p99 with one"
+                " connection, reads/s with 16. Cold: the first reads after a start without the"
+                " files in the page cache of this machine (its disk may have a cache)."),
             *table(["events", "threads", "filled at, events/s", "appends/s", "append p99",
                     "read p50", "read p99", "reads/s", "cold read p50", "cold read p99", "files"],
                    [row_of(step) for step in steps]),
             *paragraph(
-                "From the first row to the last: appends"
-                f" {ratios['append_ratio']:.2f} times slower, reads {ratios['read_ratio']:.2f}"
-                f" times (p50) and {ratios['reads_ratio']:.2f} times (a second), cold reads"
-                f" {ratios['cold_ratio']:.2f} times. Start to listening with"
-                f" {last['events']:,} events: {started:.0f} ms (median of 10).")], facts
+                f"From the first row to the last: appends {ratios['append_ratio']:.2f} times"
+                f" slower, reads {ratios['read_ratio']:.2f} times (p50) and"
+                f" {ratios['reads_ratio']:.2f} times (reads/s), cold reads"
+                f" {ratios['cold_ratio']:.2f} times. Start to listening with {last['events']:,}"
+                f" events: {started:.0f} ms (median of 10).")], facts

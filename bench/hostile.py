@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that do harm: thousands that are slow, and subscribers that never read."""
+"""Harmful clients: thousands of slow ones, and subscribers that never read."""
 import threading
 import time
 
-from lib import Program, ms, paragraph, table, tell, write_lines, write_requests
+from lib import Program, ms, paragraph, table, report, write_lines, write_requests
 
 SLOW = 5000
 SLOW_INTERVAL_MS = 400
 SLOW_SECONDS = 40
 SLOW_RAMP_SECONDS = 5
-ANSWER_EVENTS, ANSWER_BYTES = 128, 2048  # of what the slow readers ask for
+ANSWER_EVENTS, ANSWER_BYTES = 128, 2048  # size of the response that the slow readers request
 GOOD_CONNECTIONS = 64
-GOOD_RATE = 400  # a second, every second one an append
+GOOD_RATE = 400  # requests a second, half of them appends
 
 SUBSCRIBERS = 10000
 DEAF = 1000
 DEAF_THREADS = 10
-DEAF_RATE = 30   # events a second in all: each goes to a tenth of the subscribers
+DEAF_RATE = 30   # events a second in total, each to a tenth of the subscribers
 DEAF_BYTES = 8192
 DEAF_SECONDS = 30
 
 
 class Watcher(threading.Thread):
-    """Notes how many subscribers and connections the server has, a second after another."""
+    """Records the subscribers and connections of the server twice a second."""
 
     def __init__(self, cairn):
         super().__init__(daemon=True)
@@ -36,7 +36,7 @@ class Watcher(threading.Thread):
         while not self.is_over:
             try:
                 metrics = self.cairn.metrics()
-            except OSError:  # it was stopped, since something failed
+            except OSError:  # the server was stopped after a failure
                 return
             self.notes.append((time.monotonic() - started, metrics["cairn_subscribers"],
                                metrics["cairn_http_connections"], self.cairn.memory_kib()))
@@ -66,7 +66,7 @@ def good_requests(rig, cairn):
 
 
 def measure_good(rig, cairn, file, seconds):
-    """With the share of a core that the server took meanwhile."""
+    """Loads the server with the good clients; adds the share of a core that the server used."""
     before = cairn.cpu_us()
     run = rig.measure("load", "http", cairn.port, GOOD_CONNECTIONS, file, seconds, 0, GOOD_RATE)
     return {**run, "server": (cairn.cpu_us() - before) / (seconds * 1e6)}
@@ -94,10 +94,10 @@ def measure_slow(rig):
         cairn.make_key()
         large = make_large_thread(cairn)
         good = good_requests(rig, cairn)
-        tell("hostile: good clients alone")
+        report("hostile: good clients alone")
         alone = measure_good(rig, cairn, good, seconds / 2)
         rss_before = cairn.memory_kib() / 1024
-        tell(f"hostile: with {SLOW} slow clients")
+        report(f"hostile: with {SLOW} slow clients")
         slow = Program(rig, "slow", cairn.port, SLOW, seconds, SLOW_INTERVAL_MS,
                        SLOW_RAMP_SECONDS, large, cairn.key)
         beside = measure_good(rig, cairn, good, seconds)
@@ -112,19 +112,21 @@ def measure_slow(rig):
              "rss_before_mib": rss_before, "rss_after_mib": rss_after}
     return ["## Slow clients", "",
             *paragraph(
-                f"{SLOW:,} clients come within {SLOW_RAMP_SECONDS} s and each move a byte (those"
-                f" that read: up to 64) every {SLOW_INTERVAL_MS} ms for {seconds} s; who is cut"
-                " off comes back. A third sends a head, a third a body, a third takes an answer of"
-                f" {ANSWER_EVENTS * ANSWER_BYTES // 1024} KiB, half of them as a page and half as"
-                f" a stream (`bench/slow.c`). {GOOD_CONNECTIONS} good connections append and read"
-                f" in turn, {GOOD_RATE} requests a second in all, whatever came back; latency is"
-                " from when a request was due, the time in which the slow ones come included."),
+                f"{SLOW:,} clients connect within {SLOW_RAMP_SECONDS} s. Each sends one byte (or"
+                f" reads up to 64) every {SLOW_INTERVAL_MS} ms for {seconds} s, and reconnects"
+                " when the server closes the connection. A third of them send a head, a third a"
+                f" body, and a third read a response of {ANSWER_EVENTS * ANSWER_BYTES // 1024}"
+                " KiB, half of them as a page and half as a stream (`bench/slow.c`)."
+                f" {GOOD_CONNECTIONS} good connections append and read in turn, {GOOD_RATE}"
+                " requests a second in total, without waiting for responses. Latency is measured"
+                " from the time a request was due and includes the time in which the slow clients"
+                " connect."),
             *table(["<good clients", "requests/s", "p50", "p99", "p99.9", "max",
                     "server's CPU, cores", "server's memory"],
                    [row_of_good("alone", alone, rss_before),
-                    row_of_good(f"beside {SLOW:,} slow ones", beside, peak),
+                    row_of_good(f"next to {SLOW:,} slow ones", beside, peak),
                     row_of_good("after they left", after, rss_after)]),
-            *table(["<slow with", "cut off, times", "after (median)", "at most"],
+            *table(["<slow with", "disconnects", "after (median)", "at most"],
                        cut_rows(cuts))], facts
 
 
@@ -137,7 +139,7 @@ def measure_deaf(rig):
     try:
         cairn.make_key()
         threads = write_lines(f"{rig.directory}/threads", cairn.make_threads(DEAF_THREADS))
-        tell(f"hostile: {SUBSCRIBERS} subscribers of whom {DEAF} never read")
+        report(f"hostile: {SUBSCRIBERS} subscribers of which {DEAF} never read")
         deaf = Program(rig, "deaf", cairn.port, SUBSCRIBERS, DEAF, threads, cairn.key, seconds,
                        DEAF_RATE, DEAF_BYTES)
         deaf.await_ready()
@@ -154,22 +156,22 @@ def measure_deaf(rig):
     facts = {**run, "peak_mib": peak, "idle_mib": idle, "left": left}
     return ["## Subscribers that never read", "",
             *paragraph(
-                f"{SUBSCRIBERS:,} SSE subscribers of {DEAF_THREADS} threads, of whom {DEAF:,}"
-                f" never read; {DEAF_RATE} events of {DEAF_BYTES // 1024} KiB a second in all for"
-                f" {seconds} s, each to a tenth of them (`bench/deaf.c`). Delivery is from when the"
-                " append was due until a reader had the event; every reader must see every seq"
-                " once, in order."),
+                f"{SUBSCRIBERS:,} SSE subscribers of {DEAF_THREADS} threads, of which {DEAF:,}"
+                f" never read; {DEAF_RATE} events of {DEAF_BYTES // 1024} KiB a second in total"
+                f" for {seconds} s, each to a tenth of the subscribers (`bench/deaf.c`). Delivery"
+                " is measured from the time the append was due until a reader has the event;"
+                " every reader must see every seq once, in order."),
             *table(["<", "figure"], [
                 ["events, deliveries to readers",
                  f"{run['events']:,.0f}, {run['deliveries']:,.0f}"],
-                ["lost, out of order or twice", f"{run['lost']:.0f}, {run['disorder']:.0f}"],
-                ["readers that were cut off and came back", f"{run['reconnects']:.0f}"],
+                ["lost, out of order or duplicated", f"{run['lost']:.0f}, {run['disorder']:.0f}"],
+                ["readers that were disconnected and reconnected", f"{run['reconnects']:.0f}"],
                 ["delivery p50, p99, the slowest", ", ".join(
                     ms(run[f"delivery_{p}"]) for p in ("p50", "p99", "max"))],
                 ["answer to an append p50, p99", ", ".join(
                     ms(run[f"answer_{p}"]) for p in ("p50", "p99"))],
                 ["subscribers left at the end", f"{left:,.0f}"],
-                [f"all {DEAF:,} that never read were cut off",
+                [f"all {DEAF:,} that never read were disconnected",
                  f"{cut_at:.0f} s after the first event" if cut_at else "no"],
-                ["server's memory, all subscribed, at the most",
+                ["server's memory, all subscribed, maximum",
                  f"{idle:.0f} MiB, {peak:.0f} MiB"]])], facts

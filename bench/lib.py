@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the measurements share: programs to measure with, a server to measure, and its figures."""
+"""Shared parts of the measurements: load programs, the server under test, and its figures."""
 import base64
 import json
 import os
@@ -16,19 +16,19 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TICKS = os.sysconf("SC_CLK_TCK")
-running = []  # servers that somebody has to stop
+running = []  # servers and programs that still have to be stopped
 
-# A progress line, as appends have it; the programs in C have the same.
+# A progress line, the payload of an append; the C programs use the same.
 PAYLOAD = '{"n":1,"of":10,"note":"about as long as a progress line is"}'
 EVENT = f'{{"kind":"progress","text":"step done","payload":{PAYLOAD}}}'
 
 
 class Rig:
-    """What a section works with: the binary, a directory of its own, programs, and how thorough
-    it is to be."""
+    """The environment of a section: the binary, its own directory, the load programs, and whether
+    to measure only briefly."""
 
-    # The sources of each program beside its own, and what it is linked with; of a word with a
-    # colon, pkg-config knows what it needs.
+    # Additional sources of each program and its libraries; pkg-config expands words that begin
+    # with "pkg:".
     NEEDS = {
         "load": (["measure.c", "sockets.c"], []),
         "delivery": (["measure.c", "sockets.c"], []),
@@ -49,7 +49,7 @@ class Rig:
         self.binary = binary
         self.directory = directory
         self.quick = quick
-        # The statements and the library that Cairn was built with.
+        # The build directory of Cairn, with its statements and its library.
         self.built = Path(binary).resolve().parents[1]
 
     def program(self, name):
@@ -65,7 +65,7 @@ class Rig:
         return path
 
     def measure(self, name, *arguments):
-        """Runs one of the programs; what it prints as a dictionary."""
+        """Runs one of the programs and returns its output as a dictionary."""
         return results([self.program(name), *(str(argument) for argument in arguments)])
 
     def cairn(self, data, *options):
@@ -80,7 +80,7 @@ def expand_flag(flag):
 
 
 class Program:
-    """One of the programs, running beside something else."""
+    """One of the programs, running in the background."""
 
     def __init__(self, rig, name, *arguments):
         self.name = name
@@ -91,7 +91,7 @@ class Program:
 
     def await_ready(self):
         if self.process.stdout.readline() != "ready\n":
-            sys.exit(f"{self.name} did not begin")
+            sys.exit(f"{self.name} did not start")
 
     def finish(self, line=""):
         out = self.process.communicate(line)[0]
@@ -107,7 +107,7 @@ class Program:
 
 
 class Server:
-    """A server's process, until it is stopped."""
+    """A running server process."""
 
     def __init__(self, command, **more):
         self.process = subprocess.Popen(command, **more)
@@ -146,9 +146,9 @@ def milliseconds(text):
 
 
 def wrk(urls, connections, seconds, appends=True, paths=None, **environment):
-    """Requests a second, the latencies p50 and p99 in ms, of the slowest server, and how many
-    requests were refused. The connections are shared out evenly among the URLs, each of which has a
-    wrk of its own, and where `paths` are given, a file of paths of its own."""
+    """Returns the requests a second, the latencies p50 and p99 in ms of the slowest server, and the
+    number of failed requests. Each URL has its own wrk with an equal share of the connections, and
+    its own file of paths if `paths` is given."""
     share, rest = divmod(connections, len(urls))
     runs = []
     for i, url in enumerate(urls):
@@ -176,7 +176,7 @@ def wrk(urls, connections, seconds, appends=True, paths=None, **environment):
 
 
 def cpu_us(pid):
-    """What a process, its children and those that it has outlived have used."""
+    """Returns the CPU time of a process and its children, including terminated ones."""
     total = 0
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -186,20 +186,20 @@ def cpu_us(pid):
         except (FileNotFoundError, ProcessLookupError):
             continue
         if int(entry.name) == pid:
-            total += sum(int(field) for field in fields[11:15])  # with the dead children's
+            total += sum(int(field) for field in fields[11:15])  # including terminated children
         elif int(fields[1]) == pid:
             total += sum(int(field) for field in fields[11:13])
     return total * 1e6 / TICKS
 
 
 def children_cpu_us():
-    """What the programs that this one has run to their end have used."""
+    """Returns the CPU time of all terminated child processes."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (usage.ru_utime + usage.ru_stime) * 1e6
 
 
 def settle():
-    """What the last measurement left to be written is no burden of the next one."""
+    """Flushes pending writes, so that they do not slow down the next measurement."""
     os.sync()
     time.sleep(0.1)
 
@@ -236,7 +236,7 @@ class Cairn(Server):
         self.key = self.post("/v1/keys", {"name": "bench", "scopes": ["operator"]})["secret"]
 
     def ids_of_key(self):
-        """The tenant and the key, both of which the secret names."""
+        """Returns the ids of the tenant and the key, which the secret contains."""
         secret = base64.urlsafe_b64decode(self.key.removeprefix("cairn_") + "==")
         dashed = r"(.{8})(.{4})(.{4})(.{4})(.{12})"
         return [re.sub(dashed, r"\1-\2-\3-\4-\5", part.hex())
@@ -262,7 +262,7 @@ class Cairn(Server):
         return int(re.search(rf"{what}:\s+(\d+)", text)[1])
 
     def request(self, method, path, body=None):
-        """The bytes of a request, as load.c sends them."""
+        """Returns the bytes of a request for load.c."""
         head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n"
         if self.key:
             head += f"Authorization: Bearer {self.key}\r\n"
@@ -278,7 +278,7 @@ class Cairn(Server):
 # --- Files and tables ------------------------------------------------------------------------
 
 
-def tell(what):
+def report(what):
     print(what, file=sys.stderr, flush=True)
 
 
@@ -288,7 +288,7 @@ def write_lines(path, lines):
 
 
 def write_requests(path, requests):
-    """A file of requests for load.c."""
+    """Writes a file of requests for load.c."""
     with open(path, "wb") as file:
         for request in requests:
             file.write(b"%d\n%b" % (len(request), request))
@@ -305,7 +305,7 @@ def median(values):
 
 
 def medians(runs):
-    """Of the dictionaries of several turns, one with the median of each value."""
+    """Returns the median of each value over the dictionaries of several turns."""
     return {name: median([run[name] for run in runs]) for name in runs[0]}
 
 
@@ -314,12 +314,12 @@ def ms(us):
 
 
 def paragraph(text):
-    """The lines of a paragraph of Markdown."""
+    """Returns the lines of a Markdown paragraph."""
     return [*textwrap.wrap(text, 110, break_on_hyphens=False), ""]
 
 
 def table(heads, rows):
-    """A table of Markdown. Heads that begin with '<' stand left."""
+    """Returns a Markdown table. Columns whose head begins with '<' are left-aligned."""
     lines = ["| " + " | ".join(head.lstrip("<") for head in heads) + " |",
              "|" + "|".join("---" if head.startswith("<") else "--:" for head in heads) + "|"]
     return lines + ["| " + " | ".join(row) + " |" for row in rows] + [""]

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libpq alone reaches with the statements of Cairn's appends, taken from the table that Cairn
- * itself is built with. It knows beforehand what Cairn has to find out, so it sends a whole
- * transaction at once and waits only for its end: the limit.
+ * Measures libpq alone with the statements of Cairn's appends, taken from the table that Cairn is
+ * built with. This program knows in advance all values that Cairn has to look up, so it sends a
+ * whole transaction at once and waits only for its end. This is the upper limit.
  *   libpq append URL SCHEMA TENANT KEY THREADS_FILE CONNECTIONS APPENDS_PER_COMMIT
  *       EVENTS_PER_APPEND SECONDS
- *     prints events a second. THREADS_FILE has the id of a thread on each line; a connection has
- *     its own share of them, as the writers of Cairn have.
+ *     prints events a second. THREADS_FILE has one thread id per line; each connection has its
+ *     own share of the threads, like the writers of Cairn.
  *   libpq deliver URL SCHEMA TENANT KEY THREADS_FILE ROUNDS
- *     prints microseconds from the sending of one event to another connection's having read it,
- *     told by a notification: the median and the 99th percentile.
+ *     prints microseconds from the sending of one event until another connection has read it after
+ *     a notification: the median and the 99th percentile.
  */
 #include <endian.h>
 #include <libpq-fe.h>
@@ -27,7 +27,7 @@ static const char EVENT[] = "{\"kind\":\"progress\",\"text\":\"step done\",\"pay
                             "\"of\":10,\"note\":\"about as long as a progress line is\"},"
                             "\"marks\":0}";
 
-/* The same statements of the engine itself, which are not in the table. */
+/* Statements of the engine itself, which are not in the table. */
 static const char BEGIN[] = "BEGIN ISOLATION LEVEL READ COMMITTED";
 static const char SET_TENANT[] = "SELECT set_config('cairn.tenant', $1, true)";
 static const char PAYLOAD[] =
@@ -111,7 +111,7 @@ struct value {
     int length;
 };
 
-/* A parameter that is not among the values would be a change that this program has not followed. */
+/* An unknown parameter means that the statement has changed and this program has not. */
 static void send_from_table(
     struct worker *w, const struct sql_statement *s, const struct value *values, unsigned n_values)
 {
@@ -178,7 +178,7 @@ static void run_transaction(struct worker *w, unsigned *next_thread)
     const struct value key[] = {{"tenant_id", config.tenant_id, 16}, {"id", config.key_id, 16}};
     send_own(w, "begin", NULL, NULL);
     send_own(w, "set_tenant", config.tenant, NULL);
-    send_from_table(w, &SQL_KEY_SECRET, key, 2); /* once, as Cairn remembers it that long */
+    send_from_table(w, &SQL_KEY_SECRET, key, 2); /* once, because Cairn caches it as well */
     send_from_table(w, &SQL_EVENT_REGISTER, NULL, 0);
     for (unsigned i = 0; i < config.n_appends; i++) {
         send_append(w, config.threads[*next_thread]);
@@ -191,7 +191,7 @@ static void run_transaction(struct worker *w, unsigned *next_thread)
     settle(w);
 }
 
-/* After the commit, as Cairn does it: in the transaction it would hold all others up. */
+/* After the commit, like Cairn: inside the transaction it would block all other commits. */
 static void notify(struct worker *w)
 {
     send_own(w, "notify", config.channel, "peer");
@@ -216,7 +216,7 @@ static int64_t ask_horizon(struct worker *w)
     return (int64_t)be64toh(number);
 }
 
-/* What a node does when it is told of a commit. Returns how many events there were. */
+/* Does the work of a node after a notification. Returns the number of events. */
 static int read_on(struct worker *w, int64_t *position)
 {
     char tenants[64];
@@ -343,7 +343,7 @@ static void parse_uuid(const char *text, unsigned char out[16])
         n++;
     }
     if (n != 32)
-        die("that is no UUID");
+        die("invalid UUID");
 }
 
 static void read_threads(const char *path)
@@ -372,7 +372,7 @@ static unsigned parse_count(const char *text, unsigned max)
 {
     unsigned long n = strtoul(text, NULL, 10);
     if (n < 1 || n > max)
-        die("that is no such number");
+        die("invalid number");
     return (unsigned)n;
 }
 

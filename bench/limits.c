@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the machine and SQLite could do at best with the rows of appends: a preallocated file with
- * fdatasync, and SQLite (rows.h) in a tight loop that nobody has to hand a row to.
+ * Measures the upper limits of the machine and SQLite for the rows of appends: a preallocated file
+ * with fdatasync, and SQLite (rows.h) in a tight loop without a queue.
  *   limits file DIR ROWS_PER_COMMIT SECONDS
  *   limits sqlite DATA_DIR ROWS_PER_COMMIT SECONDS THREADS
  * Prints rate, in rows a second, and cpu, in microseconds.
@@ -17,12 +17,12 @@
 
 enum { ROW_BYTES = 200, FILE_BYTES = 32 * 1024 * 1024, MAX_ROWS = 512 * 100 };
 
-/* Made once and kept for the next turn: to write it takes the disk time that others would pay. */
+/* Created once and kept for the next turn, because writing it would slow down the others. */
 static int open_file(const char *path, const char *rows)
 {
     int fd = open(path, O_RDWR | O_CREAT, 0600);
     if (fd < 0)
-        die("cannot make %s", path);
+        die("cannot create %s", path);
     if (lseek(fd, 0, SEEK_END) >= FILE_BYTES)
         return fd;
     for (off_t at = 0; at < FILE_BYTES; at += (off_t)ROW_BYTES * MAX_ROWS)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Load on a server that speaks HTTP or the protocol of Redis, from one thread: the same client for
- * all of them, so that what it costs is the same.
+ * Loads a server over HTTP or the protocol of Redis, from one thread. All servers are measured with
+ * the same client, so its cost is the same for all.
  *   load http|redis PORT CONNECTIONS FILE SECONDS REQUESTS RATE [LINES]
- *     FILE      the requests, sent in this order and again from the start; before each its length
- *               and a line end
- *     SECONDS   how long; REQUESTS: how many at the most (0: any number)
- *     RATE      a second, sent when they are due whatever came back; 0: each connection sends its
- *               next request when the last one is answered
- *     LINES     redis: how many lines answer a request
- * With a RATE latencies are taken from the time at which a request was due, so that a server that
- * stalls does not hide how many would have waited; without one, from when it was sent. Every answer
- * must be 2xx, or no error of Redis.
- * Prints rate, requests, latency_p50 … latency_max and cpu (its own), in microseconds.
+ *     FILE      the requests, sent repeatedly in this order; each is preceded by its length and a
+ *               line end
+ *     SECONDS   the duration; REQUESTS: the maximum number of requests (0: no limit)
+ *     RATE      requests a second, sent when they are due without waiting for responses; 0: each
+ *               connection sends its next request after the response to the previous one
+ *     LINES     redis: the number of lines of a response
+ * With a RATE, latencies start when a request was due, so that the stall of a server counts for all
+ * requests that would have waited; without one, they start when the request was sent. Every
+ * response must be 2xx, or not an error of Redis. Prints rate, requests, latency_p50 … latency_max
+ * and cpu (its own), in microseconds.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ struct request {
 struct connection {
     int fd;
     bool is_busy;
-    struct request out; /* what is still to be sent */
+    struct request out; /* bytes still to be sent */
     double due_us;
     struct answer_reader answer;
     unsigned long lines_left;
@@ -50,7 +50,7 @@ static struct {
     struct request *requests;
     size_t n_requests;
     struct connection *connections;
-    struct connection **idle; /* a ring, so that each has its turn */
+    struct connection **idle; /* a ring, so that the connections take turns */
     size_t first_idle, n_idle;
     size_t n_sent, n_done;
     double start_us, last_us;
@@ -128,7 +128,7 @@ static bool take_lines(struct connection *c, const char *bytes, size_t n)
 {
     for (const char *at = bytes, *end = bytes + n; at < end;) {
         if (c->at_line_start && *at == '-')
-            die("Redis refused: %.*s", (int)(end - at), at);
+            die("Redis rejected: %.*s", (int)(end - at), at);
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
         c->at_line_start = line_end != NULL;
         if (line_end == NULL)
@@ -144,12 +144,12 @@ static bool take_answer(struct connection *c, const char *bytes, size_t n)
     if (!answer_take(&c->answer, bytes, n))
         return false;
     if (c->answer.status / 100 != 2)
-        die("a request was refused: %.400s", c->answer.head);
+        die("a request was rejected: %.400s", c->answer.head);
     return true;
 }
 
-/* True when an answer is complete. The socket is watched for edges: it is read until it is empty,
- * which a short read tells. */
+/* Returns true when a response is complete. The socket is edge-triggered: it is read until it is
+ * empty, which a short read indicates. */
 static bool receive(struct connection *c)
 {
     bool is_done = false;
@@ -160,7 +160,7 @@ static bool receive(struct connection *c)
         if (n <= 0)
             die("a connection was closed");
         if (!c->is_busy || is_done)
-            die("an answer came to no request");
+            die("a response without a request");
         is_done = run.is_redis ? take_lines(c, run.read_buffer, (size_t)n)
                                : take_answer(c, run.read_buffer, (size_t)n);
         if (n < READ_BYTES)
@@ -181,7 +181,7 @@ static struct connection *take_idle(void)
     return c;
 }
 
-/* --- The whole ------------------------------------------------------------------------------ */
+/* --- Main ----------------------------------------------------------------------------------- */
 
 static bool may_send(double now)
 {
@@ -193,7 +193,7 @@ static void finish(struct connection *c)
 {
     double now = now_us();
     c->is_busy = false;
-    /* What ends after the time is not counted, so that the rate is that of the time. */
+    /* Requests that end after the time are not counted, so that they do not distort the rate. */
     if (now - run.start_us < run.seconds * 1e6) {
         samples_add(&run.latency, now - c->due_us);
         run.last_us = now;
@@ -247,7 +247,7 @@ static bool is_over(void)
 {
     double now = now_us();
     if (now - run.start_us > run.seconds * 1e6 + DRAIN_US)
-        die("%zu requests were not answered", run.n_sent - run.n_done);
+        die("%zu requests got no response", run.n_sent - run.n_done);
     bool may_more = run.rate > 0 ? may_send(due_us(run.n_sent)) : may_send(now);
     return !may_more && run.n_done == run.n_sent;
 }
@@ -259,7 +259,7 @@ static void connect_all(void)
     run.read_buffer = malloc(READ_BYTES);
     run.epoll_fd = epoll_create1(0);
     if (run.connections == NULL || run.idle == NULL || run.read_buffer == NULL || run.epoll_fd < 0)
-        die("cannot begin");
+        die("cannot start");
     for (size_t i = 0; i < run.n_connections; i++) {
         struct connection *c = &run.connections[i];
         struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = c};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What SQLite takes for messages and nothing else: Cairn's own statements on a database that Cairn
- * has filled, with its pragmas, in a loop that nobody has to hand anything to. One thread.
- *   messages DATA_DIR append ROWS_PER_COMMIT SECONDS    an event, a message and its words each
- *   messages DATA_DIR up|down CURSOR COUNT              pages of 50, all of their columns read
- *   messages DATA_DIR search WORD COUNT                 pages of 50 of what has the word
- * Of the thread that the newest message is in. Prints rate, latency_… and cpu, in microseconds.
+ * Measures SQLite alone for messages: Cairn's own statements and pragmas on a database that Cairn
+ * has filled, in a loop of one thread without a queue. messages DATA_DIR append ROWS_PER_COMMIT
+ * SECONDS    an event, a message and its words each messages DATA_DIR up|down CURSOR COUNT pages of
+ * 50, with all columns messages DATA_DIR search WORD COUNT                 pages of 50 messages
+ * with the word Uses the thread of the newest message. Prints rate, latency_… and cpu, in
+ * microseconds.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static const struct {
 } NUMBERS[] = {{"seq", &run.seq}, {"event_id", &run.event_id}, {"now", &run.event_id},
     {"after", &run.after}, {"before", &run.before}};
 
-/* What a list filters by, and what a message may do without. */
+/* Filters of a list, and optional members of a message. */
 static bool is_null(const char *param, bool reads)
 {
     static const char *const none[] = {

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages: appended to, paged through and searched in a thread of 1,000,000, beside SQLite."""
+"""Messages: appends, pages and searches in a thread of 1,000,000, compared with SQLite."""
 import json
 import random
 
-from lib import ms, paragraph, settle, table, tell, write_requests
+from lib import ms, paragraph, settle, table, report, write_requests
 
 MESSAGES = 1_000_000
-BATCH = 100        # a request while it is filled
-BATCHES = 200      # different ones, again and again
+BATCH = 100        # messages per request while the thread is filled
+BATCHES = 200      # different requests, repeated
 VOCABULARY = 5000
-WORDS = 12         # a message
+WORDS = 12         # per message
 SECONDS = 5        # of appends
 PAGES = 2000       # of each reading
 SEARCHES = 200
@@ -17,7 +17,7 @@ PAGE = 50
 
 
 def write_text(rng):
-    """Words of which some are common and most are rare, as in any language."""
+    """Returns a text in which some words are common and most are rare, as in any language."""
     ranks = (int(VOCABULARY ** rng.random()) for _ in range(WORDS))
     return " ".join(f"w{rank}" for rank in ranks)
 
@@ -55,7 +55,7 @@ class Thread:
 
 
 def readings(count):
-    """What is read, how Cairn is asked, and how the program beside it is."""
+    """Returns for each reading its name, the query of Cairn, and the arguments of messages.c."""
     middle = count // 2
     return (("the newest page, newest first", "?limit=50", ("down", 2**62)),
             ("a page from the middle, newest first", f"?limit=50&before={middle}",
@@ -75,7 +75,7 @@ def measure_readings(thread):
     for what, query, beside in readings(thread.count):
         n_pages = SEARCHES if "search" in what else PAGES
         n_pages = n_pages // 10 if thread.rig.quick else n_pages
-        tell(f"messages: {what}")
+        report(f"messages: {what}")
         ours, rate = thread.read(query, n_pages)
         limit = thread.rig.measure("messages", f"{thread.rig.directory}/data", *beside, n_pages)
         rows.append({"what": what, "p50": ours["latency_p50"], "p99": ours["latency_p99"],
@@ -84,7 +84,7 @@ def measure_readings(thread):
 
 
 def measure_appends(thread, seconds):
-    """Cairn while it runs, SQLite after it was stopped: there is one writer."""
+    """Measures Cairn, stops it, and then measures SQLite, which allows only one writer."""
     ours = {n: thread.append(n, seconds) for n in (1, 64)}
     thread.cairn.stop()
     settle()
@@ -97,20 +97,20 @@ def measure_appends(thread, seconds):
 
 def measure(rig):
     thread = Thread(rig, MESSAGES // 50 if rig.quick else MESSAGES)
-    tell(f"messages: fills a thread with {thread.count:,}")
+    report(f"messages: fills a thread with {thread.count:,}")
     filled = thread.fill()
     settle()
     reads = measure_readings(thread)
-    tell("messages: appends")
+    report("messages: appends")
     appends = measure_appends(thread, 1 if rig.quick else SECONDS)
     facts = {"messages": thread.count, "filled": filled, "reads": reads, "appends": appends}
     return ["## Messages", "",
             *paragraph(
-                f"A thread of {thread.count:,} messages of {WORDS} words each, filled in requests"
-                f" of {BATCH} at {filled:,.0f} messages/s, every one with its event and its words"
-                " in the index. The limit is SQLite alone: Cairn's own statements on the same"
-                " database, in a loop of one thread, without HTTP and JSON; for appends as many"
-                " rows a commit as there are connections."),
+                f"A thread of {thread.count:,} messages of {WORDS} words each, filled with"
+                f" requests of {BATCH} at {filled:,.0f} messages/s; each message has its event and"
+                " its words in the index. The limit is SQLite alone: Cairn's own statements on"
+                " the same database, in a loop of one thread, without HTTP and JSON; for appends,"
+                " with as many rows a commit as there are connections."),
             *table(["connections", "appends/s", "p50", "p99", "SQLite alone, rows/s", "of it"],
                    [[str(a["connections"]), f"{a['rate']:,.0f}", ms(a["p50"]), ms(a["p99"]),
                      f"{a['limit']:,.0f}", f"{a['ratio']:.2f}"] for a in appends]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers of others, each started for a measurement with data of its own."""
+"""Other servers, each started for one measurement with its own data."""
 import os
 import pwd
 import shutil
@@ -35,8 +35,8 @@ def version_of(*command):
 
 
 class Redis(Server):
-    """As durable as Cairn: no answer before the append is synced to the disk. Without snapshots
-    and rewrites of its log, which would take time from it."""
+    """As durable as Cairn: responds after the append has been synced to the disk. Snapshots and log
+    rewrites are off, because they would slow it down."""
 
     def __init__(self, directory):
         home = f"{directory}/redis"
@@ -59,7 +59,7 @@ class Redis(Server):
 
 
 class Nginx(Server):
-    """One worker that answers everything with the same few bytes."""
+    """One worker that returns the same few bytes for every request."""
 
     def __init__(self, directory, body, location=None):
         location = location or f"location / {{ return 200 '{body}'; }}"
@@ -87,7 +87,7 @@ http {{
 
 
 class NginxFiles(Nginx):
-    """One worker that serves a file by sendfile."""
+    """One worker that serves a file with sendfile."""
 
     def __init__(self, directory, file):
         super().__init__(directory, "", f"location = /file {{ alias {file}; sendfile on; }}")
@@ -95,7 +95,7 @@ class NginxFiles(Nginx):
 
 
 def postgres_programs():
-    """The directory with the programs of the newest PostgreSQL here."""
+    """Returns the directory with the programs of the newest installed PostgreSQL."""
     versions = [p for p in Path("/usr/lib/postgresql").glob("*/bin") if (p / "postgres").exists()]
     if not versions:
         sys.exit("no PostgreSQL server in /usr/lib/postgresql: tools/deps bench")
@@ -103,7 +103,7 @@ def postgres_programs():
 
 
 class Postgres:
-    """A PostgreSQL of our own: default settings, so fsync is on; an ordinary role owns the
+    """A temporary PostgreSQL with default settings (fsync is on); an ordinary role owns the
     database."""
 
     def __init__(self, directory, *settings):
@@ -125,7 +125,7 @@ class Postgres:
         self.url = f"postgres://cairn@127.0.0.1:{self.port}/cairn"
 
     def run(self, program, *args):
-        # It refuses to run as root.
+        # PostgreSQL refuses to run as root.
         prefix = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
         subprocess.run([*prefix, f"{self.bin}/{program}", *args], check=True, cwd="/",
                        stdout=subprocess.DEVNULL)

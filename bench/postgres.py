@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cairn on PostgreSQL, with one and with three nodes, beside libpq alone and beside SQLite."""
+"""Cairn on PostgreSQL with one and three nodes, compared with libpq alone and with SQLite."""
 import statistics
 
-from lib import Cairn, numbers, paragraph, table, tell, write_lines, wrk
+from lib import Cairn, numbers, paragraph, table, report, write_lines, wrk
 from peers import Postgres
 
 SECONDS = 2  # of each turn
-TURNS = 3    # Cairn and its peer take turns, so that both meet what else the machine does
-WRITERS = 4  # of a node: what --db-writers is unless told
+TURNS = 3    # Cairn and its peer take turns, so that other load affects both
+WRITERS = 4  # per node: the default of --db-writers
 THREADS = 64
 NODES = 3
 SUBSCRIBERS = 1000
@@ -54,7 +54,7 @@ class Bench:
         self.cluster.stop()
 
     def append(self, servers, connections, n_threads, events, apart=False):
-        """Events a second, p50, p99, appends a commit, requests refused."""
+        """Returns events a second, p50, p99, appends a commit, and failed requests."""
         urls = [f"/v1/threads/{i}/events" for i in self.threads[servers[0]][:n_threads]]
         paths = [write_lines(f"{self.directory}/paths{i}", urls[i::len(servers)] if apart else urls)
                  for i in range(len(servers))]
@@ -71,7 +71,7 @@ class Bench:
         return [self.peer, what, self.cluster.url, "cairn", *self.nodes[0].ids_of_key(), ids]
 
     def append_row(self, what, connections, n_threads, events, n_nodes):
-        tell(f"PostgreSQL, append of {what}, {n_nodes} nodes, {connections} connections")
+        report(f"PostgreSQL, append of {what}, {n_nodes} nodes, {connections} connections")
         runs, peers, sqlites = [], [], []
         lanes = min(n_nodes * WRITERS, n_threads, connections)
         for _ in range(self.turns):
@@ -110,7 +110,7 @@ class Bench:
                           ("PostgreSQL, same node", self.nodes[0], self.nodes[0]),
                           ("PostgreSQL, other node", self.nodes[0], self.nodes[1]))
                 for place, server, to in places:
-                    tell(f"delivery by the {stream} stream, {subscribers} subscribers, {place}")
+                    report(f"delivery by the {stream} stream, {subscribers} subscribers, {place}")
                     answer, p50, p99 = self.deliver(to, server, stream, subscribers)
                     compared = subscribers == 1 and server is not self.alone
                     rows.append([stream, f"{subscribers:,}", place,
@@ -132,21 +132,22 @@ def measure(rig):
     return [
         "## PostgreSQL: durable appends over HTTP, events a second", "",
         *paragraph(
-            f"PostgreSQL {version} on the same machine, as it is installed (fsync on), and an"
-            f" ordinary role under row-level security. {WRITERS} writers a node, {THREADS} threads"
-            " of the log unless it says one. With three nodes each has a wrk of its own, and all"
-            " write to the same threads, unless it says that they are apart: then no two nodes"
-            " write to the same. libpq alone has the same statements, as many connections, and as"
-            " many appends a commit as Cairn came to; it sends each transaction at once. Medians"
-            f" of {bench.turns} turns of {SECONDS} s. The target is a ratio of 0.7. libpq alone"
-            " has both cores for itself and PostgreSQL; Cairn shares them with wrk, HTTP, JSON and"
-            " the check of the key: below it is also the machine."),
+            f"PostgreSQL {version} on the same machine with default settings (fsync on), and an"
+            f" ordinary role under row-level security. {WRITERS} writers a node; {THREADS} threads"
+            " of the log, unless the row names one thread. With three nodes, each has its own"
+            " wrk, and all write to the same threads; in rows marked 'threads apart', no two"
+            " nodes write to the same thread. libpq alone uses the same statements, the same"
+            " number of connections, and as many appends a commit as Cairn reached; it sends each"
+            f" transaction at once. Medians of {bench.turns} turns of {SECONDS} s. The target is a"
+            " ratio of 0.7. libpq alone shares the two cores only with PostgreSQL; Cairn shares"
+            " them also with wrk, HTTP, JSON and the check of the key, so a lower ratio is partly"
+            " due to the machine."),
         *table(["<append of", "nodes", "connections", "Cairn", "p50", "p99", "appends a commit",
                 "libpq", "ratio", "Cairn on SQLite", "ratio", "to one node"], appends),
         "### Delivery", "",
         *paragraph(
-            "From the sending of an append to its answer (median), and to the subscribers of a"
-            " stream. With libpq alone: from the sending of a transaction until another connection"
-            " was notified of it and has read the event."),
+            "Times from the sending of an append to its response (median) and to the subscribers"
+            " of a stream. For libpq alone: from the sending of a transaction until another"
+            " connection was notified of it and has read the event."),
         *table(["<stream", "subscribers", "<where", "answer p50", "delivery p50", "delivery p99",
                 "libpq / p50"], deliveries)], {}

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""(f) and (h): start-up, idle memory, and a route that does nothing, beside nginx."""
+"""(f) and (h): start-up, idle memory, and a route that does nothing, compared with nginx."""
 import time
 
-from lib import children_cpu_us, median, paragraph, remove, settle, table, tell, wrk
+from lib import children_cpu_us, median, paragraph, remove, settle, table, report, wrk
 from peers import Nginx
 
 CONNECTIONS = 64
 
 
 def start_ms(rig, data):
-    """From the start to the line that says that it listens."""
+    """Returns the time from the start to the line that reports the address."""
     cairn = rig.cairn(data)
     cairn.stop()
     return cairn.start_ms
@@ -46,7 +46,7 @@ def measure_noop(server, url, seconds):
 
 def measure(rig):
     seconds, turns = (1, 1) if rig.quick else (3, 3)
-    tell("process: starts")
+    report("process: starts")
     new, again = measure_starts(rig)
     rss, pss = measure_idle(rig)
     cairn = rig.cairn("new", "--loops", "1")
@@ -56,7 +56,7 @@ def measure(rig):
     runs = {name: [] for name in servers}
     try:
         for turn in range(turns):
-            tell(f"process: no-op route, turn {turn + 1}")
+            report(f"process: no-op route, turn {turn + 1}")
             for name, (server, url) in servers.items():
                 settle()
                 runs[name].append(measure_noop(server, url, seconds))
@@ -76,8 +76,8 @@ def measure(rig):
                 ["idle, its own share (PSS)", f"{pss:.1f} MiB"]]),
             *paragraph(
                 f"`GET /healthz` and nginx with the same body, {CONNECTIONS} connections of wrk"
-                f" (one thread), {turns} turns of {seconds} s. What one loop could do alone is a"
-                " million by its CPU microseconds; wrk has the other core and needs its own."),
+                f" (one thread), {turns} turns of {seconds} s. A million divided by the CPU"
+                " microseconds is the limit of one loop; wrk uses the other core."),
             *table(["<", "requests/s", "p50", "p99", "CPU µs, server", "CPU µs, wrk"],
                    [[name, f"{run['rate']:,.0f}", f"{run['p50']:.2f} ms", f"{run['p99']:.2f} ms",
                      f"{run['server']:.2f}", f"{run['client']:.2f}"]

@@ -56,7 +56,7 @@ static int note_wal_pages(void *data, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Ids of one time of making differ at their end alone, as those of Cairn do. */
+/* Ids created at the same time differ only at their end, like those of Cairn. */
 static void open_threads(struct rows *r, size_t n)
 {
     r->n_threads = n;
@@ -108,7 +108,7 @@ static void bind_text(struct rows *r, int at, const char *text, size_t len)
     sqlite3_bind_text64(r->insert, at, text, len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-/* A parameter that is not known here would be a change that this program has not followed. */
+/* An unknown parameter means that the statement has changed and this program has not. */
 static void bind(struct rows *r, const char *param, int at, size_t thread)
 {
     if (strcmp(param, "id") == 0)
@@ -130,7 +130,7 @@ static void bind(struct rows *r, const char *param, int at, size_t thread)
     else if (strcmp(param, "marks") == 0)
         sqlite3_bind_int64(r->insert, at, 0);
     else if (strcmp(param, "run_id") != 0)
-        die("event_insert has a parameter that is not known here: %s", param);
+        die("event_insert has an unknown parameter: %s", param);
 }
 
 void rows_insert(struct rows *r, size_t thread)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of events in a database that Cairn itself has made, written with its own statement, its
- * pragmas and its rule for checkpoints (src/store/sqlite_open.c, sqlite_writer.c): what SQLite
- * takes for an append, and nothing else. One thread.
+ * Writes rows of events into a database that Cairn has created, with its own statement, pragmas and
+ * checkpoint rule (src/store/sqlite_open.c, sqlite_writer.c): the cost of an append in SQLite
+ * alone. One thread.
  */
 #ifndef BENCH_ROWS_H
 #define BENCH_ROWS_H
@@ -23,12 +23,12 @@ struct rows {
     int wal_pages, wal_pages_tried;
 };
 
-/* The database of the data directory `dir`, with this many threads of the log: always the same
- * ones, and it goes on where the rows that are there end. */
+/* Opens the database of the data directory `dir` with this number of threads of the log. The
+ * threads are always the same, and new rows continue after the existing ones. */
 void rows_open(struct rows *r, const char *dir, size_t n_threads);
 void rows_close(struct rows *r);
 void rows_step(struct rows *r, sqlite3_stmt *stmt);
-/* The next row of the thread with this index. */
+/* Inserts the next row of the thread with this index. */
 void rows_insert(struct rows *r, size_t thread);
 void rows_checkpoint_if_due(struct rows *r, size_t n_waiting);
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures Cairn beside the limits of the machine and its peers: run.py CAIRN [--only SECTION …]
+"""Measures Cairn next to the limits of the machine and its peers: run.py CAIRN [--only SECTION …]
 
-Each section's tables and figures are kept in bench/results.json, from which bench/RESULTS.md is
-written; so a section can be measured again alone, and the others stay as they were. --quick tries
-everything briefly, and keeps nothing. --render writes RESULTS.md anew without measuring.
+The tables and figures of each section are stored in bench/results.json, from which bench/RESULTS.md
+is generated, so a section can be measured again without the others. --quick runs everything briefly
+and stores nothing. --render regenerates RESULTS.md without measuring.
 """
 import argparse
 import datetime
@@ -52,15 +52,15 @@ def machine():
             f" {memory:.0f} GiB, {platform.system()} {platform.release()}")
 
 
-def told_by(*command):
+def output_of(*command):
     done = subprocess.run(command, cwd=HERE, text=True, capture_output=True, check=True)
     return done.stdout.strip()
 
 
 def file_system(directory):
-    kind = told_by("stat", "-f", "-c", "%T", directory)
+    kind = output_of("stat", "-f", "-c", "%T", directory)
     if kind == "tmpfs":
-        sys.exit(f"{directory} is in memory, where fsync costs nothing: set BENCH_DIR")
+        sys.exit(f"{directory} is in memory, where fsync costs nothing; set BENCH_DIR")
     return kind
 
 
@@ -71,27 +71,28 @@ def measure(name, options):
     try:
         lines, facts = SECTIONS[name](Rig(options.cairn, directory, options.quick))
     finally:
-        for one in list(running):  # what a failure has left
+        for one in list(running):  # left over after a failure
             one.stop()
         remove(directory)
     now = datetime.datetime.now(datetime.timezone.utc)
     return {"when": now.strftime("%Y-%m-%d %H:%M UTC"), "machine": f"{machine()}, {disk}",
-            "commit": told_by("git", "rev-parse", "--short", "HEAD"),
+            "commit": output_of("git", "rev-parse", "--short", "HEAD"),
             "load": round(load, 2), "lines": lines, "facts": facts}
 
 
 def write_section(name, section):
     head, *rest = section["lines"]
     note = (f"`make bench BENCH=\"--only {name}\"`, {section['when']}, commit {section['commit']}:"
-            f" {section['machine']}; load average before it {section['load']}.")
+            f" {section['machine']}; load average before: {section['load']}.")
     return [head, "", note, *rest]
 
 
 def write_results(sections):
     lines = ["# Results", "",
-             *paragraph("`make bench` measures all of it. The load generators share the machine"
-                        " with the servers, so ratios matter, not figures; those of a table are of"
-                        " one run.")]
+             *paragraph(
+                 "`make bench` measures everything below. The load generators share the machine"
+                 " with the servers, so compare ratios, not absolute figures, and only within a"
+                 " table, which is from one run.")]
     for name in SECTIONS:
         if name in sections:
             lines += write_section(name, sections[name])
@@ -105,7 +106,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--render", action="store_true")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to end"))  # and stops what it started
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # stops its servers
     sections = json.loads(STORE.read_text()) if STORE.exists() else {}
     measured = {}
     for name in [] if options.render else options.only or SECTIONS:

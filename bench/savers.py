@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CairnSaver, the checkpoint saver for LangGraph.js, beside the savers of LangGraph itself."""
+"""CairnSaver, the checkpoint saver for LangGraph.js, compared with LangGraph's own savers."""
 import json
 import subprocess
 import time
 
 from checkpoints import PACKED_S, has_langgraph, make_messages, size_of
-from lib import HERE, Cairn, paragraph, parse_results, settle, table, tell
+from lib import HERE, Cairn, paragraph, parse_results, settle, table, report
 from peers import Postgres
 
 TURNS = 200
 GETS = 50
 THREADS = 8
-TURNS_AT_ONCE = 50  # of each of them
+TURNS_AT_ONCE = 50  # per conversation
 
 NAMES = {"cairn": "`CairnSaver`, on SQLite", "cairn-postgres": "`CairnSaver`, on PostgreSQL",
          "sqlite": "`@langchain/langgraph-checkpoint-sqlite`",
@@ -20,7 +20,7 @@ NAMES = {"cairn": "`CairnSaver`, on SQLite", "cairn-postgres": "`CairnSaver`, on
 
 
 class Work:
-    """Conversations that are kept: so many at once, of so many turns."""
+    """A number of concurrent conversations with a number of turns each."""
 
     def __init__(self, rig, threads, turns, gets):
         self.rig, self.threads, self.turns, self.gets = rig, threads, turns, gets
@@ -76,18 +76,18 @@ class Work:
                  "postgres": lambda: self.postgres(postgres)}
         found = {}
         for name, work in works.items():
-            tell(f"savers: {NAMES[name]}, {self.threads} at once")
+            report(f"savers: {NAMES[name]}, {self.threads} at once")
             settle()
             found[name] = describe(work(), self.threads * self.turns)
         return found
 
 
 def has_saver():
-    """Builds the packages of sdk/ where they are not built."""
+    """Builds the packages of sdk/ if necessary; returns false if that fails."""
     home = HERE.parent / "sdk"
     if (home / "langgraph" / "dist").exists():
         return True
-    tell("savers: npm ci and npm run build in sdk")
+    report("savers: npm ci and npm run build in sdk")
     commands = ["npm", "ci", "--no-audit", "--no-fund"], ["npm", "run", "build", "--workspaces"]
     return all(subprocess.run(command, cwd=home, capture_output=True).returncode == 0
                for command in commands)
@@ -99,7 +99,7 @@ def psql(postgres, sql):
 
 
 def schema_bytes(postgres, schema):
-    psql(postgres, "VACUUM")  # what is free inside of the files counts, what is dead does not
+    psql(postgres, "VACUUM")  # counts free space inside the files, but no dead rows
     return int(psql(postgres, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class"
                     " AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.relkind = 'r'"
                     f" AND n.nspname = '{schema}'"))
@@ -119,7 +119,7 @@ def describe(found, checkpoints):
 
 
 def sync_of(name, facts, commit):
-    """What each does before it says that a checkpoint is kept."""
+    """Returns how each saver syncs a checkpoint before it reports success."""
     if name == "cairn":
         return "every put (WAL, synchronous = FULL)"
     if name in ("cairn-postgres", "postgres"):
@@ -160,22 +160,22 @@ def measure(rig):
 def write(one, many, turns, at_once, size, commit):
     cairn, sqlite, postgres = (one[name] for name in ("cairn", "sqlite", "postgres"))
     return ["## LangGraph savers", "",
-            *paragraph(f"A conversation of {turns} turns, {size:.2f} MB of messages at its end,"
-                       " kept by each saver as a graph does it: in each turn the write of a task,"
-                       " then a checkpoint with the whole list. *Checkpoints a second* count both."
-                       " Times are those of the calls inside of one Node process, in milliseconds."
-                       " Cairn is a server that answers over HTTP; the SQLite saver writes a file"
-                       " from inside of the process, the PostgreSQL saver speaks to the same"
-                       " PostgreSQL as Cairn does. CairnSaver sends what was added to a list that"
-                       " it knows."),
+            *paragraph(
+                f"A conversation of {turns} turns with {size:.2f} MB of messages at its end,"
+                " stored by each saver as a graph does: in each turn, the write of a task, then a"
+                " checkpoint with the whole list. *Checkpoints a second* counts both. Times are"
+                " those of the calls inside one Node process, in milliseconds. Cairn is a server"
+                " that responds over HTTP; the SQLite saver writes a file inside the process; the"
+                " PostgreSQL saver uses the same PostgreSQL as Cairn. CairnSaver sends only the"
+                " added part of a known list."),
             *table(COLUMNS, rows(one, commit)),
             *paragraph(f"{THREADS} conversations of {at_once} turns at once, in the same process:"),
             *table(COLUMNS, rows(many, commit)),
-            *paragraph("On disk the conversation takes"
-                       f" {sqlite['bytes'] / cairn['bytes']:.0f} times as much with the SQLite"
-                       f" saver and {postgres['bytes'] / cairn['bytes']:.0f} times as much with the"
-                       " PostgreSQL saver, which both keep the whole list of each turn. Of what a"
-                       " put of a long list costs CairnSaver's own process, LangGraph's serializer"
-                       " is the largest part. With many short ones at once a file that one process"
-                       " writes by itself is ahead: each call to Cairn is a request, and this"
-                       " process, the server and the database share the cores.")]
+            *paragraph(
+                f"On disk the conversation takes {sqlite['bytes'] / cairn['bytes']:.0f} times as"
+                f" much with the SQLite saver and {postgres['bytes'] / cairn['bytes']:.0f} times"
+                " as much with the PostgreSQL saver, because both store the whole list of each"
+                " turn. In CairnSaver's own process, LangGraph's serializer is the largest part"
+                " of the cost of putting a long list. With many short conversations at once, the"
+                " SQLite saver is faster: each call to Cairn is a request, and the client"
+                " process, the server and the database share the cores.")]

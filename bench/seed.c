@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PostgreSQL over its own protocol, as the design does it that Cairn grew out of: a request is one
- * INSERT into workflow_events, and a commit. There is no number per workflow, which would need a
- * lock of its row. From one thread, as load.c does. seed URL CONNECTIONS WORKFLOWS ROWS_PER_INSERT
- * SECONDS The table has to be there (seed.sql) with these many workflows, whose ids count from 1.
- * Prints "ready" when all are connected, and waits for a line; so whoever asks how much CPU the
- * server takes leaves out what its connections took. Then rate, in rows a second; latency_… and cpu
- * (its own), in microseconds.
+ * Loads PostgreSQL over its own protocol, as in the design that preceded Cairn: a request is one
+ * INSERT into workflow_events and a commit. There is no number per workflow, which would need a
+ * lock on its row. One thread, like load.c.
+ *   seed URL CONNECTIONS WORKFLOWS ROWS_PER_INSERT SECONDS
+ * The table must exist (seed.sql) with this number of workflows, whose ids count from 1. Prints
+ * "ready" when all connections are open and waits for a line, so that the caller can exclude the
+ * cost of connecting from the CPU of the server. Then prints rate, in rows a second; latency_… and
+ * cpu (its own), in microseconds.
  */
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ static void send_insert(struct connection *c)
     c->sent_us = now_us();
     check(c, PQsendQueryPrepared(
                  c->pg, "insert", (int)(1 + 3 * run.n_rows), run.values, NULL, NULL, 1) == 1);
-    while (PQflush(c->pg) > 0) { /* a request fits into the socket's buffer, sooner or later */
+    while (PQflush(c->pg) > 0) { /* the request fits into the socket's buffer */
     }
     c->is_busy = true;
     run.n_busy++;
@@ -113,7 +114,7 @@ static void run_all(void)
     while (run.n_busy > 0) {
         int n = epoll_wait(run.epoll_fd, events, EVENTS, 10000);
         if (n <= 0)
-            die("PostgreSQL does not answer");
+            die("PostgreSQL does not respond");
         for (int i = 0; i < n; i++) {
             struct connection *c = events[i].data.ptr;
             check(c, PQconsumeInput(c->pg) == 1);
@@ -134,7 +135,7 @@ int main(int argc, char **argv)
     double seconds = strtod(argv[5], NULL);
     run.epoll_fd = epoll_create1(0);
     if (run.epoll_fd < 0 || run.n_workflows == 0)
-        die("cannot begin");
+        die("cannot start");
     write_insert(insert, sizeof insert);
     fill_values();
     for (size_t i = 0; i < run.n_connections; i++)
@@ -142,7 +143,7 @@ int main(int argc, char **argv)
     puts("ready");
     fflush(stdout);
     if (getchar() == EOF)
-        die("nobody waits for it");
+        die("standard input was closed");
     double cpu = cpu_us();
     run.end_us = now_us() + seconds * 1e6;
     run_all();

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The tables of the design that Cairn grew out of, as far as an event needs them: JSONB, the id as
--- the cursor, and the index by which a WebSocket reads what comes after one.
+-- The tables of the design that preceded Cairn, as far as an event needs them: JSONB, the id as the
+-- cursor, and the index with which a WebSocket reads the events after a cursor.
 CREATE TABLE workflows (
     id uuid PRIMARY KEY,
     status text NOT NULL DEFAULT 'active',

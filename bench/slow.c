@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clients that hold a server up: each does the least that it can every INTERVAL, and comes back at
- * once when it is cut off. A third sends a head byte by byte, a third a body, and a third asks for
- * something large and takes a few bytes at a time: half of them a page of events, half a stream.
+ * Slow clients: each transfers the minimum every INTERVAL and reconnects at once when the server
+ * closes the connection. A third send a head byte by byte, a third a body, and a third request a
+ * large response and read a few bytes at a time: half of them a page of events, half a stream.
  *   slow PORT CLIENTS SECONDS INTERVAL_MS RAMP_SECONDS THREAD KEY
- * THREAD must have many bytes of events. The clients come one after the other over RAMP_SECONDS.
- * Prints for each kind (head, body, page, stream) KIND_cuts, how often one was cut off, and
- * KIND_age_…, after how many microseconds.
+ * THREAD must have many bytes of events. The clients connect one after another over RAMP_SECONDS.
+ * Prints for each kind (head, body, page, stream) KIND_cuts, the number of disconnects, and
+ * KIND_age_…, the age of the closed connections in microseconds.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static void open_client(struct client *c, size_t index)
         die("cannot send");
 }
 
-/* False when the server has cut it off. */
+/* Returns false if the server has closed the connection. */
 static bool act(const struct client *c)
 {
     char bytes[TAKE_BYTES];
@@ -81,7 +81,7 @@ static bool act(const struct client *c)
     ssize_t n = recv(c->fd, bytes, sizeof bytes, 0);
     if (n < 0)
         return errno == EAGAIN;
-    /* A head or body that is answered before its end was refused. */
+    /* A response before the end of a head or body is a rejection. */
     return n > 0 && c->kind != SLOW_HEAD && c->kind != SLOW_BODY;
 }
 
@@ -106,7 +106,7 @@ static void visit(size_t index)
     open_client(c, index);
 }
 
-/* Each in its turn, evenly over the interval; the first time over the ramp. */
+/* The clients take turns, evenly over the interval; the first time over the ramp. */
 static void run_all(double seconds, double ramp_us)
 {
     double start = now_us(), at = start, n = (double)run.n_clients;

@@ -18,7 +18,7 @@ static int make_socket(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
     if (fd < 0)
-        die("cannot make a socket: too few open files are allowed");
+        die("cannot create a socket: the limit of open files is too low");
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     return fd;
@@ -48,7 +48,7 @@ int connect_narrow(unsigned long port, size_t index)
     int fd = make_socket(), bytes = NARROW_BYTES, segment = ETHERNET_SEGMENT;
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) != 0 ||
         setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment) != 0)
-        die("cannot make a narrow socket");
+        die("cannot create a socket with a small buffer");
     return connect_socket(fd, port, index);
 }
 
@@ -59,7 +59,7 @@ void answer_reader_init(struct answer_reader *r)
     r->status = 0;
 }
 
-/* Where the head ends, seen from its start; 0: not yet. */
+/* Returns the length of the head; 0: incomplete. */
 static size_t head_end(const struct answer_reader *r)
 {
     const char *end = memmem(r->head, r->head_len, "\r\n\r\n", 4);
@@ -71,7 +71,7 @@ static void parse_head(struct answer_reader *r)
     static const char LENGTH[] = "content-length:";
     r->head[HEAD_MAX - 1] = '\0';
     if (strncmp(r->head, "HTTP/1.1 ", 9) != 0)
-        die("that is no HTTP answer: %.80s", r->head);
+        die("not an HTTP response: %.80s", r->head);
     r->status = (int)strtol(r->head + 9, NULL, 10);
     for (const char *line = r->head; (line = strchr(line, '\n')) != NULL;) {
         line++;
@@ -80,7 +80,7 @@ static void parse_head(struct answer_reader *r)
             return;
         }
     }
-    die("an answer has no Content-Length: %.200s", r->head);
+    die("a response has no Content-Length: %.200s", r->head);
 }
 
 bool answer_take(struct answer_reader *r, const char *bytes, size_t n)
@@ -93,7 +93,7 @@ bool answer_take(struct answer_reader *r, const char *bytes, size_t n)
         size_t end = head_end(r);
         if (end == 0) {
             if (r->head_len == HEAD_MAX - 1)
-                die("the head of an answer is too long");
+                die("the head of a response is too long");
             return false;
         }
         r->in_body = true;
@@ -103,7 +103,7 @@ bool answer_take(struct answer_reader *r, const char *bytes, size_t n)
         n -= end - before;
     }
     if (n > r->body_left)
-        die("more came than was answered");
+        die("unexpected bytes after a response");
     r->body_left -= n;
     return r->body_left == 0;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What SQLite takes for steps and nothing else: Cairn's own statements on a database that Cairn has
- * filled, with its pragmas, in a loop that nobody has to hand anything to. One thread.
+ * Measures SQLite alone for steps: Cairn's own statements and pragmas on a database that Cairn has
+ * filled, in a loop of one thread without a queue.
  *   steps DATA_DIR REQUESTS_PER_COMMIT STEPS_PER_REQUEST SECONDS
- * A request is the number of the run's last step, the steps and the event that tells of them; to
- * the run that the newest step is of. Prints rate (steps a second), latency_… and cpu, in
- * microseconds.
+ * A request reads the number of the run's last step and appends the steps and their event, to the
+ * run of the newest step. Prints rate (steps a second), latency_… and cpu, in microseconds.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -34,7 +33,7 @@ static sqlite3_stmt *prepare(const char *sql)
     return stmt;
 }
 
-/* What steps.py sends; the rest of a step is NULL. */
+/* The members that steps.py sends; the others are NULL. */
 static const struct {
     const char *param;
     const char *text;

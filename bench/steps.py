@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps: appended one by one and in batches beside SQLite, and found again among a million."""
+"""Steps: appends one by one and in batches, compared with SQLite, and queries among a million."""
 import json
 import os
 import sqlite3
@@ -7,7 +7,7 @@ import time
 import urllib.request
 import uuid
 
-from lib import median, ms, paragraph, settle, table, tell, write_requests
+from lib import median, ms, paragraph, settle, table, report, write_requests
 
 STEPS = int(os.environ.get("BENCH_STEPS", 1_000_000))
 STEPS_A_RUN = 25
@@ -16,14 +16,14 @@ AGENTS = 20
 BATCH = 100
 SECONDS = 5        # of appends
 READS = 300        # of each reading
-SLICE = 200_000    # steps a transaction while it is filled
+SLICE = 200_000    # steps per transaction while the database is filled
 
 STEP = {"action_type": "tool_execution", "step_number": 1, "duration_ms": 1,
         "action_data": {"tool_name": "bash", "tool_use_id": "toolu_123",
                         "input": {"command": "python chart.py"},
                         "result": {"stdout": "saved", "return_code": 0}}}
 
-# The cycle of a run, by the place of a step in it; every thousandth step is an error.
+# The steps of a run repeat a cycle of types; every thousandth step is an error.
 FILL = """
 WITH RECURSIVE n(i) AS (SELECT :first UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :end)
 INSERT INTO steps (tenant_id, run_id, number, thread_id, agent_id, at, step_number, action_type,
@@ -45,7 +45,7 @@ FROM n JOIN bench_runs AS r ON r.place = n.i / :a_run
 
 
 class Log:
-    """A database with many steps, made in the file while no server has it."""
+    """A database with many steps, written into the file while no server uses it."""
 
     def __init__(self, rig, count):
         self.rig, self.count = rig, count
@@ -63,7 +63,7 @@ class Log:
         return self.cairn.post(f"/v1/threads/{thread}/runs", {"dispatch": "direct"})["id"]
 
     def make_one_of_each(self):
-        """What the others are copies of: a resumption, and the entry of a run in the history."""
+        """Creates the templates of the copies: a resumption and a run with its history entry."""
         self.put(f"/v1/threads/{self.thread}/resumption",
                  {"system_prompt": "You draw charts.", "model": "model-1"})
         self.put(f"/v1/runs/{self.start_run(self.thread)}",
@@ -76,7 +76,7 @@ class Log:
         urllib.request.urlopen(request).close()
 
     def fill(self):
-        """Threads and runs are copies of one that Cairn has made; indexes are made at the end."""
+        """Copies the thread and run that Cairn created, and creates the indexes at the end."""
         db = sqlite3.connect(f"{self.rig.directory}/data/cairn.db", isolation_level=None)
         db.execute("PRAGMA synchronous = OFF")
         db.execute("PRAGMA cache_size = -262144")
@@ -146,10 +146,10 @@ class Log:
 
 
 def readings(log):
-    """What is asked, and how: the patterns that a log of steps is kept for, then each filter."""
+    """Returns the queries and their paths: the typical uses of a log of steps, then each filter."""
     steps = json.loads(log.cairn.ask("GET", f"/v1/runs/{log.old_run}/steps"))["data"]
     at = steps[0]["timestamp"]
-    return (("resume: all that a thread goes on from",
+    return (("resume: the whole state of a thread",
              f"/v1/threads/{log.old_thread}/resumption"),
             ("the newest 20 entries of its history",
              f"/v1/threads/{log.old_thread}/history?limit=20"),
@@ -170,7 +170,7 @@ def readings(log):
 
 
 def measure_appends(log, seconds):
-    """Cairn while it runs, SQLite after it was stopped: there is one writer."""
+    """Measures Cairn, stops it, and then measures SQLite, which allows only one writer."""
     cases = ((1, 1), (1, 64), (BATCH, 1), (BATCH, 8))
     ours = {case: log.append(*case, seconds) for case in cases}
     log.cairn.stop()
@@ -189,7 +189,7 @@ def measure_reads(log):
     rows = []
     count = READS // 10 if log.rig.quick else READS
     for what, path in readings(log):
-        tell(f"steps: {what}")
+        report(f"steps: {what}")
         turns = [log.read(path, count) for _ in range(3)]
         rows.append({"what": what, "p50": median([turn["latency_p50"] for turn in turns]),
                      "p99": median([turn["latency_p99"] for turn in turns])})
@@ -198,20 +198,20 @@ def measure_reads(log):
 
 def measure(rig):
     count = STEPS // 50 if rig.quick else STEPS
-    tell(f"steps: makes a database with {count:,}")
+    report(f"steps: makes a database with {count:,}")
     log = Log(rig, count)
     settle()
     reads = measure_reads(log)
-    tell("steps: appends")
+    report("steps: appends")
     appends = measure_appends(log, 1 if rig.quick else SECONDS)
     facts = {"steps": count, "reads": reads, "appends": appends}
     return ["## Steps", "",
             *paragraph(
                 f"A database with {count:,} steps, {STEPS_A_RUN} a run and {RUNS_A_THREAD} runs a"
-                f" thread, of {AGENTS} agents; `BENCH_STEPS` says how many. Appends go to one run."
-                " The limit is SQLite alone: Cairn's own statements on the same database, in a"
-                " loop of one thread, without HTTP and JSON; as many requests a commit as there"
-                " are connections."),
+                f" thread, of {AGENTS} agents (set `BENCH_STEPS` to change the number). Appends go"
+                " to one run. The limit is SQLite alone: Cairn's own statements on the same"
+                " database, in a loop of one thread, without HTTP and JSON, with as many requests"
+                " a commit as there are connections."),
             *table(["steps a request", "connections", "steps/s", "p50", "p99",
                     "SQLite alone, steps/s", "of it"],
                    [[str(a["steps"]), str(a["connections"]), f"{a['rate']:,.0f}", ms(a["p50"]),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""(c) and (d): how long an event takes to all who listen, and what one who waits costs."""
+"""(c) and (d): delivery times of events, and the memory of an idle subscriber."""
 import socket
 import time
 
-from lib import ms, paragraph, raise_file_limit, table, tell
+from lib import ms, paragraph, raise_file_limit, table, report
 
 SUBSCRIBERS = (1, 1000, 10000)
 ROUNDS = {1: 500, 1000: 60, 10000: 20}
@@ -14,7 +14,7 @@ def rows_of_delivery(rig, cairn, facts):
     rows = []
     for stream in ("thread", "tenant"):
         for count in SUBSCRIBERS:
-            tell(f"delivery by the {stream} stream, {count} subscribers")
+            report(f"delivery by the {stream} stream, {count} subscribers")
             run = rig.measure("delivery", cairn.port, cairn.port, stream,
                               cairn.make_threads(1)[0], cairn.key, count,
                               ROUNDS[count] // 5 if rig.quick else ROUNDS[count])
@@ -25,7 +25,7 @@ def rows_of_delivery(rig, cairn, facts):
 
 
 def memory_each(cairn, threads):
-    """Bytes of resident memory for each subscriber, who are spread over the threads."""
+    """Returns the resident bytes per subscriber; the subscribers are spread over the threads."""
     requests = [cairn.request("GET", f"/v1/threads/{thread}/events/stream?after=1")
                 for thread in threads]
     before = cairn.memory_kib()
@@ -39,7 +39,7 @@ def memory_each(cairn, threads):
             raise SystemExit("a stream was refused")
     time.sleep(1)
     if cairn.metrics()["cairn_subscribers"] != IDLE:
-        raise SystemExit("some are no longer there")
+        raise SystemExit("some subscribers were disconnected")
     after = cairn.memory_kib()
     for s in sockets:
         s.close()
@@ -47,8 +47,8 @@ def memory_each(cairn, threads):
 
 
 def measure_memory(rig, n_threads):
-    """On a server of its own, which has no memory left over from others to give."""
-    tell(f"memory of {IDLE} idle subscribers of {n_threads} threads")
+    """Measures on a new server, which has no freed memory to reuse."""
+    report(f"memory of {IDLE} idle subscribers of {n_threads} threads")
     cairn = rig.cairn(f"idle-{n_threads}")
     try:
         return memory_each(cairn, cairn.make_threads(n_threads))
@@ -70,13 +70,13 @@ def measure(rig):
         cairn.stop()
     return ["## Subscribers", "",
             *paragraph(
-                "From the sending of an append, so that its commit is in all figures: until its"
-                " answer came, until a subscriber had the event (p50, p99 and the slowest of all"
-                " subscribers in all rounds), and until all of them had it (the median round)."
-                " SSE, one loop; one process plays all subscribers, on the same cores."),
+                "Times start when the append is sent, so they include the commit. They end when"
+                " its response arrives, when a subscriber has the event (p50, p99 and the slowest"
+                " of all subscribers in all rounds), and when all subscribers have it (the median"
+                " round). SSE, one loop; one process runs all subscribers, on the same cores."),
             *table(["<stream", "subscribers", "answer p50", "delivery p50", "delivery p99",
                     "the slowest", "all of them"], rows),
             *paragraph(
-                f"Resident memory of the server for each of {IDLE:,} idle subscribers:"
-                f" {one:,.0f} bytes when all follow one thread, {many:,.0f} when they follow 1,000"
-                " of them. What the kernel holds for a socket is not in it.")], facts
+                f"Resident memory of the server for each of {IDLE:,} idle subscribers: {one:,.0f}"
+                f" bytes if all follow one thread, {many:,.0f} if they follow 1,000 threads."
+                " Kernel memory of the sockets is not included.")], facts

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was aimed at, and whether it was reached: computed from the figures of the sections."""
+"""The targets and their results, computed from the figures of the sections."""
 import os
 
 from lib import table
 
 
 class Target:
-    """`seen` takes the figure out of the section's facts. `why` says, from the same facts, what a
-    miss is made of."""
+    """`seen` extracts the figure from the section's facts. `why` explains a missed target from the
+    same facts."""
 
     def __init__(self, letter, what, section, seen, goal, unit="", *, most=False, why=None):
         self.letter, self.what, self.section, self.seen = letter, what, section, seen
@@ -47,71 +47,71 @@ def why_many(case):
     def why(facts):
         f = facts[case]
         return (f"An append takes {f['server']:.0f} µs of CPU in the server and"
-                f" {f['client']:.0f} µs in the client, so {cores()} cores end at"
-                f" {cores() * 1e6 / (f['server'] + f['client']):,.0f} a second whatever the disk"
-                f" does; SQLite with its producers takes {f['group_cpu']:.0f} µs in all.")
+                f" {f['client']:.0f} µs in the client, so {cores()} cores reach at most"
+                f" {cores() * 1e6 / (f['server'] + f['client']):,.0f} a second with any disk;"
+                f" SQLite with its producers takes {f['group_cpu']:.0f} µs.")
     return why
 
 
 def why_alone(facts):
-    """With one connection there is nothing to share a commit with."""
+    """With one connection, an append cannot share its commit."""
     f = facts["one-1"]
     p50s = ", ".join(f"{name} {f[f'p50_{key}'] / 1000:.2f} ms" for key, name in
                      (("cairn", "Cairn"), ("group", "SQLite handed one row"), ("redis", "Redis"),
                       ("postgres", "PostgreSQL")))
-    return (f"Each append waits for a sync of its own; p50: {p50s}. What lies"
-            " between Cairn and SQLite is HTTP, JSON, the rules, and two changes of thread.")
+    return (f"Each append waits for its own sync; p50: {p50s}. The difference"
+            " between Cairn and SQLite is HTTP, JSON, the rules, and two thread switches.")
 
 
 def why_batches(facts):
     f = facts["100-64"]
     return (f"An event takes {f['server']:.1f} µs of CPU in the server;"
-            f" SQLite's group commit alone takes {f['group_cpu']:.1f} µs and came to"
+            f" SQLite's group commit alone takes {f['group_cpu']:.1f} µs and reached"
             f" {f['group']:,.0f} events/s in the same run.")
 
 
 def why_delivery(facts):
     f = facts["thread-10000"]
     each_us = (f["all_p50"] - f["answer_p50"]) / 10000
-    return (f"All 10,000 have it after {f['all_p50'] / 1000:.0f} ms in the median round, the answer"
-            f" to the append comes after {f['answer_p50'] / 1000:.0f} ms: {each_us:.1f} µs a"
-            " subscriber, in which one loop sends and one process receives.")
+    return (f"All 10,000 have it after {f['all_p50'] / 1000:.0f} ms in the median round, the"
+            f" response to the append arrives after {f['answer_p50'] / 1000:.0f} ms:"
+            f" {each_us:.1f} µs a subscriber for sending (one loop) and receiving (one process).")
 
 
 def why_growth(facts):
     first, last = facts["steps"][0], facts["steps"][-1]
     return (f"The files grew from {first['mib']:,.0f} MiB to {last['mib']:,.0f} MiB, the writer's"
-            " cache is 64 MiB; that random pages of the index are the cause is likely, and not"
-            " shown by these figures.")
+            " cache is 64 MiB. Random index pages are a likely cause, but these figures do not"
+            " prove it.")
 
 
 def why_noop(facts):
     ours, theirs = facts["noop"], facts["nginx"]
     return (f"A request takes {ours['server']:.1f} µs of the loop's CPU, which alone allows"
             f" {1e6 / ours['server']:,.0f} a second, and {ours['client']:.1f} µs of wrk's; nginx"
-            f" came to {theirs['rate']:,.0f} with {theirs['server']:.1f} µs on the same machine.")
+            f" reached {theirs['rate']:,.0f} with {theirs['server']:.1f} µs on the same machine.")
 
 
 def why_new(facts):
-    return (f"{facts['start_new_ms'] - facts['start_ms']:.0f} ms more than with a database that is"
-            " there: the directory, the file and the schema are made and synced.")
+    return (f"{facts['start_new_ms'] - facts['start_ms']:.0f} ms more than with an existing"
+            " database: the directory, the file and the schema are created and synced.")
 
 
 def why_slow(facts):
-    return (f"The server took {facts['beside']['server']:.2f} of a core beside them, and"
-            f" {facts['alone']['server']:.2f} without; the {cores()} cores are shared with the"
-            " slow and the good clients themselves.")
+    return (f"The server took {facts['beside']['server']:.2f} of a core with them and"
+            f" {facts['alone']['server']:.2f} without; it shares the {cores()} cores with all the"
+            " clients.")
 
 
 def ahead(connections, peer, name):
     case = f"one-{connections}"
-    return Target("a", f"{connections} connection{'s'[:connections > 1]}: of {name}", "appends",
-                  lambda f: f[case][f"ratio_{peer}"], 1,
+    return Target("a", f"{connections} connection{'s'[:connections > 1]}: relative to {name}",
+                  "appends", lambda f: f[case][f"ratio_{peer}"], 1,
                   why=why_alone if connections == 1 else why_many(case))
 
 
 TARGETS = (
-    Target("a", "64 connections: of SQLite with the same group commit", "appends",
+    Target("a", "64 connections: relative to SQLite with the same group commit", "appends",
            lambda f: f["one-64"]["ratio_group"], 0.6, why=why_many("one-64")),
     *(ahead(n, peer, name) for n in (1, 64, 512) for peer, name in
       (("redis", "Redis Streams, fsync always"), ("postgres", "PostgreSQL, the seed's table"))),
@@ -123,9 +123,9 @@ TARGETS = (
            lambda f: f["thread-1"]["one_p99"] / 1000, 5, " ms", most=True),
     Target("d", "memory of an idle subscriber", "subscribers",
            lambda f: max(f["idle_bytes"], f["idle_bytes_apart"]), 2048, " bytes", most=True),
-    Target("e", "appends, times slower at the last step", "growth", lambda f: f["append_ratio"], 2,
+    Target("e", "slowdown of appends at the last step", "growth", lambda f: f["append_ratio"], 2,
            most=True, why=why_growth),
-    Target("e", "reads of 100 events, p50, times slower at the last step", "growth",
+    Target("e", "slowdown of reads of 100 events, p50, at the last step", "growth",
            lambda f: f["read_ratio"], 2, most=True, why=why_growth),
     Target("f", "start to listening, empty database", "process", lambda f: f["start_ms"], 50, " ms",
            most=True),
@@ -136,20 +136,21 @@ TARGETS = (
     Target("f", "idle memory (RSS)", "process", lambda f: f["rss_mib"], 20, " MiB", most=True),
     Target("h", "a no-op route on one loop, requests/s", "process", lambda f: f["noop"]["rate"],
            100000, why=why_noop),
-    Target("slow", "good clients' p99 beside 5,000 slow ones", "slow",
+    Target("slow", "p99 of good clients next to 5,000 slow ones", "slow",
            lambda f: f["beside"]["latency_p99"] / 1000, 50, " ms", most=True, why=why_slow),
     Target("deaf", "events lost or out of order for readers", "deaf",
            lambda f: f["lost"] + f["disorder"], 0, most=True),
-    Target("deaf", "readers that were cut off", "deaf", lambda f: f["reconnects"], 0, most=True),
-    Target("deaf", "subscribers that never read and were kept", "deaf",
+    Target("deaf", "readers that were disconnected", "deaf", lambda f: f["reconnects"], 0,
+           most=True),
+    Target("deaf", "subscribers that never read and stayed connected", "deaf",
            lambda f: f["left"] - 9000, 0, most=True),
-    Target("checkpoints", "200 checkpoints of a growing list, of what full copies take",
+    Target("checkpoints", "size of 200 checkpoints of a growing list, relative to full copies",
            "checkpoints", lambda f: f["share"] * 100, 2, " %", most=True),
-    Target("checkpoints", "the last 20 puts of what was added, times the first 20", "checkpoints",
+    Target("checkpoints", "the last 20 incremental puts, relative to the first 20", "checkpoints",
            lambda f: f["late"], 1.5, most=True),
-    Target("checkpoints", "the latest one as objects, over HTTP, times a full copy in SQLite",
+    Target("checkpoints", "parsed latest checkpoint over HTTP, relative to a full copy in SQLite",
            "checkpoints", lambda f: f["get_ratio"], 5, most=True),
-    Target("files", "2 GiB up and down: the most memory of a server", "files",
+    Target("files", "2 GiB up and down: maximum memory of a server", "files",
            lambda f: max(place["most_mib"] for place in f.values()), 32, " MiB", most=True),
 )
 
@@ -157,5 +158,5 @@ TARGETS = (
 def write(facts):
     rows = [target.row(facts) for target in TARGETS]
     return ["## Targets", "",
-            "Computed from the figures above. (g), calls inside a program, has no target of its"
-            " own.", "", *table(["<", "<what", "target", "seen", "<", "<why"], rows)]
+            "Computed from the figures above. (g), calls inside a program, has no"
+            " target.", "", *table(["<", "<what", "target", "seen", "<", "<why"], rows)]

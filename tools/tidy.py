@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE_LINES, FUNCTION_LINES, COLUMNS = 800, 70, 100
-SOURCES = {".py", ".mjs", ".ts", ".js", ".lua"}
+SOURCES = {".c", ".h", ".sql", ".py", ".mjs", ".ts", ".js", ".lua"}
 
 faults = []
 

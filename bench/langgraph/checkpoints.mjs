@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the checkpoints of a conversation with LangGraph's own savers, as a graph does: the whole
-// list of messages after each turn. Then reads the latest.
+// list of messages after each turn. Then reads the latest checkpoint.
 //   node checkpoints.mjs sqlite|postgres PLACE MESSAGES.json TURNS GETS
 import { readFileSync } from 'node:fs';
 import { uuid6 } from '@langchain/langgraph-checkpoint';
@@ -44,7 +44,7 @@ for (let i = 0; i < Number(gets); i++)
   got = await saver.getTuple({ configurable: { ...thread } });
 const get = (performance.now() - began) / Number(gets);
 if (got.checkpoint.channel_values.messages.length !== messages.length)
-  throw new Error('the latest checkpoint is not whole');
+  throw new Error('the latest checkpoint is incomplete');
 if (kind === 'sqlite') {
   console.log(`synchronous ${saver.db.pragma('synchronous', { simple: true })}`);
   saver.db.close();

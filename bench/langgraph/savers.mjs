@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversations as a graph of LangGraph keeps them, with one of its savers: in each turn the write of
-// a task, then a checkpoint with the whole list of messages. Then the latest is read.
+// Stores conversations with one of LangGraph's savers, as a graph does: in each turn, the write of a
+// task, then a checkpoint with the whole list of messages. Then reads the latest checkpoint.
 //   node savers.mjs cairn|sqlite|sqlite-full|postgres PLACE MESSAGES.json TURNS GETS THREADS
-// Prints microseconds: put_N, write_N of each, get_N; and what was set for durability. A short
-// conversation before it, which is not counted, has the program warm.
+// Prints put_N, write_N and get_N in microseconds, and the settings for durability. A short
+// conversation at the start, which is not counted, warms the program up.
 import { readFileSync } from 'node:fs';
 import { uuid6 } from '@langchain/langgraph-checkpoint';
 
@@ -81,7 +81,7 @@ for (let i = 0; i < gets; i++) {
   const config = { configurable: { thread_id: names[i % threads], checkpoint_ns: '' } };
   const { checkpoint } = await timed('get', () => saver.getTuple(config));
   if (JSON.stringify(checkpoint.channel_values.messages) !== JSON.stringify(messages))
-    throw new Error('the latest checkpoint is not what was put');
+    throw new Error('the latest checkpoint differs from the one that was put');
 }
 await close();
 for (const [what, times] of Object.entries(took))
