@@ -19,7 +19,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "model/statements.h"
+#include "model/tenancy/keys.sql.h"
+#include "model/threads/events.sql.h"
 
 enum { MAX_PARAMS = 16, MAX_CONNECTIONS = 256, MAX_THREADS = 4096 };
 

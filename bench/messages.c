@@ -13,7 +13,8 @@
 #include <string.h>
 
 #include "measure.h"
-#include "model/statements.h"
+#include "model/threads/events.sql.h"
+#include "model/threads/messages.sql.h"
 
 enum { PAGE = 50, MAX_BYTES = 4 * 1024 * 1024 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "measure.h"
-#include "model/statements.h"
+#include "model/threads/events.sql.h"
 #include "store/sqlite.h"
 
 static const char PAYLOAD[] =

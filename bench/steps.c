@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "measure.h"
-#include "model/statements.h"
+#include "model/execution/steps.sql.h"
+#include "model/threads/events.sql.h"
 
 static struct {
     sqlite3 *db;

@@ -1,26 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Turns the .sql files into C tables, once for each engine.
+"""Generates C from the .sql files: statements and migrations, with a text for each engine.
 
-    gen_sql.py statements OUT.c OUT.h FILE.sql ...    named statements, beside their resource
-    gen_sql.py migrations OUT.c FILE.sql ...          numbered migrations
+    gen_sql.py header FILE.sql OUT.h                 declares a file's statements and parameters
+    gen_sql.py table NAME OUT.c OUT.h FILE.sql ...   defines all statements, and the table NAME
+    gen_sql.py migrations OUT.c FILE.sql ...         defines the numbered migrations
 
-A statements file holds, in any order:
+A statements file contains, in any order:
 
-    -- types: tenant_id uuid, id uuid, title text      what the parameters are; several lines may
-    -- define thread_columns: id, status, title        a fragment, used as {{thread_columns}};
-    --   | created_at, version                         a further line of it
-    -- name: thread_get                                starts the statement SQL_THREAD_GET
-    -- types: id text                                  other types than the file's, here only
+    -- types: tenant_id uuid, id uuid, title text      the parameters' types; may be repeated
+    -- define thread_columns: id, status, title        a fragment, inserted by {{thread_columns}};
+    --   | created_at, version                         and its second line
+    -- name: thread_get                                begins the statement SQL_THREAD_GET
+    -- types: id text                                  types of this statement only
     SELECT {{thread_columns}} FROM threads WHERE tenant_id = :tenant_id AND id = :id;
 
-Parameters are written :name and bound by that name and type (uuid int bool text json bytes). Each
-must have a type, and each type a parameter. PostgreSQL numbers them as SQLite does; one that only
-one engine's text has needs a type of the statement's own.
+A parameter is written :name. Its type is one of uuid, int, bool, text, json and bytes. The header
+defines PARAM_name and, with the suffix of the query_ function that binds the type,
+PARAM_UUID_name: binding an unknown parameter, or one of another type, does not compile.
+Every parameter needs a type and every type a parameter. PostgreSQL numbers the parameters as SQLite
+does. A parameter that only one engine's text uses needs a type of the statement's own.
 
-The tokens and forms below, and {{sqlite: ...}} and {{postgres: ...}} around what only one of them
-reads, are the only differences between the engines that a statement may show; a file fails to build
-when it uses another. A statement of which nothing is left for an engine does not exist there.
+An engine-specific text may use only the tokens and forms below, and {{sqlite: ...}} and
+{{postgres: ...}}. A statement whose text is empty for an engine does not exist on that engine.
 """
 import re
 import sys
@@ -56,11 +58,24 @@ FORMS = {  # {{form: X}}, how views show a column: (SQLite, PostgreSQL)
     "nested": ("json(X)", "X"),  # an object or array that was just built, inside of another
 }
 
-TYPES = ("uuid", "int", "bool", "text", "json", "bytes")
+# The type of a parameter, and the suffix of the query_ function that binds it.
+TYPES = {"uuid": "uuid", "int": "i64", "bool": "bool", "text": "text", "json": "text",
+         "bytes": "bytes"}
 
 
-def fail(path, message):
-    sys.exit(f"{path}: {message}")
+class Statement:
+    """One named statement: where it begins, its text for each engine (None: it does not exist
+    there), and the types of its parameters in the order of their numbers."""
+
+    def __init__(self, path, line, name):
+        self.path, self.line, self.name = path, line, name
+        self.c_name = f"SQL_{name.upper()}"
+        self.own_types, self.body = {}, []
+        self.texts, self.params = [], {}
+
+
+def fail(place, message):
+    sys.exit(f"{place}: error: {message}")
 
 
 def c_string(text):
@@ -71,7 +86,7 @@ def c_string(text):
     return "\n        ".join(quoted)
 
 
-def expand(path, text, engine, defines):
+def expand(place, text, engine, defines):
     """Replaces {{tokens}}, and {{sqlite: ...}} / {{postgres: ...}} blocks, for one engine."""
 
     def token(match):
@@ -80,7 +95,7 @@ def expand(path, text, engine, defines):
             return defines[word]
         if word in TOKENS:
             return TOKENS[word][ENGINES.index(engine)]
-        fail(path, f"unknown token {{{{{word}}}}}")
+        fail(place, f"unknown token {{{{{word}}}}}")
 
     def form(match):
         if match.group(1) not in FORMS:
@@ -92,18 +107,18 @@ def expand(path, text, engine, defines):
         return match.group(2) if match.group(1) == engine else ""
 
     inner = r"\{\{(" + "|".join(ENGINES) + r"):((?:(?!\{\{).)*?)\}\}"
-    for _ in range(9):  # a define and a block may hold others; the innermost go first
+    for _ in range(9):  # fragments and blocks may be nested; the innermost is replaced first
         text = re.sub(r"\{\{(\w+)\}\}", token, text)
         text = re.sub(r"\{\{(\w+):\s([^{}]*)\}\}", form, text)
         text = re.sub(inner, block, text, flags=re.S)
     if "{{" in text:
-        fail(path, f"a token that does not end, or stands in itself: {text[text.index('{{'):]!r}")
+        fail(place, f"a token without an end, or inside itself: {text[text.index('{{'):]!r}")
     return text
 
 
 def number_parameters(text, engine, names):
-    """:name becomes ?1 or $1, the same number for the same name; '::' casts are left alone. New
-    names are added to the list; answers those of this text."""
+    """Replaces :name by ?1 or $1, with the same number for the same name, and leaves '::' casts
+    alone. Appends new names to the list and returns the names that this text uses."""
     found = set()
 
     def number(match):
@@ -113,7 +128,7 @@ def number_parameters(text, engine, names):
         found.add(name)
         return ("?" if engine == "sqlite" else "$") + str(names.index(name) + 1)
 
-    parts = re.split(r"('(?:[^']|'')*')", text)  # text in quotes holds no parameters
+    parts = re.split(r"('(?:[^']|'')*')", text)  # no parameters inside quotes
     parts[::2] = [re.sub(r"(?<![:\w]):([a-z_][a-z_0-9]*)", number, part) for part in parts[::2]]
     return "".join(parts), found
 
@@ -122,21 +137,21 @@ def strip_comments(text):
     return re.sub(r"(?m)^\s*--.*$|\s--\s.*$", "", text)
 
 
-def parse_types(path, text, types):
+def parse_types(place, text, types):
     for part in text.split(","):
         match = re.fullmatch(r"\s*([a-z_][a-z_0-9]*) (\w+)\s*", part)
         if not match or match.group(2) not in TYPES:
-            fail(path, f"not a parameter and its type: {part!r}")
+            fail(place, f"expected a parameter and its type, not {part!r}")
         if match.group(1) in types:
-            fail(path, f"parameter {match.group(1)} has a type already")
+            fail(place, f"parameter :{match.group(1)} already has a type")
         types[match.group(1)] = match.group(2)
 
 
-def parse_statements(path):
-    """The defines, the types of the file, and for each statement its name, own types and text."""
+def split_file(path):
+    """The fragments and the types of a file, and its statements, which are not yet compiled."""
     defines, types, statements = {}, {}, []
     latest = None
-    for line in path.read_text().splitlines():
+    for number, line in enumerate(path.read_text().splitlines(), 1):
         define = re.match(r"-- define (\w+):\s*(.*)$", line)
         start = re.match(r"-- name: ([a-z][a-z0-9_]*)$", line)
         declared = re.match(r"-- types: (.*)$", line)
@@ -147,106 +162,159 @@ def parse_statements(path):
         elif more and latest:
             defines[latest] += " " + more.group(1)
         elif declared:
-            own = statements and not "".join(statements[-1][2]).strip()
-            parse_types(path, declared.group(1), statements[-1][1] if own else types)
+            own = statements and not "".join(statements[-1].body).strip()
+            parse_types(f"{path}:{number}", declared.group(1),
+                        statements[-1].own_types if own else types)
         elif start:
-            statements.append((start.group(1), {}, []))
+            statements.append(Statement(path, number, start.group(1)))
         elif statements:
-            statements[-1][2].append(line)
+            statements[-1].body.append(line)
         elif line.strip() and not line.startswith("--"):
-            fail(path, f"text before the first name: {line!r}")
-    return defines, types, [(name, own, "\n".join(body)) for name, own, body in statements]
+            fail(f"{path}:{number}", f"text before the first name: {line!r}")
+    return defines, types, statements
 
 
-def compile_statement(path, name, body, defines, types, own):
-    """Its texts for the engines (None: not there), and its parameters."""
-    texts, params, seen = [], [], []
+def compile_statement(statement, defines, types):
+    """Sets the texts and the parameters of the statement."""
+    place, own = f"{statement.path}:{statement.line}", statement.own_types
+    names, seen = [], []
     for engine in ENGINES:
-        text = strip_comments(expand(path, body, engine, defines)).strip().rstrip(";").strip()
-        text, found = number_parameters(text, engine, params)
-        texts.append(text or None)
+        text = expand(place, "\n".join(statement.body), engine, defines)
+        text = strip_comments(text).strip().rstrip(";").strip()
+        text, found = number_parameters(text, engine, names)
+        statement.texts.append(text or None)
         if text:
             seen.append(found)
     if not seen:
-        fail(path, f"{name} has no text")
-    for param in params:
+        fail(place, f"{statement.name} has no text")
+    for param in names:
         if param not in own and param not in types:
-            fail(path, f"{name}: parameter :{param} has no type")
+            fail(place, f"{statement.name}: parameter :{param} has no type")
         if param not in own and not all(param in found for found in seen):
-            fail(path, f"{name}: only one engine has :{param}; give it a type here")
+            fail(place, f"{statement.name}: only one engine uses :{param}; declare its type here")
     for param in own:
-        if param not in params:
-            fail(path, f"{name}: a type for :{param}, which is no parameter")
-    return texts, params
+        if param not in names:
+            fail(place, f"{statement.name}: declares a type for :{param}, which it does not use")
+    statement.params = {param: {**types, **own}[param] for param in names}
 
 
-def generate_statements(out_c, out_h, paths):
-    seen, rows = {}, []
+def read_statements(path):
+    """The statements of a file, compiled."""
+    defines, types, statements = split_file(path)
+    used = set()
+    for statement in statements:
+        compile_statement(statement, defines, types)
+        used.update(param for param in statement.params if param not in statement.own_types)
+    for param in types:
+        if param not in used:
+            fail(path, f"declares a type for :{param}, which no statement uses")
+    return statements
+
+
+def read_all_statements(paths):
+    seen, statements = {}, []
     for path in paths:
-        defines, types, statements = parse_statements(path)
-        used = set()
-        for name, own, body in statements:
-            if name in seen:
-                fail(path, f"statement {name} stands in {seen[name]} too")
-            seen[name] = path
-            texts, params = compile_statement(path, name, body, defines, types, own)
-            used.update(param for param in params if param not in own)
-            rows.append((name, texts, [(param, {**types, **own}[param]) for param in params]))
-        for param in types:
-            if param not in used:
-                fail(path, f"a type for :{param}, which no statement has")
-
-    header = ["/* Generated by tools/gen_sql.py from the .sql files beside the resources. */",
-              "#ifndef MODEL_STATEMENTS_H", "#define MODEL_STATEMENTS_H", "",
-              '#include "store/query.h"', ""]
-    header += [f"extern const struct sql_statement SQL_{name.upper()};" for name, _, _ in rows]
-    header += ["", f"enum {{ SQL_STATEMENT_COUNT = {len(rows)} }};",
-               "extern const struct sql_statement *const sql_statements[SQL_STATEMENT_COUNT];",
-               "", "#endif", ""]
-    source = [f'#include "{Path(out_h).name}"', ""]
-    for index, (name, texts, params) in enumerate(rows):
-        if params:
-            quoted = ", ".join(f'"{param}"' for param, _ in params)
-            kinds = ", ".join(f"SQL_{kind.upper()}" for _, kind in params)
-            source.append(f"static const char *const params_{name}[] = {{{quoted}}};")
-            source.append(f"static const enum sql_type types_{name}[] = {{{kinds}}};")
-        quoted = ",\n        ".join(c_string(text) if text else "NULL" for text in texts)
-        writes = any(text and not text.upper().startswith("SELECT") for text in texts)
-        source += [f"const struct sql_statement SQL_{name.upper()} = {{",
-                   f'    .index = {index}, .name = "{name}", .writes = {str(writes).lower()},',
-                   f"    .text = {{\n        {quoted}}},"]
-        if params:
-            source.append(f"    .params = params_{name}, .types = types_{name},"
-                          f" .n_params = {len(params)},")
-        source += ["};", ""]
-    source.append("const struct sql_statement *const sql_statements[SQL_STATEMENT_COUNT] = {")
-    source += [f"    &SQL_{name.upper()}," for name, _, _ in rows] + ["};", ""]
-    Path(out_h).write_text("\n".join(header))
-    Path(out_c).write_text("\n".join(source))
+        for statement in read_statements(path):
+            if statement.name in seen:
+                fail(f"{path}:{statement.line}",
+                     f"statement {statement.name} is also defined in {seen[statement.name]}")
+            seen[statement.name] = path
+            statements.append(statement)
+    return statements
 
 
-def generate_migrations(out_c, paths):
-    source = ['#include "store/migrate.h"', "", "const struct migration store_migrations[] = {"]
+def write_if_changed(path, lines):
+    """A file that stays the same keeps its time, so that nothing that depends on it is rebuilt."""
+    text = "\n".join(lines) + "\n"
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def guarded(guard, lines):
+    return [f"#ifndef {guard}", f"#define {guard}", "", '#include "store/query.h"', "", *lines, "",
+            "#endif"]
+
+
+def generate_header(path, out_h):
+    statements = read_statements(path)
+    params = {(param, TYPES[kind]) for s in statements for param, kind in s.params.items()}
+    lines = [f"extern const struct sql_statement {s.c_name};" for s in statements] + [""]
+    for param in sorted({param for param, _ in params}):
+        lines.append(f'#define PARAM_{param} "{param}"')
+        lines += [f'#define PARAM_{suffix.upper()}_{name} "{name}"'
+                  for name, suffix in sorted(params) if name == param]
+    guard = re.sub(r"[^A-Z0-9]", "_", f"STATEMENTS_OF_{path.parent.name}_{path.name}".upper())
+    write_if_changed(out_h, [f"/* Generated by tools/gen_sql.py from {path.name}. */",
+                             *guarded(guard, lines)])
+
+
+def define_statement(statement, index):
+    lines, name = [], statement.name
+    if statement.params:
+        quoted = ", ".join(f'"{param}"' for param in statement.params)
+        kinds = ", ".join(f"SQL_{kind.upper()}" for kind in statement.params.values())
+        lines.append(f"static const char *const params_{name}[] = {{{quoted}}};")
+        lines.append(f"static const enum sql_type types_{name}[] = {{{kinds}}};")
+    quoted = ",\n        ".join(c_string(text) if text else "NULL" for text in statement.texts)
+    writes = any(text and not text.upper().startswith("SELECT") for text in statement.texts)
+    lines += [f"const struct sql_statement {statement.c_name} = {{",
+              f'    .index = {index}, .name = "{name}", .writes = {str(writes).lower()},',
+              f"    .text = {{\n        {quoted}}},"]
+    if statement.params:
+        lines.append(f"    .params = params_{name}, .types = types_{name},"
+                     f" .n_params = {len(statement.params)},")
+    return lines + ["};", ""]
+
+
+def generate_table(name, out_c, out_h, paths):
+    statements = read_all_statements(paths)
+    size = f"{name.upper().removesuffix('S')}_COUNT"
+    table = f"const struct sql_statement *const {name}[{size}]"
+    comment = "/* Generated by tools/gen_sql.py: all statements of the .sql files. */"
+    write_if_changed(out_h, [comment, *guarded(f"TABLE_{name.upper()}_H", [
+        f"enum {{ {size} = {len(statements)} }};", f"extern {table};"])])
+    source = [comment, f'#include "{out_h.name}"', ""]
+    source += [f"extern const struct sql_statement {s.c_name};" for s in statements] + [""]
+    for index, statement in enumerate(statements):
+        source += define_statement(statement, index)
+    source += [f"{table} = {{", *[f"    &{s.c_name}," for s in statements], "};"]
+    write_if_changed(out_c, source)
+
+
+def read_migrations(paths):
+    """The number, the name and the text for each engine of every migration."""
+    migrations = []
     for expected, path in enumerate(sorted(paths), 1):
         match = re.fullmatch(r"(\d{4})_(\w+)", path.stem)
         if not match or int(match.group(1)) != expected:
             fail(path, f"migrations are named {expected:04}_what_it_does.sql, without gaps")
-        defines, text = {}, path.read_text()
-        texts = [c_string(strip_comments(expand(path, text, e, defines))) for e in ENGINES]
-        source += [f'    {{{expected}, "{match.group(2)}",',
-                   f"        {{\n        {texts[0]},\n        {texts[1]}}}}},"]
-    source += ["};", f"const size_t store_migration_count = {len(paths)};", ""]
-    Path(out_c).write_text("\n".join(source))
+        text = path.read_text()
+        migrations.append((expected, match.group(2),
+                           [strip_comments(expand(path, text, e, {})) for e in ENGINES]))
+    return migrations
+
+
+def generate_migrations(out_c, paths):
+    source = ['#include "store/migrate.h"', "", "const struct migration store_migrations[] = {"]
+    for number, name, texts in read_migrations(paths):
+        sqlite, postgres = map(c_string, texts)
+        source += [f'    {{{number}, "{name}",',
+                   f"        {{\n        {sqlite},\n        {postgres}}}}},"]
+    source += ["};", f"const size_t store_migration_count = {len(paths)};"]
+    write_if_changed(out_c, source)
 
 
 def main():
-    kind, *args = sys.argv[1:]
-    if kind == "statements":
-        generate_statements(args[0], args[1], [Path(a) for a in args[2:]])
+    kind, *args = sys.argv[1:] or [""]
+    if kind == "header":
+        generate_header(Path(args[0]), Path(args[1]))
+    elif kind == "table":
+        generate_table(args[0], Path(args[1]), Path(args[2]), [Path(a) for a in args[3:]])
     elif kind == "migrations":
-        generate_migrations(args[0], [Path(a) for a in args[1:]])
+        generate_migrations(Path(args[0]), [Path(a) for a in args[1:]])
     else:
         sys.exit(__doc__)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -174,6 +174,7 @@ def check_sources():
     say("sources")
     step("layers", ["tools/layers.py"], one_test)
     step("tidy", ["tools/tidy.py"], one_test)
+    step("SQL tools", ["python3", "tests/tools/test_sql.py"], one_test)
     files = run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.c", "*.h"])
     step("format", ["clang-format", "--dry-run", "--Werror", *files.stdout.split()], one_test)
 

@@ -2,7 +2,9 @@
 #include "model/context.h"
 
 #include "base/clock.h"
-#include "model/statements.h"
+#include "model/execution/runs.sql.h"
+#include "model/tenancy/tenants.sql.h"
+#include "model/threads/threads.sql.h"
 
 const char *const scope_names[SCOPE_COUNT + 1] = {
 #define SCOPE_NAME(name, text) [name##_BIT] = text,
@@ -61,7 +63,7 @@ static enum error lock(struct context *c, const struct sql_statement *statement,
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 
@@ -100,7 +102,7 @@ enum error context_lock_tenant(struct context *c)
 void context_query(struct context *c, struct query *q, const struct sql_statement *statement)
 {
     query_begin(q, c->tx, statement, c->arena);
-    query_uuid(q, "tenant_id", c->tenant_id);
+    query_uuid(q, tenant_id, c->tenant_id);
 }
 
 enum error context_number(struct query *q, int64_t *out_number)

@@ -10,6 +10,7 @@
 #include "store/engine.h"
 #include "store/inspect.h"
 #include "store/migrate.h"
+#include "store/params.h"
 #include "store/sidecar.h"
 #include "store/sqlite.h"
 #include "store/sqlite_file.h"
@@ -95,8 +96,8 @@ static enum error measure_chunks(
     struct query q;
     arena_init(&arena, SIZE_MAX);
     query_begin(&q, tx, tx->store->config.content_statements->size, &arena);
-    query_uuid(&q, "tenant_id", name->tenant_id);
-    query_uuid(&q, "blob_id", name->id);
+    query_uuid(&q, tenant_id, name->tenant_id);
+    query_uuid(&q, blob_id, name->id);
     while (query_next(&q)) {
         out_numbers[0] = row_i64(&q);
         out_numbers[1] = row_i64(&q);
@@ -111,11 +112,11 @@ static enum error hash_chunk(
     struct query q;
     arena_init(&arena, SIZE_MAX);
     query_begin(&q, tx, tx->store->config.content_statements->read, &arena);
-    query_uuid(&q, "tenant_id", name->tenant_id);
-    query_uuid(&q, "blob_id", name->id);
-    query_i64(&q, "n", n);
-    query_i64(&q, "from", 1);
-    query_i64(&q, "count", INT32_MAX - 1);
+    query_uuid(&q, tenant_id, name->tenant_id);
+    query_uuid(&q, blob_id, name->id);
+    query_i64(&q, n, n);
+    query_i64(&q, from, 1);
+    query_i64(&q, count, INT32_MAX - 1);
     while (query_next(&q))
         sha256_add(hash, row_bytes(&q));
     return query_end(&q);

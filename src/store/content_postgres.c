@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "store/content_kind.h"
 #include "store/content_place.h"
+#include "store/params.h"
 
 enum { CHUNK_BYTES = CONTENT_CHUNK_BYTES, ARENA_BYTES = 4 * CHUNK_BYTES, LIST_MAX = 256 };
 #define KEPT_US (INT64_C(3600000000))
@@ -37,8 +38,8 @@ static void begin_query(struct work *work, struct tx *tx, struct query *q, struc
 {
     tx_enter_tenant(tx, work->tenant_id);
     query_begin(q, tx, work->statement, arena);
-    query_uuid(q, "tenant_id", work->tenant_id);
-    query_uuid(q, "blob_id", work->blob_id);
+    query_uuid(q, tenant_id, work->tenant_id);
+    query_uuid(q, blob_id, work->blob_id);
 }
 
 static enum error put_chunk(void *data, struct tx *tx)
@@ -48,8 +49,8 @@ static enum error put_chunk(void *data, struct tx *tx)
     struct query q;
     arena_init(&arena, ARENA_BYTES);
     begin_query(work, tx, &q, &arena);
-    query_i64(&q, "n", work->n);
-    query_bytes(&q, "bytes", work->bytes);
+    query_i64(&q, n, work->n);
+    query_bytes(&q, bytes, work->bytes);
     return query_run_counted(&q, &work->changed);
 }
 
@@ -61,9 +62,9 @@ static enum error read_chunk(void *data, struct tx *tx)
     arena_init(&arena, ARENA_BYTES);
     work->got = 0;
     begin_query(work, tx, &q, &arena);
-    query_i64(&q, "n", work->n);
-    query_i64(&q, "from", work->from + 1);
-    query_i64(&q, "count", (int64_t)work->room);
+    query_i64(&q, n, work->n);
+    query_i64(&q, from, work->from + 1);
+    query_i64(&q, count, (int64_t)work->room);
     while (query_next(&q)) {
         struct str bytes = row_bytes(&q);
         work->got = bytes.len < work->room ? bytes.len : work->room;
@@ -93,7 +94,7 @@ static enum error cut_some(void *data, struct tx *tx)
     struct query q;
     arena_init(&arena, ARENA_BYTES);
     begin_query(work, tx, &q, &arena);
-    query_i64(&q, "n", work->n);
+    query_i64(&q, n, work->n);
     return query_run_counted(&q, &work->changed);
 }
 
@@ -104,7 +105,7 @@ static enum error discard(void *data, struct tx *tx)
     struct query q;
     arena_init(&arena, ARENA_BYTES);
     begin_query(work, tx, &q, &arena);
-    query_i64(&q, "removed_at", tx_lease_now_us(tx));
+    query_i64(&q, removed_at, tx_lease_now_us(tx));
     return query_run(&q);
 }
 
@@ -282,10 +283,10 @@ static enum error read_list(void *data, struct tx *tx)
     query_begin(&q, tx, list->discarded ? all->discarded : all->orphans, &arena);
     int64_t before_ms = (clock_wall_us() - 2 * CONTENT_UPLOAD_MAX_US) / 1000;
     if (list->discarded)
-        query_i64(&q, "removed_before", tx_lease_now_us(tx) - KEPT_US);
+        query_i64(&q, removed_before, tx_lease_now_us(tx) - KEPT_US);
     else
-        query_uuid(&q, "before_id", uuid_v7_from((uint64_t)before_ms, 0, 0));
-    query_i64(&q, "limit", LIST_MAX);
+        query_uuid(&q, before_id, uuid_v7_from((uint64_t)before_ms, 0, 0));
+    query_i64(&q, limit, LIST_MAX);
     while (query_next(&q) && list->count < LIST_MAX) {
         struct found *item = &list->items[list->count++];
         item->tenant_id = row_uuid(&q);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/params.h"
 
 /* --- SQLSTATEs ------------------------------------------------------------------------------ */
 
@@ -606,9 +607,9 @@ static enum error sequence_take(
     arena_init(&unused, 0);
     struct query q;
     query_begin(&q, tx, sequence->advance, &unused);
-    query_uuid(&q, "tenant_id", sequence->tenant_id);
-    query_uuid(&q, "key", sequence->key);
-    query_i64(&q, "count", (int64_t)count);
+    query_uuid(&q, tenant_id, sequence->tenant_id);
+    query_uuid(&q, key, sequence->key);
+    query_i64(&q, count, (int64_t)count);
     uint64_t last = 0;
     while (query_next(&q))
         last = (uint64_t)row_i64(&q);

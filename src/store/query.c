@@ -3,7 +3,7 @@
 
 #include "store/engine.h"
 
-bool statement_takes(const struct sql_statement *statement, const char *param)
+bool statement_has_param(const struct sql_statement *statement, const char *param)
 {
     for (unsigned i = 0; i < statement->n_params; i++)
         if (strcmp(statement->params[i], param) == 0)
@@ -30,14 +30,16 @@ void query_begin(
     ops_of(q)->begin(q);
 }
 
-/* Binding a name that the statement lacks is a programmer's error, found by the first test. */
+/* The compiler has checked names and types of literal parameters, and tools/verify_sql.py has
+ * checked them against the statements that it can determine. This is the check for all others. */
 static unsigned param_index(struct query *q, const char *param, unsigned types)
 {
     const struct sql_statement *s = q->statement;
-    /* Mostly they are bound in the order in which the statement names them. */
+    /* Equal literals usually have the same address, so that most binds compare one pointer. */
     for (unsigned n = 0, i = q->next_param; n < s->n_params; n++, i++) {
         i = i < s->n_params ? i : 0;
-        if (strcmp(s->params[i], param) == 0 && (types & (1u << s->types[i])) != 0) {
+        bool is_same = s->params[i] == param || strcmp(s->params[i], param) == 0;
+        if (is_same && (types & (1u << s->types[i])) != 0) {
             q->next_param = i + 1;
             return i;
         }
@@ -46,56 +48,56 @@ static unsigned param_index(struct query *q, const char *param, unsigned types)
     abort();
 }
 
-void query_text(struct query *q, const char *param, struct str value)
+void query_bind_text(struct query *q, const char *param, struct str value)
 {
     unsigned index = param_index(q, param, 1u << SQL_TEXT | 1u << SQL_JSON);
     if (q->error == OK && !str_is_none(value))
         ops_of(q)->bind_text(q, index, value);
 }
 
-static void bind_bytes(struct query *q, unsigned index, struct str value)
+static void bind_bytes_at(struct query *q, unsigned index, struct str value)
 {
     if (q->error == OK && !str_is_none(value))
         ops_of(q)->bind_bytes(q, index, value);
 }
 
-static void bind_i64(struct query *q, unsigned index, int64_t value)
+static void bind_i64_at(struct query *q, unsigned index, int64_t value)
 {
     if (q->error == OK)
         ops_of(q)->bind_i64(q, index, value);
 }
 
-void query_bytes(struct query *q, const char *param, struct str value)
+void query_bind_bytes(struct query *q, const char *param, struct str value)
 {
-    bind_bytes(q, param_index(q, param, 1u << SQL_BYTES), value);
+    bind_bytes_at(q, param_index(q, param, 1u << SQL_BYTES), value);
 }
 
-void query_i64(struct query *q, const char *param, int64_t value)
+void query_bind_i64(struct query *q, const char *param, int64_t value)
 {
-    bind_i64(q, param_index(q, param, 1u << SQL_INT), value);
+    bind_i64_at(q, param_index(q, param, 1u << SQL_INT), value);
 }
 
-void query_bool(struct query *q, const char *param, bool value)
+void query_bind_bool(struct query *q, const char *param, bool value)
 {
-    bind_i64(q, param_index(q, param, 1u << SQL_BOOL), value);
+    bind_i64_at(q, param_index(q, param, 1u << SQL_BOOL), value);
 }
 
-void query_uuid(struct query *q, const char *param, struct uuid value)
+void query_bind_uuid(struct query *q, const char *param, struct uuid value)
 {
-    bind_bytes(q, param_index(q, param, 1u << SQL_UUID),
+    bind_bytes_at(q, param_index(q, param, 1u << SQL_UUID),
         (struct str){(const char *)value.bytes, sizeof value.bytes});
 }
 
-void query_i64_if(struct query *q, const char *param, bool has, int64_t value)
+void query_bind_i64_if(struct query *q, const char *param, bool has, int64_t value)
 {
     if (has)
-        query_i64(q, param, value);
+        query_bind_i64(q, param, value);
 }
 
-void query_uuid_if(struct query *q, const char *param, bool has, struct uuid value)
+void query_bind_uuid_if(struct query *q, const char *param, bool has, struct uuid value)
 {
     if (has)
-        query_uuid(q, param, value);
+        query_bind_uuid(q, param, value);
 }
 
 void query_send(struct query *q)

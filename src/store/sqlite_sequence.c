@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "store/params.h"
 #include "store/sqlite.h"
 
 void sequence_cache_init(struct sequence_cache *cache)
@@ -78,8 +79,8 @@ static enum error load_last(struct tx *tx, const struct sequence *sequence, uint
     bool found = false;
     struct query q;
     query_begin(&q, tx, sequence->load, &unused);
-    query_uuid(&q, "tenant_id", sequence->tenant_id);
-    query_uuid(&q, "key", sequence->key);
+    query_uuid(&q, tenant_id, sequence->tenant_id);
+    query_uuid(&q, key, sequence->key);
     while (query_next(&q)) {
         *out_last = (uint64_t)row_i64(&q);
         found = true;

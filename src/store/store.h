@@ -178,14 +178,13 @@ void tx_drop_memo(struct tx *tx);
 int64_t tx_lease_now_us(const struct tx *tx);
 
 /*
- * A counter without gaps, kept by the tables themselves. `load` answers the last value taken;
- * `advance` takes :count more and answers the last value. Both bind :tenant_id and :key. SQLite's
- * one writer loads once and counts in memory; engines with many writers advance under the row's
- * lock.
+ * A counter without gaps, whose value the tables keep. SQLite's one writer loads the last value
+ * once and counts in memory. An engine with many writers advances the value under the row's lock;
+ * `advance` takes `count` more values.
  */
 struct sequence {
-    const struct sql_statement *load;
-    const struct sql_statement *advance;
+    const struct sql_statement *load;    /* :tenant_id :key → the last value */
+    const struct sql_statement *advance; /* :tenant_id :key :count → the last value */
     struct uuid tenant_id;
     struct uuid key;
 };

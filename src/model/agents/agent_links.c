@@ -2,8 +2,8 @@
 #include "model/agents/agent_links.h"
 
 #include "base/json/json.h"
+#include "model/agents/agent_links.sql.h"
 #include "model/agents/agent_versions.h"
-#include "model/statements.h"
 
 static void read_row(struct query *q, struct agent_link *out)
 {
@@ -28,8 +28,8 @@ static enum error find(struct context *c, struct uuid parent_id, struct uuid chi
 {
     struct query q;
     context_query(c, &q, &SQL_AGENT_LINK_GET);
-    query_uuid(&q, "id", parent_id);
-    query_uuid(&q, "child_id", child_id);
+    query_uuid(&q, id, parent_id);
+    query_uuid(&q, child_id, child_id);
     *out_found = query_next(&q);
     if (*out_found)
         read_row(&q, out_link);
@@ -66,10 +66,10 @@ enum error agent_link_list(struct context *c, struct uuid parent_id,
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_AGENT_LINK_LIST);
-    query_uuid(&q, "id", parent_id);
-    query_i64(&q, "position", after->is_set ? after->position : -1);
-    query_uuid(&q, "child_id", after->child_id);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid(&q, id, parent_id);
+    query_i64(&q, position, after->is_set ? after->position : -1);
+    query_uuid(&q, child_id, after->child_id);
+    query_i64(&q, limit, (int64_t)limit + 1);
     size_t n = 0;
     for (; query_next(&q); n++)
         read_row(&q, n < limit ? &out_links[n] : &unused);
@@ -131,8 +131,8 @@ static enum error depth_above(struct context *c, struct uuid id, int64_t *out_de
 {
     struct query q;
     context_query(c, &q, &SQL_AGENT_LINKS_ABOVE);
-    query_uuid(&q, "id", id);
-    query_i64(&q, "depth", AGENT_LINK_DEPTH_MAX + 1);
+    query_uuid(&q, id, id);
+    query_i64(&q, depth, AGENT_LINK_DEPTH_MAX + 1);
     return context_number(&q, out_depth);
 }
 
@@ -168,7 +168,7 @@ static enum error number_of(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return context_number(&q, out_number);
 }
 
@@ -179,8 +179,8 @@ static enum error check_child_version(struct context *c, const struct agent_link
     if (str_is_none(link->child_version))
         return OK;
     context_query(c, &q, &SQL_AGENT_VERSION_EXISTS);
-    query_uuid(&q, "child_id", link->child_id);
-    query_text(&q, "child_version", link->child_version);
+    query_uuid(&q, child_id, link->child_id);
+    query_text(&q, child_version, link->child_version);
     enum error e = context_number(&q, &count);
     if (e == OK && count == 0)
         e = problem_fault(c->problem, STR("/child_version"),
@@ -205,13 +205,13 @@ static enum error write_row(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", link->parent_id);
-    query_uuid(&q, "child_id", link->child_id);
-    query_text(&q, "role", link->role);
-    query_i64(&q, "position", link->position);
-    query_text(&q, "child_version", link->child_version);
-    query_text(&q, "metadata", link->metadata);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, link->parent_id);
+    query_uuid(&q, child_id, link->child_id);
+    query_text(&q, role, link->role);
+    query_i64(&q, position, link->position);
+    query_text(&q, child_version, link->child_version);
+    query_text(&q, metadata, link->metadata);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -282,7 +282,7 @@ enum error agent_link_delete(struct context *c, struct uuid parent_id, struct uu
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_AGENT_LINK_DELETE);
-    query_uuid(&q, "id", parent_id);
-    query_uuid(&q, "child_id", child_id);
+    query_uuid(&q, id, parent_id);
+    query_uuid(&q, child_id, child_id);
     return query_run(&q);
 }

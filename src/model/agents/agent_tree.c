@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The links below an agent, at once; and as the tree that they are. */
 #include "model/agents/agent_links.h"
-#include "model/statements.h"
+#include "model/agents/agent_links.sql.h"
 
 #define TREE(member) offsetof(struct agent_tree, member)
 static const struct field tree_fields[] = {
@@ -57,8 +57,8 @@ enum error agent_branches_below(
     struct agent_branches branches = {0};
     size_t room = 0;
     context_query(c, &q, &SQL_AGENT_BRANCHES);
-    query_uuid(&q, "id", agent_id);
-    query_i64(&q, "limit", AGENT_LINKS_BELOW_MAX + 1);
+    query_uuid(&q, id, agent_id);
+    query_i64(&q, limit, AGENT_LINKS_BELOW_MAX + 1);
     while (query_next(&q)) {
         if (branches.count == room) {
             room = room == 0 ? 64 : 2 * room;

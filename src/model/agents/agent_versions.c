@@ -2,7 +2,7 @@
 #include "model/agents/agent_versions.h"
 
 #include "base/semver.h"
-#include "model/statements.h"
+#include "model/agents/agent_versions.sql.h"
 #include "model/tenancy/audit.h"
 
 const char *const agent_version_bumps[] = {"major", "minor", "patch", NULL};
@@ -48,9 +48,9 @@ static enum error find(struct context *c, const struct sql_statement *statement,
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", agent_id);
-    if (statement_takes(statement, "version"))
-        query_text(&q, "version", version);
+    query_uuid(&q, id, agent_id);
+    if (statement_takes(statement, version))
+        query_text(&q, version, version);
     *out_found = query_next(&q);
     if (*out_found)
         read_whole(&q, out);
@@ -83,9 +83,9 @@ enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t b
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_AGENT_VERSION_LIST);
-    query_uuid(&q, "id", agent_id);
-    query_i64(&q, "before", before > 0 ? before : INT64_MAX);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid(&q, id, agent_id);
+    query_i64(&q, before, before > 0 ? before : INT64_MAX);
+    query_i64(&q, limit, (int64_t)limit + 1);
     size_t n = 0;
     while (query_next(&q)) {
         read_head(&q, n < limit ? &out_versions[n] : &unused);
@@ -105,7 +105,7 @@ static enum error last_activation(struct context *c, struct uuid agent_id, int64
 {
     struct query q;
     context_query(c, &q, &SQL_AGENT_ACTIVATION_LAST);
-    query_uuid(&q, "id", agent_id);
+    query_uuid(&q, id, agent_id);
     return context_number(&q, out_number);
 }
 
@@ -114,10 +114,10 @@ static enum error set_active(struct context *c, const struct sql_statement *stat
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", agent_id);
-    query_text(&q, "version", version);
-    if (statement_takes(statement, "now"))
-        query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, agent_id);
+    query_text(&q, version, version);
+    if (statement_takes(statement, now))
+        query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -126,18 +126,18 @@ static enum error add_activation(
 {
     struct query q;
     context_query(c, &q, &SQL_AGENT_ACTIVATION_INSERT);
-    query_uuid(&q, "id", agent_id);
-    query_i64(&q, "number", number);
-    query_text(&q, "version", version);
-    query_text(&q, "created_by", c->principal);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, agent_id);
+    query_i64(&q, number, number);
+    query_text(&q, version, version);
+    query_text(&q, created_by, c->principal);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run(&q);
     if (e != OK || number <= AGENT_ACTIVATIONS_KEPT)
         return e;
     context_query(c, &q, &SQL_AGENT_ACTIVATION_TRIM);
-    query_uuid(&q, "id", agent_id);
-    query_i64(&q, "number", number);
-    query_i64(&q, "kept", AGENT_ACTIVATIONS_KEPT);
+    query_uuid(&q, id, agent_id);
+    query_i64(&q, number, number);
+    query_i64(&q, kept, AGENT_ACTIVATIONS_KEPT);
     return query_run(&q);
 }
 
@@ -177,8 +177,8 @@ static enum error version_before(
 {
     struct query q;
     context_query(c, &q, &SQL_AGENT_ACTIVATION_BEFORE);
-    query_uuid(&q, "id", agent->id);
-    query_i64(&q, "number", last);
+    query_uuid(&q, id, agent->id);
+    query_i64(&q, number, last);
     bool found = query_next(&q);
     if (found)
         *out_version = row_text(&q);
@@ -211,8 +211,8 @@ enum error agent_version_rollback(struct context *c, struct uuid agent_id, struc
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_AGENT_ACTIVATION_UNDO);
-    query_uuid(&q, "id", agent_id);
-    query_i64(&q, "number", last);
+    query_uuid(&q, id, agent_id);
+    query_i64(&q, number, last);
     e = query_run(&q);
     if (e == OK)
         e = set_active(c, &SQL_AGENT_SET_ACTIVE_VERSION, agent_id, version);
@@ -223,12 +223,12 @@ enum error agent_version_rollback(struct context *c, struct uuid agent_id, struc
 
 static void bind_version(struct context *c, struct query *q, const struct agent_version *version)
 {
-    query_uuid(q, "id", version->agent_id);
-    query_text(q, "version", version->version);
+    query_uuid(q, id, version->agent_id);
+    query_text(q, version, version->version);
     for (int i = 0; i < AGENT_PARTS; i++)
-        query_text(q, agent_part_names[i], version->parts[i]);
-    query_text(q, "description", version->description);
-    query_i64(q, "now", c->now_us);
+        query_bind_text(q, agent_part_names[i], version->parts[i]);
+    query_text(q, description, version->description);
+    query_i64(q, now, c->now_us);
 }
 
 static enum error insert(struct context *c, const struct agent_version *version)
@@ -236,8 +236,8 @@ static enum error insert(struct context *c, const struct agent_version *version)
     struct query q;
     context_query(c, &q, &SQL_AGENT_VERSION_INSERT);
     bind_version(c, &q, version);
-    query_i64(&q, "number", version->number);
-    query_text(&q, "created_by", c->principal);
+    query_i64(&q, number, version->number);
+    query_text(&q, created_by, c->principal);
     return query_run(&q);
 }
 
@@ -386,9 +386,9 @@ static enum error mark_used(struct context *c, struct uuid agent_id, struct str 
 {
     struct query q;
     context_query(c, &q, &SQL_AGENT_VERSION_USE);
-    query_uuid(&q, "id", agent_id);
-    query_text(&q, "version", version);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, agent_id);
+    query_text(&q, version, version);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -403,8 +403,8 @@ enum error agent_use_version(
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_AGENT_VERSION_USED);
-    query_uuid(&q, "id", agent_id);
-    query_text(&q, "version", version);
+    query_uuid(&q, id, agent_id);
+    query_text(&q, version, version);
     if (query_next(&q)) {
         is_active = row_bool(&q);
         active = row_text(&q);

@@ -4,7 +4,7 @@
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "model/agents/agent_versions.h"
-#include "model/statements.h"
+#include "model/agents/agents.sql.h"
 #include "model/tenancy/audit.h"
 
 const char *const agent_kinds[] = {"agent", "team", "workflow", NULL};
@@ -83,7 +83,7 @@ static enum error lock(struct context *c, const struct sql_statement *statement,
         return OK;
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 
@@ -100,7 +100,7 @@ enum error agent_exists(struct context *c, struct uuid id, bool *out_exists)
         return e;
     struct query q;
     context_query(c, &q, &SQL_AGENT_COUNT);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     e = context_number(&q, &count);
     if (e == OK)
         *out_exists = count > 0;
@@ -124,14 +124,14 @@ static enum error write_row(
     struct query q;
     int64_t changed = 0;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", agent->id);
-    query_text(&q, "name", agent->name);
-    query_text(&q, "description", agent->description);
-    query_text(&q, "metadata", agent->metadata);
-    query_bool(&q, "is_active", agent->is_active);
-    if (statement_takes(statement, "kind"))
-        query_text(&q, "kind", agent->kind);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, agent->id);
+    query_text(&q, name, agent->name);
+    query_text(&q, description, agent->description);
+    query_text(&q, metadata, agent->metadata);
+    query_bool(&q, is_active, agent->is_active);
+    if (statement_takes(statement, kind))
+        query_text(&q, kind, agent->kind);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run_counted(&q, &changed);
     return e == OK && changed == 0 ? name_taken(c, agent->name) : e;
 }
@@ -171,7 +171,7 @@ enum error agent_get(struct context *c, struct uuid id, struct agent *out_agent)
 {
     struct query q;
     context_query(c, &q, &SQL_AGENT_GET);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_agent);
@@ -184,11 +184,11 @@ enum error agent_list(struct context *c, const struct agent_filter *filter, size
 {
     struct query q;
     context_query(c, &q, &SQL_AGENT_LIST);
-    query_uuid_if(&q, "before", filter->has_before, filter->before);
-    query_text(&q, "name", filter->name);
-    query_text(&q, "kind", filter->kind);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_uuid_if(&q, before, filter->has_before, filter->before);
+    query_text(&q, name, filter->name);
+    query_text(&q, kind, filter->kind);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -234,7 +234,7 @@ static enum error check_absent_from_threads(struct context *c, struct uuid id)
     struct uuid thread_id;
     char text[UUID_TEXT_LEN];
     context_query(c, &q, &SQL_AGENT_THREAD);
-    query_text(&q, "principal", agent_principal(c->arena, id));
+    query_text(&q, principal, agent_principal(c->arena, id));
     bool found = query_next(&q);
     if (found)
         thread_id = row_uuid(&q);
@@ -252,7 +252,7 @@ static enum error delete_rows(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 

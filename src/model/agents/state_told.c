@@ -5,7 +5,7 @@
 #include "base/json/json_write.h"
 #include "base/jsonschema/json_schema.h"
 #include "model/agents/agents.h"
-#include "model/statements.h"
+#include "model/agents/states.sql.h"
 #include "model/threads/events.h"
 
 /* --- Where it is told ----------------------------------------------------------------------- */
@@ -25,8 +25,8 @@ static enum error list_threads(
     }
     struct query q;
     context_query(c, &q, &SQL_STATE_THREADS);
-    query_text(&q, "principal", agent_principal(c->arena, place->agent_id));
-    query_i64(&q, "limit", COUNT_OF(out->ids));
+    query_text(&q, principal, agent_principal(c->arena, place->agent_id));
+    query_i64(&q, limit, COUNT_OF(out->ids));
     while (query_next(&q))
         out->ids[out->count++] = row_uuid(&q);
     return query_end(&q);

@@ -3,7 +3,7 @@
 
 #include "model/agents/agents.h"
 #include "model/agents/state_told.h"
-#include "model/statements.h"
+#include "model/agents/states.sql.h"
 #include "model/tenancy/audit.h"
 #include "model/threads/threads.h"
 
@@ -30,9 +30,9 @@ static void read_row(struct query *q, struct state *out)
 
 static void bind_place(struct query *q, const struct state_place *place)
 {
-    query_uuid(q, "agent_id", place->agent_id);
-    query_uuid(q, "thread_id", place->thread_id);
-    query_text(q, "kind", place->is_config ? STR("config") : STR("state"));
+    query_uuid(q, agent_id, place->agent_id);
+    query_uuid(q, thread_id, place->thread_id);
+    query_text(q, kind, place->is_config ? STR("config") : STR("state"));
 }
 
 static enum error absent(struct context *c, const struct state_place *place)
@@ -74,7 +74,7 @@ static enum error find(struct context *c, const struct state_place *place, struc
     struct query q;
     context_query(c, &q, &SQL_STATE_GET);
     bind_place(&q, place);
-    query_text(&q, "name", place->name);
+    query_text(&q, name, place->name);
     *out_state = (struct state){0};
     if (query_next(&q))
         read_row(&q, out_state);
@@ -115,9 +115,9 @@ enum error state_list(struct context *c, const struct state_place *place,
     struct query q;
     context_query(c, &q, filter->with_documents ? &SQL_STATE_LIST_WHOLE : &SQL_STATE_LIST);
     bind_place(&q, place);
-    query_text(&q, "after", filter->after);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_text(&q, after, filter->after);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -166,12 +166,12 @@ static enum error write_row(
     bool is_new = before->last_version == 0;
     *id = is_new ? uuid_v7() : before->id;
     context_query(c, &q, is_new ? &SQL_STATE_INSERT : &SQL_STATE_ADVANCE);
-    query_uuid(&q, "id", *id);
+    query_uuid(&q, id, *id);
     if (is_new) {
         bind_place(&q, place);
-        query_text(&q, "name", place->name);
+        query_text(&q, name, place->name);
     }
-    query_i64(&q, "now", c->now_us);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -180,14 +180,14 @@ static enum error add_version(
 {
     struct query q;
     context_query(c, &q, &SQL_STATE_ADD_VERSION);
-    query_uuid(&q, "id", id);
-    query_i64(&q, "version", version);
-    query_text(&q, "description", after->description);
-    query_text(&q, "data", after->data);
-    query_text(&q, "json_schema", after->json_schema);
-    query_text(&q, "ui_schema", after->ui_schema);
-    query_text(&q, "created_by", c->principal);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, id);
+    query_i64(&q, version, version);
+    query_text(&q, description, after->description);
+    query_text(&q, data, after->data);
+    query_text(&q, json_schema, after->json_schema);
+    query_text(&q, ui_schema, after->ui_schema);
+    query_text(&q, created_by, c->principal);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -223,7 +223,7 @@ static enum error run_on(struct context *c, const struct sql_statement *statemen
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 
@@ -235,8 +235,8 @@ enum error state_delete(
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_STATE_BURY);
-    query_uuid(&q, "id", before->id);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, before->id);
+    query_i64(&q, now, c->now_us);
     e = query_run(&q);
     return e == OK ? state_tell(c, place, "assistant.state.deleted", before, NULL) : e;
 }
@@ -252,7 +252,7 @@ enum error state_delete_of_thread(struct context *c, struct uuid thread_id)
 {
     struct query q;
     context_query(c, &q, &SQL_STATE_DELETE_OF_THREAD);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     return query_run(&q);
 }
 
@@ -279,8 +279,8 @@ enum error state_version_get(struct context *c, const struct state_place *place,
         return e;
     struct query q;
     context_query(c, &q, &SQL_STATE_VERSION_GET);
-    query_uuid(&q, "id", state.id);
-    query_i64(&q, "version", version);
+    query_uuid(&q, id, state.id);
+    query_i64(&q, version, version);
     bool found = query_next(&q);
     if (found)
         read_version(&q, out_version);
@@ -302,10 +302,10 @@ enum error state_version_list(struct context *c, const struct state_place *place
         return e;
     struct query q;
     context_query(c, &q, with_documents ? &SQL_STATE_VERSION_LIST_WHOLE : &SQL_STATE_VERSION_LIST);
-    query_uuid(&q, "id", state.id);
-    query_i64(&q, "before", before > 0 ? before : INT64_MAX);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_uuid(&q, id, state.id);
+    query_i64(&q, before, before > 0 ? before : INT64_MAX);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {

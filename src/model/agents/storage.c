@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 #include "model/agents/agents.h"
-#include "model/statements.h"
+#include "model/agents/storage.sql.h"
 
 static void read_row(struct query *q, struct storage_item *out)
 {
@@ -51,8 +51,8 @@ static enum error find(struct context *c, const struct sql_statement *statement,
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "agent_id", agent_id);
-    query_text(&q, "key", key);
+    query_uuid(&q, agent_id, agent_id);
+    query_text(&q, key, key);
     *out_item = (struct storage_item){0};
     if (query_next(&q))
         read_row(&q, out_item);
@@ -97,14 +97,14 @@ static enum error write_row(struct context *c, const struct sql_statement *state
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "agent_id", agent_id);
-    query_text(&q, "key", item->key);
-    query_text(&q, "content_type", item->content_type);
-    query_text(&q, "value", item->value);
+    query_uuid(&q, agent_id, agent_id);
+    query_text(&q, key, item->key);
+    query_text(&q, content_type, item->content_type);
+    query_text(&q, value, item->value);
     if (str_is_none(item->value))
-        query_bytes(&q, "bytes", item->bytes);
-    query_i64(&q, "size_bytes", item->size_bytes);
-    query_i64(&q, "now", c->now_us);
+        query_bytes(&q, bytes, item->bytes);
+    query_i64(&q, size_bytes, item->size_bytes);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -145,8 +145,8 @@ enum error storage_delete(struct context *c, struct uuid agent_id, struct str ke
         return e;
     struct query q;
     context_query(c, &q, &SQL_STORAGE_DELETE);
-    query_uuid(&q, "agent_id", agent_id);
-    query_text(&q, "key", key);
+    query_uuid(&q, agent_id, agent_id);
+    query_text(&q, key, key);
     return query_run(&q);
 }
 
@@ -192,9 +192,9 @@ static void bind_filter(struct context *c, struct query *q, const struct storage
 {
     struct str prefix = str_is_none(filter->prefix) ? STR("") : filter->prefix;
     bool goes_on = !str_is_none(filter->after) && str_cmp(filter->after, prefix) > 0;
-    query_text(q, "from", goes_on ? filter->after : prefix);
-    query_text(q, "above", behind(c->arena, prefix));
-    query_text(q, "after", filter->after);
+    query_text(q, from, goes_on ? filter->after : prefix);
+    query_text(q, above, behind(c->arena, prefix));
+    query_text(q, after, filter->after);
 }
 
 enum error storage_list(struct context *c, struct uuid agent_id,
@@ -206,11 +206,11 @@ enum error storage_list(struct context *c, struct uuid agent_id,
         return e;
     struct query q;
     context_query(c, &q, filter->with_values ? &SQL_STORAGE_LIST_WHOLE : &SQL_STORAGE_LIST);
-    query_uuid(&q, "agent_id", agent_id);
+    query_uuid(&q, agent_id, agent_id);
     bind_filter(c, &q, filter);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, limit, (int64_t)limit + 1);
     if (filter->with_values)
-        query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+        query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {

@@ -6,7 +6,7 @@
  */
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
-#include "model/statements.h"
+#include "model/checkpoints/checkpoints.sql.h"
 
 /* What one ancestor has of a channel: elements of an array, with commas between them. */
 struct step {
@@ -70,10 +70,10 @@ static enum error read_writes(struct walk *w, const struct checkpoint *k, struct
 {
     struct query q;
     query_begin(&q, w->c->tx, &SQL_CHECKPOINT_WRITE_LIST, w->scratch);
-    query_uuid(&q, "tenant_id", w->c->tenant_id);
-    query_uuid(&q, "thread_id", k->thread_id);
-    query_text(&q, "namespace", k->ns);
-    query_uuid(&q, "id", k->id);
+    query_uuid(&q, tenant_id, w->c->tenant_id);
+    query_uuid(&q, thread_id, k->thread_id);
+    query_text(&q, namespace, k->ns);
+    query_uuid(&q, id, k->id);
     while (query_next(&q)) {
         struct str task_id = row_text(&q);
         int64_t index = row_i64(&q);

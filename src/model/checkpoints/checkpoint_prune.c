@@ -2,7 +2,7 @@
 /* What goes: all, or the oldest; and what goes to another thread as a copy. */
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
-#include "model/statements.h"
+#include "model/checkpoints/checkpoints.sql.h"
 #include "model/tenancy/audit.h"
 #include "model/threads/events.h"
 #include "model/threads/participants.h"
@@ -33,9 +33,9 @@ static enum error run_on(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "thread_id", k->thread_id);
-    query_text(&q, "namespace", k->ns);
-    query_uuid(&q, "id", k->id);
+    query_uuid(&q, thread_id, k->thread_id);
+    query_text(&q, namespace, k->ns);
+    query_uuid(&q, id, k->id);
     return query_run(&q);
 }
 
@@ -110,9 +110,9 @@ enum error checkpoint_delete_all(
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_CHECKPOINT_LIST_TO_DELETE);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "namespace", ns);
-    query_i64(&q, "limit", CHECKPOINT_DELETE_MAX + 1);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, namespace, ns);
+    query_i64(&q, limit, CHECKPOINT_DELETE_MAX + 1);
     e = read_going(&q, &going, &removed.more);
     if (e == OK)
         e = remove_all(c, thread_id, &going);
@@ -123,8 +123,8 @@ enum error checkpoint_delete_all(
     if (removed.more)
         return OK;
     context_query(c, &q, &SQL_CHECKPOINT_DELETE_ALL_WRITES);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "namespace", ns);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, namespace, ns);
     return query_run(&q);
 }
 
@@ -139,11 +139,11 @@ enum error checkpoint_prune(struct context *c, struct uuid thread_id,
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_CHECKPOINT_LIST_TO_PRUNE);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "namespace", prune->ns);
-    query_i64(&q, "keep", prune->keep_latest);
-    query_i64_if(&q, "older_than", prune->has_older_than, prune->older_than);
-    query_i64(&q, "limit", CHECKPOINT_DELETE_MAX + 1);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, namespace, prune->ns);
+    query_i64(&q, keep, prune->keep_latest);
+    query_i64_if(&q, older_than, prune->has_older_than, prune->older_than);
+    query_i64(&q, limit, CHECKPOINT_DELETE_MAX + 1);
     e = read_going(&q, &going, &removed.more);
     if (e == OK)
         e = remove_all(c, thread_id, &going);
@@ -160,9 +160,9 @@ static enum error next_to_copy(
 {
     struct query q;
     context_query(c, &q, &SQL_CHECKPOINT_NEXT_TO_COPY);
-    query_uuid(&q, "thread_id", from);
-    query_uuid(&q, "to_thread_id", to);
-    query_bool(&q, "whole", true);
+    query_uuid(&q, thread_id, from);
+    query_uuid(&q, to_thread_id, to);
+    query_bool(&q, whole, true);
     *out_found = query_next(&q);
     if (*out_found)
         checkpoint_read_row(&q, out);
@@ -173,10 +173,10 @@ static enum error copy_writes(struct context *c, const struct checkpoint *k, str
 {
     struct query q;
     context_query(c, &q, &SQL_CHECKPOINT_COPY_WRITES);
-    query_uuid(&q, "thread_id", k->thread_id);
-    query_uuid(&q, "to_thread_id", to);
-    query_text(&q, "namespace", k->ns);
-    query_uuid(&q, "id", k->id);
+    query_uuid(&q, thread_id, k->thread_id);
+    query_uuid(&q, to_thread_id, to);
+    query_text(&q, namespace, k->ns);
+    query_uuid(&q, id, k->id);
     return query_run(&q);
 }
 

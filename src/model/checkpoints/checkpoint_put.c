@@ -3,7 +3,7 @@
 #include "base/json/json_patch.h"
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
-#include "model/statements.h"
+#include "model/checkpoints/checkpoints.sql.h"
 #include "model/threads/events.h"
 
 /* --- Shape ---------------------------------------------------------------------------------- */
@@ -98,17 +98,17 @@ enum error checkpoint_check_shape(struct context *c, struct checkpoint *k)
 
 void checkpoint_bind(struct query *q, const struct checkpoint *k)
 {
-    query_uuid(q, "thread_id", k->thread_id);
-    query_text(q, "namespace", k->ns);
-    query_uuid(q, "id", k->id);
-    query_uuid_if(q, "parent_id", k->has_parent_id, k->parent_id);
-    query_uuid_if(q, "run_id", k->has_run_id, k->run_id);
-    query_uuid(q, "snapshot_id", k->snapshot_id);
-    query_text(q, "channel_versions", k->channel_versions);
-    query_text(q, "versions_seen", k->versions_seen);
-    query_text(q, "pending_sends", k->pending_sends);
-    query_text(q, "metadata", k->metadata);
-    query_text(q, "node", k->node);
+    query_uuid(q, thread_id, k->thread_id);
+    query_text(q, namespace, k->ns);
+    query_uuid(q, id, k->id);
+    query_uuid_if(q, parent_id, k->has_parent_id, k->parent_id);
+    query_uuid_if(q, run_id, k->has_run_id, k->run_id);
+    query_uuid(q, snapshot_id, k->snapshot_id);
+    query_text(q, channel_versions, k->channel_versions);
+    query_text(q, versions_seen, k->versions_seen);
+    query_text(q, pending_sends, k->pending_sends);
+    query_text(q, metadata, k->metadata);
+    query_text(q, node, k->node);
 }
 
 enum error checkpoint_insert(struct context *c, struct checkpoint *k)
@@ -116,15 +116,15 @@ enum error checkpoint_insert(struct context *c, struct checkpoint *k)
     struct query q;
     int64_t last;
     context_query(c, &q, &SQL_CHECKPOINT_LAST_NUMBER);
-    query_uuid(&q, "thread_id", k->thread_id);
+    query_uuid(&q, thread_id, k->thread_id);
     enum error e = context_number(&q, &last);
     if (e != OK)
         return e;
     k->sequence_num = last + 1;
     context_query(c, &q, &SQL_CHECKPOINT_INSERT);
     checkpoint_bind(&q, k);
-    query_i64(&q, "sequence_num", k->sequence_num);
-    query_i64(&q, "now", k->created_at);
+    query_i64(&q, sequence_num, k->sequence_num);
+    query_i64(&q, now, k->created_at);
     return query_run(&q);
 }
 

@@ -2,14 +2,14 @@
 /* What tasks have written towards the next checkpoint, while others of the same step still work. */
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
-#include "model/statements.h"
+#include "model/checkpoints/checkpoints.sql.h"
 
 static void bind_place(
     struct query *q, struct uuid thread_id, struct str ns, struct uuid checkpoint_id)
 {
-    query_uuid(q, "thread_id", thread_id);
-    query_text(q, "namespace", ns);
-    query_uuid(q, "id", checkpoint_id);
+    query_uuid(q, thread_id, thread_id);
+    query_text(q, namespace, ns);
+    query_uuid(q, id, checkpoint_id);
 }
 
 enum error checkpoint_list_writes(
@@ -73,7 +73,7 @@ static enum error read_known(struct context *c, const struct checkpoint *k,
         return e;
     context_query(c, &q, &SQL_CHECKPOINT_WRITE_OF_TASK);
     bind_place(&q, k->thread_id, k->ns, k->id);
-    query_text(&q, "task_id", task->task_id);
+    query_text(&q, task_id, task->task_id);
     while (known->count < CHECKPOINT_WRITES_MAX && query_next(&q)) {
         known->positions[known->count] = row_i64(&q);
         known->sizes[known->count++] = row_i64(&q);
@@ -133,13 +133,13 @@ static enum error write_one(struct context *c, const struct checkpoint *k,
     struct query q;
     context_query(c, &q, is_known ? &SQL_CHECKPOINT_WRITE_REPLACE : &SQL_CHECKPOINT_WRITE_INSERT);
     bind_place(&q, k->thread_id, k->ns, k->id);
-    query_text(&q, "task_id", task->task_id);
-    query_i64(&q, "position", write->index);
-    query_text(&q, "task_path", str_is_none(task->task_path) ? STR("") : task->task_path);
-    query_text(&q, "channel", write->channel);
-    query_text(&q, "value", write->value);
-    query_i64(&q, "size_bytes", (int64_t)write->value.len);
-    query_i64(&q, "now", c->now_us);
+    query_text(&q, task_id, task->task_id);
+    query_i64(&q, position, write->index);
+    query_text(&q, task_path, str_is_none(task->task_path) ? STR("") : task->task_path);
+    query_text(&q, channel, write->channel);
+    query_text(&q, value, write->value);
+    query_i64(&q, size_bytes, (int64_t)write->value.len);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 

@@ -2,7 +2,7 @@
 #include "model/checkpoints/checkpoints.h"
 
 #include "model/checkpoints/checkpoint_rows.h"
-#include "model/statements.h"
+#include "model/checkpoints/checkpoints.sql.h"
 
 /* Rows that are read at once: with a filter, or metadata that is large, more of them than the page
  * takes would be read for nothing. */
@@ -41,11 +41,11 @@ enum error checkpoint_find(struct context *c, struct uuid thread_id, struct str 
 {
     struct query q;
     context_query(c, &q, str_is_none(ns) ? &SQL_CHECKPOINT_GET_ANYWHERE : &SQL_CHECKPOINT_GET);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     if (!str_is_none(ns))
-        query_text(&q, "namespace", ns);
-    query_uuid(&q, "id", id);
-    query_bool(&q, "whole", whole);
+        query_text(&q, namespace, ns);
+    query_uuid(&q, id, id);
+    query_bool(&q, whole, whole);
     return read_one(&q, out_found, out_checkpoint);
 }
 
@@ -54,9 +54,9 @@ enum error checkpoint_find_latest(struct context *c, struct uuid thread_id, stru
 {
     struct query q;
     context_query(c, &q, &SQL_CHECKPOINT_LATEST);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "namespace", ns);
-    query_bool(&q, "whole", whole);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, namespace, ns);
+    query_bool(&q, whole, whole);
     return read_one(&q, out_found, out_checkpoint);
 }
 
@@ -65,9 +65,9 @@ enum error checkpoint_find_latest_of_run(struct context *c, struct uuid run_id, 
 {
     struct query q;
     context_query(c, &q, &SQL_CHECKPOINT_LATEST_OF_RUN);
-    query_uuid(&q, "run_id", run_id);
-    query_text(&q, "namespace", ns);
-    query_bool(&q, "whole", whole);
+    query_uuid(&q, run_id, run_id);
+    query_text(&q, namespace, ns);
+    query_bool(&q, whole, whole);
     return read_one(&q, out_found, out_checkpoint);
 }
 
@@ -171,18 +171,18 @@ static const struct sql_statement *list_statement(const struct checkpoint_filter
 static void bind_place(struct query *q, const struct checkpoint_filter *filter,
     const struct checkpoint_mark *before, const struct sql_statement *statement)
 {
-    query_i64(q, "before", before->sequence_num);
+    query_i64(q, before, before->sequence_num);
     if (filter->of_all) {
-        query_i64(q, "before_at", before->created_at);
-        query_uuid(q, "before_thread", before->thread_id);
+        query_i64(q, before_at, before->created_at);
+        query_uuid(q, before_thread, before->thread_id);
         return;
     }
     if (filter->has_run_id)
-        query_uuid(q, "run_id", filter->run_id);
+        query_uuid(q, run_id, filter->run_id);
     else
-        query_uuid(q, "thread_id", filter->thread_id);
+        query_uuid(q, thread_id, filter->thread_id);
     if (statement != &SQL_CHECKPOINT_LIST)
-        query_text(q, "namespace", filter->ns);
+        query_text(q, namespace, filter->ns);
 }
 
 /* The next rows behind this one. */
@@ -194,8 +194,8 @@ static enum error read_slice(struct context *c, const struct checkpoint_filter *
     size_t count = 0;
     context_query(c, &q, statement);
     bind_place(&q, filter, before, statement);
-    query_i64(&q, "limit", SLICE_ROWS);
-    query_bool(&q, "whole", filter->show & CHECKPOINT_VALUES);
+    query_i64(&q, limit, SLICE_ROWS);
+    query_bool(&q, whole, filter->show & CHECKPOINT_VALUES);
     while (count < SLICE_ROWS && query_next(&q))
         checkpoint_read_row(&q, &out_rows[count++]);
     *out_count = count;

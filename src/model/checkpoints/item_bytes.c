@@ -4,8 +4,8 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "model/checkpoints/items.sql.h"
 #include "model/integrity.h"
-#include "model/statements.h"
 
 /* --- Prepared dictionaries ------------------------------------------------------------------ */
 
@@ -115,8 +115,8 @@ static enum error load(struct context *c, struct arena *arena, int64_t number, s
     struct query q;
     struct str bytes = STR("");
     query_begin(&q, c->tx, &SQL_ITEM_DICTIONARY_GET, arena);
-    query_uuid(&q, "tenant_id", c->tenant_id);
-    query_i64(&q, "number", number);
+    query_uuid(&q, tenant_id, c->tenant_id);
+    query_i64(&q, number, number);
     while (query_next(&q))
         bytes = row_bytes(&q);
     enum error e = query_end(&q);
@@ -149,7 +149,7 @@ enum error item_dictionary_newest(
     int64_t number = 0;
     struct str sha256 = STR_NONE;
     query_begin(&q, c->tx, &SQL_ITEM_DICTIONARY_NEWEST, arena);
-    query_uuid(&q, "tenant_id", c->tenant_id);
+    query_uuid(&q, tenant_id, c->tenant_id);
     while (query_next(&q)) {
         number = row_i64(&q);
         sha256 = row_bytes(&q);

@@ -2,8 +2,8 @@
 /* What the sweep does to have items small: a dictionary for each tenant, and items packed by it. */
 #include "base/buf.h"
 #include "model/checkpoints/item_bytes.h"
+#include "model/checkpoints/items.sql.h"
 #include "model/integrity.h"
-#include "model/statements.h"
 
 enum {
     ITEMS_A_JOB = 128,
@@ -17,7 +17,7 @@ enum error item_next_to_pack(struct context *c, struct uuid after, struct uuid *
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_ITEM_NEXT_TO_PACK, c->arena);
-    query_uuid(&q, "after", after);
+    query_uuid(&q, after, after);
     *out_tenant_id = UUID_NIL;
     while (query_next(&q))
         *out_tenant_id = row_uuid(&q);
@@ -39,9 +39,9 @@ static enum error read_unpacked(struct context *c, struct arena *arena, size_t m
     struct query q;
     size_t n = 0, bytes = 0;
     query_begin(&q, c->tx, &SQL_ITEM_UNPACKED, arena);
-    query_uuid(&q, "tenant_id", c->tenant_id);
-    query_i64(&q, "limit", (int64_t)max);
-    query_i64(&q, "max_bytes", (int64_t)max_bytes);
+    query_uuid(&q, tenant_id, c->tenant_id);
+    query_i64(&q, limit, (int64_t)max);
+    query_i64(&q, max_bytes, (int64_t)max_bytes);
     while (n < max && bytes < max_bytes && query_next(&q)) {
         out[n].sha256 = row_bytes(&q);
         int64_t size = row_i64(&q), column = row_i64(&q);
@@ -67,7 +67,7 @@ static enum error is_enough(struct context *c, bool *out_is)
     struct query q;
     int64_t items = 0, bytes = 0;
     context_query(c, &q, &SQL_ITEM_UNPACKED_COUNT);
-    query_i64(&q, "limit", DICTIONARY_FROM_ITEMS);
+    query_i64(&q, limit, DICTIONARY_FROM_ITEMS);
     while (query_next(&q)) {
         items = row_i64(&q);
         bytes = row_i64(&q);
@@ -82,10 +82,10 @@ static enum error insert(struct context *c, struct str bytes)
     struct query q;
     struct sha256 hash = sha256_of(bytes);
     context_query(c, &q, &SQL_ITEM_DICTIONARY_INSERT);
-    query_i64(&q, "number", 1);
-    query_bytes(&q, "bytes", bytes);
-    query_bytes(&q, "sha256", (struct str){(const char *)hash.bytes, SHA256_LEN});
-    query_i64(&q, "now", c->now_us);
+    query_i64(&q, number, 1);
+    query_bytes(&q, bytes, bytes);
+    query_bytes(&q, sha256, (struct str){(const char *)hash.bytes, SHA256_LEN});
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -93,7 +93,7 @@ static enum error leave(struct context *c, struct str sha256)
 {
     struct query q;
     context_query(c, &q, &SQL_ITEM_LEAVE_UNPACKED);
-    query_bytes(&q, "sha256", sha256);
+    query_bytes(&q, sha256, sha256);
     return query_run(&q);
 }
 
@@ -138,10 +138,10 @@ static enum error repack(struct context *c, struct arena *arena, const struct un
         return leave(c, item->sha256);
     struct str packed = item_pack(arena, item->text, dictionary, COMPRESS_WELL, &column);
     query_begin(&q, c->tx, &SQL_ITEM_REPACK, arena);
-    query_uuid(&q, "tenant_id", c->tenant_id);
-    query_bytes(&q, "sha256", item->sha256);
-    query_bytes(&q, "bytes", packed);
-    query_i64(&q, "dictionary", column);
+    query_uuid(&q, tenant_id, c->tenant_id);
+    query_bytes(&q, sha256, item->sha256);
+    query_bytes(&q, bytes, packed);
+    query_i64(&q, dictionary, column);
     return query_run(&q);
 }
 

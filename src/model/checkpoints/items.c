@@ -2,8 +2,8 @@
 #include "model/checkpoints/items.h"
 
 #include "model/checkpoints/item_bytes.h"
+#include "model/checkpoints/items.sql.h"
 #include "model/integrity.h"
-#include "model/statements.h"
 
 static int by_hash(const void *a, const void *b)
 {
@@ -35,9 +35,9 @@ static void begin_on_hashes(struct context *c, struct query *q, struct arena *ar
     const struct sql_statement *statement, struct str hashes)
 {
     query_begin(q, c->tx, statement, arena);
-    query_uuid(q, "tenant_id", c->tenant_id);
-    query_bytes(q, "hashes", hashes);
-    query_i64(q, "count", (int64_t)(hashes.len / SHA256_LEN));
+    query_uuid(q, tenant_id, c->tenant_id);
+    query_bytes(q, hashes, hashes);
+    query_i64(q, count, (int64_t)(hashes.len / SHA256_LEN));
 }
 
 /* --- Storing -------------------------------------------------------------------------------- */
@@ -50,11 +50,11 @@ static enum error insert(struct context *c, struct arena *arena, const struct pi
     struct str text = {piece->text, piece->len};
     struct str packed = item_pack(arena, text, dictionary, COMPRESS_FAST, &column);
     context_query(c, &q, &SQL_ITEM_INSERT);
-    query_bytes(&q, "sha256", (struct str){piece->at, SHA256_LEN});
-    query_i64(&q, "size_bytes", piece->len);
-    query_i64(&q, "dictionary", column);
-    query_bytes(&q, "bytes", packed);
-    query_i64(&q, "now", c->now_us);
+    query_bytes(&q, sha256, (struct str){piece->at, SHA256_LEN});
+    query_i64(&q, size_bytes, piece->len);
+    query_i64(&q, dictionary, column);
+    query_bytes(&q, bytes, packed);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -102,7 +102,7 @@ static enum error refer(
 {
     struct query q;
     begin_on_hashes(c, &q, arena, &SQL_ITEM_REFER, hashes);
-    query_uuid(&q, "snapshot_id", snapshot_id);
+    query_uuid(&q, snapshot_id, snapshot_id);
     return query_run(&q);
 }
 
@@ -218,7 +218,7 @@ enum error item_doubt_snapshot(struct context *c, struct uuid snapshot_id)
 {
     struct query q;
     context_query(c, &q, &SQL_ITEM_DOUBT_SNAPSHOT);
-    query_uuid(&q, "snapshot_id", snapshot_id);
-    query_i64(&q, "now", c->lease_now_us);
+    query_uuid(&q, snapshot_id, snapshot_id);
+    query_i64(&q, now, c->lease_now_us);
     return query_run(&q);
 }

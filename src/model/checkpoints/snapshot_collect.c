@@ -2,8 +2,9 @@
 #include "model/checkpoints/snapshot_collect.h"
 
 #include "model/checkpoints/items.h"
+#include "model/checkpoints/items.sql.h"
 #include "model/checkpoints/snapshot_store.h"
-#include "model/statements.h"
+#include "model/checkpoints/snapshots.sql.h"
 
 enum {
     ITEMS_A_JOB = 512,
@@ -40,8 +41,8 @@ static enum error read_hashes(struct context *c, struct query *q, struct str *ou
 
 static void bind_hashes(struct query *q, struct str hashes)
 {
-    query_bytes(q, "hashes", hashes);
-    query_i64(q, "count", (int64_t)(hashes.len / SHA256_LEN));
+    query_bytes(q, hashes, hashes);
+    query_i64(q, count, (int64_t)(hashes.len / SHA256_LEN));
 }
 
 static enum error run_on_hashes(
@@ -73,7 +74,7 @@ enum error item_settle(struct context *c, bool *out_more)
     struct str doubtful, locked = STR("");
     struct query q;
     context_query(c, &q, &SQL_ITEM_DOUBTS_SLICE);
-    query_i64(&q, "limit", ITEMS_A_JOB);
+    query_i64(&q, limit, ITEMS_A_JOB);
     enum error e = read_hashes(c, &q, &doubtful);
     if (e == OK)
         e = lock_items(c, doubtful, &locked);
@@ -107,11 +108,11 @@ static enum error run_on_thread(struct context *c, const struct sql_statement *s
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "thread_id", thread_id);
-    if (statement_takes(statement, "last"))
-        query_uuid(&q, "last", last);
-    if (statement_takes(statement, "now"))
-        query_i64(&q, "now", c->now_us);
+    query_uuid(&q, thread_id, thread_id);
+    if (statement_takes(statement, last))
+        query_uuid(&q, last, last);
+    if (statement_takes(statement, now))
+        query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -120,9 +121,9 @@ enum error snapshot_collect_garbage(struct context *c, struct uuid thread_id, bo
     struct query q;
     struct uuid last = UUID_NIL;
     context_query(c, &q, &SQL_SNAPSHOT_GARBAGE_SLICE);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "limit", SNAPSHOTS_A_JOB);
-    query_i64(&q, "max_bytes", MANIFEST_BYTES_A_JOB);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, limit, SNAPSHOTS_A_JOB);
+    query_i64(&q, max_bytes, MANIFEST_BYTES_A_JOB);
     bool any = query_next(&q);
     if (any)
         last = row_uuid(&q);
@@ -142,9 +143,9 @@ enum error snapshot_list_rebase(
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_SNAPSHOT_REBASE_DUE, c->arena);
-    query_i64(&q, "now", c->now_us);
-    query_i64(&q, "limit", (int64_t)limit);
-    query_i64(&q, "max_bytes", REBASE_BYTES_A_PASS);
+    query_i64(&q, now, c->now_us);
+    query_i64(&q, limit, (int64_t)limit);
+    query_i64(&q, max_bytes, REBASE_BYTES_A_PASS);
     *out_count = 0;
     while (query_next(&q)) {
         struct snapshot_due *due = &out_due[(*out_count)++];
@@ -158,7 +159,7 @@ static enum error leave(struct context *c, struct uuid id)
 {
     struct query q;
     context_query(c, &q, &SQL_SNAPSHOT_LEAVE);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 
@@ -173,8 +174,8 @@ static enum error make_whole(struct context *c, struct arena *arena, struct snap
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_SNAPSHOT_MAKE_WHOLE);
-    query_uuid(&q, "id", s->head.id);
-    query_bytes(&q, "manifest", buf_str(&whole));
+    query_uuid(&q, id, s->head.id);
+    query_bytes(&q, manifest, buf_str(&whole));
     e = query_run(&q);
     return e == OK && s->has_base ? snapshot_remove_unneeded(c, s->base_id) : e;
 }

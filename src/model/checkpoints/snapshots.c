@@ -3,8 +3,8 @@
 
 #include "model/checkpoints/items.h"
 #include "model/checkpoints/snapshot_store.h"
+#include "model/checkpoints/snapshots.sql.h"
 #include "model/integrity.h"
-#include "model/statements.h"
 
 /* --- Reading manifests ---------------------------------------------------------------------- */
 
@@ -47,8 +47,8 @@ enum error snapshot_load(
     size_t links = 0;
     struct query q;
     query_begin(&q, c->tx, &SQL_SNAPSHOT_CHAIN, arena);
-    query_uuid(&q, "tenant_id", c->tenant_id);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, tenant_id, c->tenant_id);
+    query_uuid(&q, id, id);
     for (; query_next(&q); links++)
         good = read_link(&q, arena, links == 0, &s, &hash) && good;
     enum error e = query_end(&q);
@@ -77,7 +77,7 @@ enum error snapshot_get_head(struct context *c, struct uuid id, struct snapshot 
     struct query q;
     bool found = false;
     context_query(c, &q, &SQL_SNAPSHOT_HEAD);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     while (query_next(&q)) {
         struct snapshot s = {.id = id, .thread_id = row_uuid(&q)};
         struct str hash = row_bytes(&q);
@@ -222,14 +222,14 @@ static enum error insert(struct context *c, const struct snapshot *s,
 {
     struct query q;
     context_query(c, &q, &SQL_SNAPSHOT_INSERT);
-    query_uuid(&q, "id", s->id);
-    query_uuid(&q, "thread_id", s->thread_id);
-    query_uuid_if(&q, "base_id", base != NULL, base != NULL ? base->head.id : UUID_NIL);
-    query_i64(&q, "depth", base != NULL ? base->depth + 1 : 0);
-    query_bytes(&q, "manifest", manifest);
-    query_bytes(&q, "sha256", (struct str){(const char *)s->sha256.bytes, SHA256_LEN});
-    query_i64(&q, "size_bytes", s->size_bytes);
-    query_i64(&q, "now", s->created_at);
+    query_uuid(&q, id, s->id);
+    query_uuid(&q, thread_id, s->thread_id);
+    query_uuid_if(&q, base_id, base != NULL, base != NULL ? base->head.id : UUID_NIL);
+    query_i64(&q, depth, base != NULL ? base->depth + 1 : 0);
+    query_bytes(&q, manifest, manifest);
+    query_bytes(&q, sha256, (struct str){(const char *)s->sha256.bytes, SHA256_LEN});
+    query_i64(&q, size_bytes, s->size_bytes);
+    query_i64(&q, now, s->created_at);
     return query_run(&q);
 }
 
@@ -308,9 +308,9 @@ static enum error run_on(struct context *c, const struct sql_statement *statemen
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
-    if (statement_takes(statement, "now"))
-        query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, id);
+    if (statement_takes(statement, now))
+        query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -321,7 +321,7 @@ static enum error is_unneeded(
     *out_is = false;
     *out_base = UUID_NIL;
     context_query(c, &q, &SQL_SNAPSHOT_UNNEEDED);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     while (query_next(&q)) {
         *out_is = true;
         (void)row_uuid_if(&q, out_base);
@@ -350,8 +350,8 @@ static enum error plan_rebase(struct context *c, struct uuid id)
 {
     struct query q;
     context_query(c, &q, &SQL_SNAPSHOT_PLAN_REBASE);
-    query_uuid(&q, "id", id);
-    query_i64(&q, "due", c->now_us + (int64_t)SNAPSHOT_REBASE_DELAY_S * 1000000);
+    query_uuid(&q, id, id);
+    query_i64(&q, due, c->now_us + (int64_t)SNAPSHOT_REBASE_DELAY_S * 1000000);
     return query_run(&q);
 }
 
@@ -367,8 +367,8 @@ enum error snapshot_discard_thread(struct context *c, struct uuid thread_id)
 {
     struct query q;
     context_query(c, &q, &SQL_SNAPSHOT_DISCARD_THREAD);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -376,6 +376,6 @@ enum error snapshot_delete_tenant(struct context *c, struct uuid tenant_id)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_SNAPSHOT_DELETE_TENANT, c->arena);
-    query_uuid(&q, "tenant_id", tenant_id);
+    query_uuid(&q, tenant_id, tenant_id);
     return query_run(&q);
 }

@@ -2,10 +2,10 @@
 #include "model/execution/awaited_tools.h"
 
 #include "base/json/json_write.h"
+#include "model/execution/awaited_tools.sql.h"
 #include "model/execution/resumptions.h"
 #include "model/execution/run_phases.h"
 #include "model/execution/run_store.h"
-#include "model/statements.h"
 #include "model/threads/events.h"
 
 const char *const tool_sides[] = {"frontend", "backend", NULL};
@@ -33,8 +33,8 @@ static enum error find(
 {
     struct query q;
     context_query(c, &q, &SQL_AWAITED_TOOL_GET);
-    query_uuid(&q, "run_id", run_id);
-    query_text(&q, "tool_use_id", id);
+    query_uuid(&q, run_id, run_id);
+    query_text(&q, tool_use_id, id);
     *out_found = query_next(&q);
     if (*out_found)
         read_row(&q, out);
@@ -46,9 +46,9 @@ static enum error number_of_pause(struct context *c, const struct sql_statement 
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "run_id", run_id);
-    if (statement_takes(statement, "pause"))
-        query_i64(&q, "pause", pause);
+    query_uuid(&q, run_id, run_id);
+    if (statement_takes(statement, pause))
+        query_i64(&q, pause, pause);
     return context_number(&q, out_number);
 }
 
@@ -142,20 +142,20 @@ static enum error insert(
 {
     struct query q;
     context_query(c, &q, &SQL_AWAITED_TOOL_INSERT);
-    query_uuid(&q, "run_id", run_id);
-    query_text(&q, "tool_use_id", tool->tool_use_id);
-    query_i64(&q, "pause", tool->pause);
-    query_i64(&q, "position", tool->position);
-    query_text(&q, "side", tool->side);
-    query_text(&q, "name", str_is_none(tool->name) ? STR("") : tool->name);
-    query_text(&q, "input", str_is_none(tool->input) ? STR("{}") : tool->input);
+    query_uuid(&q, run_id, run_id);
+    query_text(&q, tool_use_id, tool->tool_use_id);
+    query_i64(&q, pause, tool->pause);
+    query_i64(&q, position, tool->position);
+    query_text(&q, side, tool->side);
+    query_text(&q, name, str_is_none(tool->name) ? STR("") : tool->name);
+    query_text(&q, input, str_is_none(tool->input) ? STR("{}") : tool->input);
     if (is_result) {
-        query_text(&q, "result", tool->content);
-        query_bool(&q, "is_error", tool->is_error);
-        query_text(&q, "result_by", c->principal);
+        query_text(&q, result, tool->content);
+        query_bool(&q, is_error, tool->is_error);
+        query_text(&q, result_by, c->principal);
     }
-    query_i64_if(&q, "result_at", is_result, c->now_us);
-    query_i64(&q, "now", c->now_us);
+    query_i64_if(&q, result_at, is_result, c->now_us);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -295,12 +295,12 @@ static enum error settle_one(
 {
     struct query q;
     context_query(c, &q, &SQL_AWAITED_TOOL_SETTLE);
-    query_uuid(&q, "run_id", run->id);
-    query_text(&q, "tool_use_id", result->tool_use_id);
-    query_text(&q, "result", result->content);
-    query_bool(&q, "is_error", result->is_error);
-    query_text(&q, "result_by", c->principal);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, run_id, run->id);
+    query_text(&q, tool_use_id, result->tool_use_id);
+    query_text(&q, result, result->content);
+    query_bool(&q, is_error, result->is_error);
+    query_text(&q, result_by, c->principal);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -314,8 +314,8 @@ static enum error write_input(struct context *c, struct uuid run_id, int64_t pau
     json_write_name(&text.w, "tool_results");
     json_write_array(&text.w);
     context_query(c, &q, &SQL_AWAITED_TOOL_RESULTS);
-    query_uuid(&q, "run_id", run_id);
-    query_i64(&q, "pause", pause);
+    query_uuid(&q, run_id, run_id);
+    query_i64(&q, pause, pause);
     while (query_next(&q)) {
         struct str id = row_text(&q), content = row_text(&q);
         json_write_object(&text.w);
@@ -403,12 +403,12 @@ enum error awaited_tool_list(struct context *c, struct uuid run_id,
 {
     struct query q;
     context_query(c, &q, &SQL_AWAITED_TOOL_LIST);
-    query_uuid(&q, "run_id", run_id);
-    query_i64(&q, "after_pause", filter->after_pause);
-    query_i64(&q, "after_position", filter->after_position);
-    query_bool(&q, "open_only", filter->open_only);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_uuid(&q, run_id, run_id);
+    query_i64(&q, after_pause, filter->after_pause);
+    query_i64(&q, after_position, filter->after_position);
+    query_bool(&q, open_only, filter->open_only);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {

@@ -2,7 +2,7 @@
 #include "model/execution/evals.h"
 
 #include "model/agents/agents.h"
-#include "model/statements.h"
+#include "model/execution/evals.sql.h"
 #include "model/tenancy/audit.h"
 
 static void read_row(struct query *q, struct eval *out)
@@ -33,7 +33,7 @@ enum error eval_get(struct context *c, struct uuid id, struct eval *out_eval)
 {
     struct query q;
     context_query(c, &q, &SQL_EVAL_GET);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_eval);
@@ -56,14 +56,14 @@ enum error eval_list(struct context *c, const struct eval_filter *filter, size_t
     struct query q;
     size_t count = 0;
     context_query(c, &q, statement);
-    query_uuid_if(&q, "before", filter->has_before, filter->before);
-    if (statement_takes(statement, "run_id"))
-        query_uuid(&q, "run_id", filter->run_id);
-    if (statement_takes(statement, "agent_id"))
-        query_uuid_if(&q, "agent_id", filter->has_agent_id, filter->agent_id);
-    if (statement_takes(statement, "eval_type"))
-        query_text(&q, "eval_type", filter->eval_type);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid_if(&q, before, filter->has_before, filter->before);
+    if (statement_takes(statement, run_id))
+        query_uuid(&q, run_id, filter->run_id);
+    if (statement_takes(statement, agent_id))
+        query_uuid_if(&q, agent_id, filter->has_agent_id, filter->agent_id);
+    if (statement_takes(statement, eval_type))
+        query_text(&q, eval_type, filter->eval_type);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_more = false;
     while (query_next(&q)) {
         *out_more = count == limit;
@@ -82,22 +82,22 @@ static enum error write_row(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", eval->id);
-    query_text(&q, "name", eval->name);
-    query_text(&q, "eval_type", eval->eval_type);
-    query_uuid_if(&q, "agent_id", eval->has_agent_id, eval->agent_id);
-    query_text(&q, "agent_version", eval->agent_version);
-    query_uuid_if(&q, "run_id", eval->has_run_id, eval->run_id);
-    query_text(&q, "model", eval->model);
-    query_text(&q, "provider", eval->provider);
-    query_text(&q, "evaluated_name", eval->evaluated_name);
-    query_text(&q, "eval_input", eval->eval_input);
-    query_text(&q, "eval_data", eval->eval_data);
-    query_i64_if(&q, "score", eval->has_score, eval->score / EVAL_SCORE_UNIT);
-    query_bool(&q, "has_passed", eval->has_passed);
-    query_bool(&q, "passed", eval->passed);
-    query_text(&q, "metadata", eval->metadata);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, eval->id);
+    query_text(&q, name, eval->name);
+    query_text(&q, eval_type, eval->eval_type);
+    query_uuid_if(&q, agent_id, eval->has_agent_id, eval->agent_id);
+    query_text(&q, agent_version, eval->agent_version);
+    query_uuid_if(&q, run_id, eval->has_run_id, eval->run_id);
+    query_text(&q, model, eval->model);
+    query_text(&q, provider, eval->provider);
+    query_text(&q, evaluated_name, eval->evaluated_name);
+    query_text(&q, eval_input, eval->eval_input);
+    query_text(&q, eval_data, eval->eval_data);
+    query_i64_if(&q, score, eval->has_score, eval->score / EVAL_SCORE_UNIT);
+    query_bool(&q, has_passed, eval->has_passed);
+    query_bool(&q, passed, eval->passed);
+    query_text(&q, metadata, eval->metadata);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -116,7 +116,7 @@ static enum error check_run(struct context *c, struct uuid run_id)
     struct query q;
     int64_t count = 0;
     context_query(c, &q, &SQL_EVAL_HAS_RUN);
-    query_uuid(&q, "id", run_id);
+    query_uuid(&q, id, run_id);
     enum error e = context_number(&q, &count);
     return e == OK && count == 0
                ? problem_fault(c->problem, STR("/run_id"), "must be a run of the tenant")
@@ -157,7 +157,7 @@ enum error eval_lock(struct context *c, struct uuid id)
     if (!tx_is_shared(c->tx))
         return OK;
     context_query(c, &q, &SQL_EVAL_LOCK);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 
@@ -183,7 +183,7 @@ enum error eval_delete(struct context *c, struct uuid id)
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_EVAL_DELETE);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     e = query_run(&q);
     return e == OK ? audit_record(c, "eval.deleted", "eval", id, STR_NONE) : e;
 }

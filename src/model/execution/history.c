@@ -2,11 +2,11 @@
 #include "model/execution/history.h"
 
 #include "base/json/json_write.h"
+#include "model/execution/history.sql.h"
 #include "model/execution/history_text.h"
 #include "model/execution/resumptions.h"
 #include "model/execution/transcripts.h"
 #include "model/execution/usage.h"
-#include "model/statements.h"
 #include "model/threads/events.h"
 
 static enum error tell(
@@ -28,7 +28,7 @@ static enum error read_run(
 {
     struct query q;
     context_query(c, &q, &SQL_HISTORY_OF_RUN);
-    query_uuid(&q, "run_id", run_id);
+    query_uuid(&q, run_id, run_id);
     if (query_next(&q)) {
         out->has_agent_id = row_uuid_if(&q, &out->agent_id);
         out->started_at = row_i64(&q);
@@ -48,33 +48,33 @@ static enum error read_run(
 
 static void bind_usage(struct query *q, const struct history_entry *entry)
 {
-    query_i64(q, "total_steps", entry->total_steps);
-    query_i64(q, "input_tokens", entry->usage.input_tokens);
-    query_i64(q, "output_tokens", entry->usage.output_tokens);
-    query_i64(q, "cache_creation_input_tokens", entry->usage.cache_creation_input_tokens);
-    query_i64(q, "cache_read_input_tokens", entry->usage.cache_read_input_tokens);
-    query_text(q, "cost", entry->cost);
+    query_i64(q, total_steps, entry->total_steps);
+    query_i64(q, input_tokens, entry->usage.input_tokens);
+    query_i64(q, output_tokens, entry->usage.output_tokens);
+    query_i64(q, cache_creation_input_tokens, entry->usage.cache_creation_input_tokens);
+    query_i64(q, cache_read_input_tokens, entry->usage.cache_read_input_tokens);
+    query_text(q, cost, entry->cost);
 }
 
 static enum error insert(struct context *c, const struct history_entry *entry)
 {
     struct query q;
     context_query(c, &q, &SQL_HISTORY_INSERT);
-    query_uuid(&q, "thread_id", entry->thread_id);
-    query_i64(&q, "sequence_number", entry->sequence_number);
-    query_uuid(&q, "id", entry->id);
-    query_uuid(&q, "run_id", entry->run_id);
-    query_uuid_if(&q, "agent_id", entry->has_agent_id, entry->agent_id);
-    query_i64(&q, "started_at", entry->started_at);
-    query_i64(&q, "completed_at", entry->completed_at);
-    query_text(&q, "user_message", entry->user_message);
-    query_text(&q, "final_response", entry->final_response);
-    query_uuid_if(&q, "messages_snapshot_id", !uuid_is_nil(entry->messages_id), entry->messages_id);
-    query_text(&q, "stop_reason", entry->stop_reason);
+    query_uuid(&q, thread_id, entry->thread_id);
+    query_i64(&q, sequence_number, entry->sequence_number);
+    query_uuid(&q, id, entry->id);
+    query_uuid(&q, run_id, entry->run_id);
+    query_uuid_if(&q, agent_id, entry->has_agent_id, entry->agent_id);
+    query_i64(&q, started_at, entry->started_at);
+    query_i64(&q, completed_at, entry->completed_at);
+    query_text(&q, user_message, entry->user_message);
+    query_text(&q, final_response, entry->final_response);
+    query_uuid_if(&q, messages_snapshot_id, !uuid_is_nil(entry->messages_id), entry->messages_id);
+    query_text(&q, stop_reason, entry->stop_reason);
     bind_usage(&q, entry);
-    query_text(&q, "generated_files", STR("[]"));
-    query_text(&q, "extras", STR("{}"));
-    query_i64(&q, "now", c->now_us);
+    query_text(&q, generated_files, STR("[]"));
+    query_text(&q, extras, STR("{}"));
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -102,7 +102,7 @@ static enum error take_number(struct context *c, struct history_entry *entry)
 {
     struct query q;
     context_query(c, &q, &SQL_HISTORY_LAST_NUMBER);
-    query_uuid(&q, "thread_id", entry->thread_id);
+    query_uuid(&q, thread_id, entry->thread_id);
     enum error e = context_number(&q, &entry->sequence_number);
     entry->sequence_number++;
     return e;
@@ -148,9 +148,9 @@ static enum error set_usage(struct context *c, const struct history_entry *entry
     struct query q;
     int64_t changed;
     context_query(c, &q, &SQL_HISTORY_SET_USAGE);
-    query_uuid(&q, "run_id", entry->run_id);
+    query_uuid(&q, run_id, entry->run_id);
     bind_usage(&q, entry);
-    query_i64(&q, "now", c->now_us);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run_counted(&q, &changed);
     *out_found = e == OK && changed > 0;
     return e;
@@ -160,7 +160,7 @@ static enum error find_number(struct context *c, struct history_entry *entry)
 {
     struct query q;
     context_query(c, &q, &SQL_HISTORY_NUMBER_OF_RUN);
-    query_uuid(&q, "run_id", entry->run_id);
+    query_uuid(&q, run_id, entry->run_id);
     return context_number(&q, &entry->sequence_number);
 }
 
@@ -227,8 +227,8 @@ enum error history_get(struct context *c, struct uuid thread_id, int64_t sequenc
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_HISTORY_GET);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "sequence_number", sequence_number);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, sequence_number, sequence_number);
     bool found = query_next(&q);
     if (found)
         read_row(&q, thread_id, &entry);
@@ -277,10 +277,10 @@ enum error history_list(struct context *c, struct uuid thread_id,
     if (e != OK)
         return e;
     context_query(c, &q, filter->completed_only ? &SQL_HISTORY_LIST_COMPLETED : &SQL_HISTORY_LIST);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "before", filter->before > 0 ? filter->before : INT64_MAX);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, before, filter->before > 0 ? filter->before : INT64_MAX);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -299,7 +299,7 @@ enum error history_count_completed(struct context *c, struct uuid thread_id, int
 {
     struct query q;
     context_query(c, &q, &SQL_HISTORY_COUNT_COMPLETED);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     return context_number(&q, out_count);
 }
 
@@ -336,14 +336,14 @@ static enum error write_row(struct context *c, const struct history_entry *entry
 {
     struct query q;
     context_query(c, &q, &SQL_HISTORY_UPDATE);
-    query_uuid(&q, "thread_id", entry->thread_id);
-    query_i64(&q, "sequence_number", entry->sequence_number);
-    query_text(&q, "final_response", entry->final_response);
-    query_uuid_if(&q, "messages_snapshot_id", !uuid_is_nil(entry->messages_id), entry->messages_id);
-    query_text(&q, "stop_reason", entry->stop_reason);
-    query_text(&q, "generated_files", entry->generated_files);
-    query_text(&q, "extras", entry->extras);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, thread_id, entry->thread_id);
+    query_i64(&q, sequence_number, entry->sequence_number);
+    query_text(&q, final_response, entry->final_response);
+    query_uuid_if(&q, messages_snapshot_id, !uuid_is_nil(entry->messages_id), entry->messages_id);
+    query_text(&q, stop_reason, entry->stop_reason);
+    query_text(&q, generated_files, entry->generated_files);
+    query_text(&q, extras, entry->extras);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 

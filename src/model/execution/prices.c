@@ -2,7 +2,7 @@
 #include "model/execution/prices.h"
 
 #include "base/json/json_write.h"
-#include "model/statements.h"
+#include "model/execution/prices.sql.h"
 #include "model/tenancy/audit.h"
 
 static void read_row(struct query *q, struct price *out)
@@ -30,7 +30,7 @@ static enum error newest(struct context *c, struct str model, struct price *out_
 {
     struct query q;
     context_query(c, &q, &SQL_PRICE_NEWEST);
-    query_text(&q, "model", model);
+    query_text(&q, model, model);
     *out_price = (struct price){.model = model};
     if (query_next(&q))
         read_row(&q, out_price);
@@ -111,8 +111,8 @@ enum error price_list(struct context *c, struct str after, size_t limit, struct 
 {
     struct query q;
     context_query(c, &q, &SQL_PRICE_LIST);
-    query_text(&q, "after", after);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_text(&q, after, after);
+    query_i64(&q, limit, (int64_t)limit + 1);
     return read_page(&q, limit, out_prices, out_count, out_more);
 }
 
@@ -125,9 +125,9 @@ enum error price_version_list(struct context *c, struct str model, int64_t befor
         return e != OK ? e : no_price(c, model);
     struct query q;
     context_query(c, &q, &SQL_PRICE_VERSION_LIST);
-    query_text(&q, "model", model);
-    query_i64(&q, "before", before > 0 ? before : INT64_MAX);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_text(&q, model, model);
+    query_i64(&q, before, before > 0 ? before : INT64_MAX);
+    query_i64(&q, limit, (int64_t)limit + 1);
     return read_page(&q, limit, out_prices, out_count, out_more);
 }
 
@@ -138,21 +138,21 @@ static enum error insert(struct context *c, const struct price *price)
     struct query q;
     bool has_long = price->has_long_context;
     context_query(c, &q, &SQL_PRICE_INSERT);
-    query_text(&q, "model", price->model);
-    query_i64(&q, "version", price->version);
-    query_text(&q, "provider", price->provider);
-    query_text(&q, "currency", price->currency);
-    query_i64(&q, "input", price->rates.input);
-    query_i64(&q, "output", price->rates.output);
-    query_i64(&q, "cache_write", price->rates.cache_write);
-    query_i64(&q, "cache_read", price->rates.cache_read);
-    query_i64_if(&q, "long_context_tokens", has_long, price->long_context_tokens);
-    query_i64_if(&q, "long_input", has_long, price->long_rates.input);
-    query_i64_if(&q, "long_output", has_long, price->long_rates.output);
-    query_i64_if(&q, "long_cache_write", has_long, price->long_rates.cache_write);
-    query_i64_if(&q, "long_cache_read", has_long, price->long_rates.cache_read);
-    query_bool(&q, "deleted", price->deleted);
-    query_i64(&q, "now", c->now_us);
+    query_text(&q, model, price->model);
+    query_i64(&q, version, price->version);
+    query_text(&q, provider, price->provider);
+    query_text(&q, currency, price->currency);
+    query_i64(&q, input, price->rates.input);
+    query_i64(&q, output, price->rates.output);
+    query_i64(&q, cache_write, price->rates.cache_write);
+    query_i64(&q, cache_read, price->rates.cache_read);
+    query_i64_if(&q, long_context_tokens, has_long, price->long_context_tokens);
+    query_i64_if(&q, long_input, has_long, price->long_rates.input);
+    query_i64_if(&q, long_output, has_long, price->long_rates.output);
+    query_i64_if(&q, long_cache_write, has_long, price->long_rates.cache_write);
+    query_i64_if(&q, long_cache_read, has_long, price->long_rates.cache_read);
+    query_bool(&q, deleted, price->deleted);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -182,8 +182,8 @@ static enum error check_currency(struct context *c, const struct price *price)
             return problem_fault(
                 c->problem, STR("/currency"), "must be three upper-case letters, such as USD");
     context_query(c, &q, &SQL_PRICE_OTHER_CURRENCY);
-    query_text(&q, "model", price->model);
-    query_text(&q, "currency", price->currency);
+    query_text(&q, model, price->model);
+    query_text(&q, currency, price->currency);
     if (query_next(&q)) {
         model = row_text(&q);
         currency = row_text(&q);

@@ -3,8 +3,8 @@
 
 #include "base/json/json_write.h"
 #include "model/execution/resumption_check.h"
+#include "model/execution/resumptions.sql.h"
 #include "model/execution/transcripts.h"
-#include "model/statements.h"
 #include "model/threads/events.h"
 
 enum { MS_PICO = 1000000000 };
@@ -54,7 +54,7 @@ static enum error read_runs(struct context *c, struct resumption *r)
 {
     struct query q;
     context_query(c, &q, &SQL_RESUMPTION_RUNS);
-    query_uuid(&q, "thread_id", r->thread_id);
+    query_uuid(&q, thread_id, r->thread_id);
     if (query_next(&q)) {
         r->total_runs = row_i64(&q);
         r->has_last_run_at = row_i64_if(&q, &r->last_run_at);
@@ -99,7 +99,7 @@ static enum error read_tools(struct context *c, struct resumption *r)
     json_write_array(&frontend.w);
     json_write_array(&backend.w);
     context_query(c, &q, &SQL_RESUMPTION_TOOLS);
-    query_uuid(&q, "thread_id", r->thread_id);
+    query_uuid(&q, thread_id, r->thread_id);
     while (query_next(&q))
         write_tool(&q, r, &frontend.w, &backend.w);
     json_write_end(&frontend.w);
@@ -126,7 +126,7 @@ enum error resumption_find(
         return e;
     r.title = thread.title;
     context_query(c, &q, &SQL_RESUMPTION_GET);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     if (query_next(&q))
         read_row(&q, &r);
     e = query_end(&q);
@@ -203,7 +203,7 @@ static enum error take_from_definition(struct context *c, struct resumption *r)
 {
     struct query q;
     context_query(c, &q, &SQL_RESUMPTION_DEFINITION);
-    query_uuid(&q, "thread_id", r->thread_id);
+    query_uuid(&q, thread_id, r->thread_id);
     if (query_next(&q)) {
         r->has_agent_id = row_uuid_if(&q, &r->agent_id);
         struct str prompt = row_text(&q), llm = row_text(&q);
@@ -221,21 +221,21 @@ static enum error take_from_definition(struct context *c, struct resumption *r)
 
 static void bind_limits(struct query *q, const struct resumption *r)
 {
-    query_i64(q, "max_steps", r->max_steps);
-    query_i64(q, "thinking_tokens", r->thinking_tokens);
-    query_i64(q, "max_tokens", r->max_tokens);
-    query_i64(q, "max_retries", r->max_retries);
-    query_i64(q, "base_delay_ms", r->base_delay_pico / MS_PICO);
-    query_i64(q, "last_known_input_tokens", r->last_known_input_tokens);
-    query_i64(q, "last_known_output_tokens", r->last_known_output_tokens);
+    query_i64(q, max_steps, r->max_steps);
+    query_i64(q, thinking_tokens, r->thinking_tokens);
+    query_i64(q, max_tokens, r->max_tokens);
+    query_i64(q, max_retries, r->max_retries);
+    query_i64(q, base_delay_ms, r->base_delay_pico / MS_PICO);
+    query_i64(q, last_known_input_tokens, r->last_known_input_tokens);
+    query_i64(q, last_known_output_tokens, r->last_known_output_tokens);
 }
 
 static void bind_place(struct query *q, const struct resumption *r)
 {
-    query_uuid(q, "thread_id", r->thread_id);
-    query_uuid_if(q, "messages_snapshot_id", !uuid_is_nil(r->messages_id), r->messages_id);
-    query_uuid_if(q, "history_snapshot_id", !uuid_is_nil(r->history_id), r->history_id);
-    query_i64(q, "current_step", r->current_step);
+    query_uuid(q, thread_id, r->thread_id);
+    query_uuid_if(q, messages_snapshot_id, !uuid_is_nil(r->messages_id), r->messages_id);
+    query_uuid_if(q, history_snapshot_id, !uuid_is_nil(r->history_id), r->history_id);
+    query_i64(q, current_step, r->current_step);
 }
 
 static enum error write_row(struct context *c, const struct resumption *r, bool is_new)
@@ -244,21 +244,21 @@ static enum error write_row(struct context *c, const struct resumption *r, bool 
     context_query(c, &q, is_new ? &SQL_RESUMPTION_INSERT : &SQL_RESUMPTION_UPDATE);
     bind_place(&q, r);
     bind_limits(&q, r);
-    query_uuid_if(&q, "agent_id", r->has_agent_id, r->agent_id);
-    query_text(&q, "system_prompt", r->system_prompt);
-    query_text(&q, "model", r->model);
-    query_text(&q, "container_id", r->container_id);
-    query_text(&q, "tool_schemas", r->tool_schemas);
-    query_text(&q, "server_tools", r->server_tools);
-    query_text(&q, "beta_headers", r->beta_headers);
-    query_text(&q, "api_kwargs", r->api_kwargs);
-    query_text(&q, "formatter", r->formatter);
-    query_bool(&q, "stream_meta", r->stream_meta);
-    query_text(&q, "compactor_type", r->compactor_type);
-    query_text(&q, "memory_store_type", r->memory_store_type);
-    query_text(&q, "file_registry", r->file_registry);
-    query_text(&q, "extras", r->extras);
-    query_i64(&q, "now", c->now_us);
+    query_uuid_if(&q, agent_id, r->has_agent_id, r->agent_id);
+    query_text(&q, system_prompt, r->system_prompt);
+    query_text(&q, model, r->model);
+    query_text(&q, container_id, r->container_id);
+    query_text(&q, tool_schemas, r->tool_schemas);
+    query_text(&q, server_tools, r->server_tools);
+    query_text(&q, beta_headers, r->beta_headers);
+    query_text(&q, api_kwargs, r->api_kwargs);
+    query_text(&q, formatter, r->formatter);
+    query_bool(&q, stream_meta, r->stream_meta);
+    query_text(&q, compactor_type, r->compactor_type);
+    query_text(&q, memory_store_type, r->memory_store_type);
+    query_text(&q, file_registry, r->file_registry);
+    query_text(&q, extras, r->extras);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -267,7 +267,7 @@ static enum error write_place(struct context *c, const struct resumption *r)
     struct query q;
     context_query(c, &q, &SQL_RESUMPTION_SET_PLACE);
     bind_place(&q, r);
-    query_i64(&q, "now", c->now_us);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -360,7 +360,7 @@ static enum error find_place(struct context *c, struct uuid thread_id, struct re
     struct query q;
     *out = (struct resumption){.thread_id = thread_id};
     context_query(c, &q, &SQL_RESUMPTION_PLACE);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     if (query_next(&q)) {
         out->messages_id = row_uuid_or_nil(&q);
         out->history_id = row_uuid_or_nil(&q);

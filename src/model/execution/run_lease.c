@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/execution/run_store.h"
-#include "model/statements.h"
+#include "model/execution/runs.sql.h"
 
 /* How many runs a claim goes after that others take from under it. */
 enum { CLAIM_ATTEMPTS = 4 };
@@ -36,8 +36,8 @@ enum error run_check_thread_fence(struct context *c, struct uuid thread_id)
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_RUN_BY_FENCE);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "fence", c->fence);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, fence, c->fence);
     bool found = query_next(&q);
     if (found)
         run_read_row(&q, &run);
@@ -60,8 +60,8 @@ static void begin_next(struct context *c, struct query *q, const struct run_clai
     const struct sql_statement *statement)
 {
     context_query(c, q, statement);
-    query_text(q, "agent", claim->agent);
-    query_uuid_if(q, "thread_id", claim->has_thread_id, claim->thread_id);
+    query_text(q, agent, claim->agent);
+    query_uuid_if(q, thread_id, claim->has_thread_id, claim->thread_id);
 }
 
 static enum error next_queued(
@@ -151,9 +151,9 @@ enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms)
     hold(c, run, lease_ms > 0 ? lease_ms : run->lease_ms);
     struct query q;
     context_query(c, &q, &SQL_RUN_HOLD);
-    query_uuid(&q, "id", run->id);
-    query_i64(&q, "lease_expires_at", run->lease_expires_at);
-    query_i64(&q, "lease_ms", run->lease_ms);
+    query_uuid(&q, id, run->id);
+    query_i64(&q, lease_expires_at, run->lease_expires_at);
+    query_i64(&q, lease_ms, run->lease_ms);
     return query_run(&q);
 }
 
@@ -172,8 +172,8 @@ enum error run_list_expired(
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_RUN_LEASE_EXPIRED, c->arena);
-    query_i64(&q, "lease_now", c->lease_now_us);
-    query_i64(&q, "limit", (int64_t)limit);
+    query_i64(&q, lease_now, c->lease_now_us);
+    query_i64(&q, limit, (int64_t)limit);
     *out_count = 0;
     while (query_next(&q)) {
         struct expired_lease *lease = &out_leases[(*out_count)++];
@@ -200,6 +200,6 @@ enum error run_renew_leases(struct context *c)
     if (tx_is_shared(c->tx))
         return OK;
     query_begin(&q, c->tx, &SQL_RUN_LEASE_RENEW_ALL, c->arena);
-    query_i64(&q, "lease_now", c->lease_now_us);
+    query_i64(&q, lease_now, c->lease_now_us);
     return query_run(&q);
 }

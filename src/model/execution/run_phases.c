@@ -2,8 +2,8 @@
 #include "model/execution/run_phases.h"
 
 #include "base/json/json_write.h"
+#include "model/execution/run_phases.sql.h"
 #include "model/execution/run_store.h"
-#include "model/statements.h"
 #include "model/threads/events.h"
 
 const struct run_phase_rule run_phase_rules[] = {
@@ -101,13 +101,13 @@ static enum error insert(
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_PHASE_INSERT);
-    query_uuid(&q, "run_id", run->id);
-    query_i64(&q, "number", run->phase_changes);
-    query_text(&q, "from_phase", from);
-    query_text(&q, "to_phase", run->phase);
-    query_text(&q, "trigger", move->trigger);
-    query_text(&q, "detail", move->detail);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, run_id, run->id);
+    query_i64(&q, number, run->phase_changes);
+    query_text(&q, from_phase, from);
+    query_text(&q, to_phase, run->phase);
+    query_text(&q, trigger, move->trigger);
+    query_text(&q, detail, move->detail);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -148,9 +148,9 @@ enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after, 
     struct query q;
     size_t count = 0, bytes = 0;
     context_query(c, &q, &SQL_RUN_PHASE_LIST);
-    query_uuid(&q, "run_id", run_id);
-    query_i64(&q, "after", after);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid(&q, run_id, run_id);
+    query_i64(&q, after, after);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_more = false;
     while (query_next(&q)) {
         *out_more = count == limit || bytes > PAGE_MAX_BYTES;

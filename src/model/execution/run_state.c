@@ -3,9 +3,9 @@
 #include "base/json/json_write.h"
 #include "model/execution/history.h"
 #include "model/execution/run_store.h"
+#include "model/execution/runs.sql.h"
 #include "model/execution/turns.h"
 #include "model/execution/usage.h"
-#include "model/statements.h"
 #include "model/threads/events.h"
 
 /*
@@ -178,7 +178,7 @@ static enum error list_children(
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_LIST_ACTIVE_CHILDREN);
-    query_uuid(&q, "parent_run_id", parent->id);
+    query_uuid(&q, parent_run_id, parent->id);
     return run_read_all(&q, out_children);
 }
 

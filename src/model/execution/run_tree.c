@@ -2,7 +2,7 @@
 #include "model/execution/run_tree.h"
 
 #include "model/execution/run_store.h"
-#include "model/statements.h"
+#include "model/execution/runs.sql.h"
 
 static int by_generation(const void *a, const void *b)
 {
@@ -17,8 +17,8 @@ enum error run_list_family(
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_LIST_FAMILY);
-    query_uuid(&q, "id", id);
-    query_i64(&q, "limit", RUN_FAMILY_MAX + 1);
+    query_uuid(&q, id, id);
+    query_i64(&q, limit, RUN_FAMILY_MAX + 1);
     enum error e = run_read_all(&q, out_family);
     if (e != OK)
         return e;

@@ -3,8 +3,8 @@
 
 #include "model/agents/agent_versions.h"
 #include "model/execution/run_store.h"
+#include "model/execution/runs.sql.h"
 #include "model/execution/usage.h"
-#include "model/statements.h"
 
 const char *const run_dispatches[] = {"queue", "direct", NULL};
 
@@ -86,33 +86,33 @@ static enum error insert(struct context *c, const struct run *run)
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_INSERT);
-    query_uuid(&q, "id", run->id);
-    query_uuid(&q, "thread_id", run->thread_id);
-    query_uuid_if(&q, "parent_run_id", run->has_parent_run_id, run->parent_run_id);
-    query_i64(&q, "depth", run->depth);
-    query_text(&q, "status", run->status);
-    query_text(&q, "dispatch", run->dispatch);
-    query_text(&q, "agent", run->agent);
-    query_uuid_if(&q, "agent_id", run->has_agent_id, run->agent_id);
-    query_text(&q, "agent_version", run->agent_version);
-    query_text(&q, "phase", STR("created"));
-    query_text(&q, "model", run->model);
-    query_text(&q, "provider", run->provider);
-    query_uuid_if(&q, "forked_from_run_id", run->has_forked_from_run_id, run->forked_from_run_id);
-    query_uuid_if(&q, "forked_from_checkpoint_id", run->has_forked_from_checkpoint_id,
+    query_uuid(&q, id, run->id);
+    query_uuid(&q, thread_id, run->thread_id);
+    query_uuid_if(&q, parent_run_id, run->has_parent_run_id, run->parent_run_id);
+    query_i64(&q, depth, run->depth);
+    query_text(&q, status, run->status);
+    query_text(&q, dispatch, run->dispatch);
+    query_text(&q, agent, run->agent);
+    query_uuid_if(&q, agent_id, run->has_agent_id, run->agent_id);
+    query_text(&q, agent_version, run->agent_version);
+    query_text(&q, phase, STR("created"));
+    query_text(&q, model, run->model);
+    query_text(&q, provider, run->provider);
+    query_uuid_if(&q, forked_from_run_id, run->has_forked_from_run_id, run->forked_from_run_id);
+    query_uuid_if(&q, forked_from_checkpoint_id, run->has_forked_from_checkpoint_id,
         run->forked_from_checkpoint_id);
-    query_bool(&q, "ask_clarifications", run->ask_clarifications);
-    query_text(&q, "metadata", run->metadata);
-    query_i64_if(&q, "started_at", run->has_started_at, run->started_at);
-    query_i64(&q, "now", c->now_us);
+    query_bool(&q, ask_clarifications, run->ask_clarifications);
+    query_text(&q, metadata, run->metadata);
+    query_i64_if(&q, started_at, run->has_started_at, run->started_at);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run(&q);
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_RUN_INSERT_DOCUMENTS);
-    query_uuid(&q, "id", run->id);
-    query_text(&q, "user_input", run->user_input);
-    query_text(&q, "state", run->state);
-    query_text(&q, "request", run->request);
+    query_uuid(&q, id, run->id);
+    query_text(&q, user_input, run->user_input);
+    query_text(&q, state, run->state);
+    query_text(&q, request, run->request);
     return query_run(&q);
 }
 
@@ -120,18 +120,18 @@ enum error run_write(struct context *c, const struct run *run)
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_UPDATE);
-    query_uuid(&q, "id", run->id);
-    query_text(&q, "status", run->status);
-    query_text(&q, "paused_from", run->paused_from);
-    query_text(&q, "phase", run->phase);
-    query_i64(&q, "phase_changes", run->phase_changes);
-    query_text(&q, "worker", run->worker);
-    query_i64_if(&q, "lease_expires_at", run->has_lease, run->lease_expires_at);
-    query_i64_if(&q, "lease_ms", run->has_lease, run->lease_ms);
-    query_i64(&q, "fence", run->fence);
-    query_i64_if(&q, "started_at", run->has_started_at, run->started_at);
-    query_i64_if(&q, "finished_at", run->has_finished_at, run->finished_at);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, run->id);
+    query_text(&q, status, run->status);
+    query_text(&q, paused_from, run->paused_from);
+    query_text(&q, phase, run->phase);
+    query_i64(&q, phase_changes, run->phase_changes);
+    query_text(&q, worker, run->worker);
+    query_i64_if(&q, lease_expires_at, run->has_lease, run->lease_expires_at);
+    query_i64_if(&q, lease_ms, run->has_lease, run->lease_ms);
+    query_i64(&q, fence, run->fence);
+    query_i64_if(&q, started_at, run->has_started_at, run->started_at);
+    query_i64_if(&q, finished_at, run->has_finished_at, run->finished_at);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -139,24 +139,24 @@ enum error run_write_documents(struct context *c, const struct run *run)
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_UPDATE_CONTENT);
-    query_uuid(&q, "id", run->id);
-    query_text(&q, "metadata", run->metadata);
-    query_text(&q, "error", run->error);
-    query_text(&q, "model", run->model);
-    query_text(&q, "provider", run->provider);
-    query_text(&q, "stop_reason", run->stop_reason);
+    query_uuid(&q, id, run->id);
+    query_text(&q, metadata, run->metadata);
+    query_text(&q, error, run->error);
+    query_text(&q, model, run->model);
+    query_text(&q, provider, run->provider);
+    query_text(&q, stop_reason, run->stop_reason);
     enum error e = query_run(&q);
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_RUN_UPDATE_DOCUMENTS);
-    query_uuid(&q, "id", run->id);
-    query_text(&q, "input", run->input);
-    query_text(&q, "state", run->state);
-    query_text(&q, "final_output", run->final_output);
-    query_text(&q, "content", run->content);
-    query_text(&q, "content_type", run->content_type);
-    query_text(&q, "citations", run->citations);
-    query_text(&q, "metrics", run->metrics);
+    query_uuid(&q, id, run->id);
+    query_text(&q, input, run->input);
+    query_text(&q, state, run->state);
+    query_text(&q, final_output, run->final_output);
+    query_text(&q, content, run->content);
+    query_text(&q, content_type, run->content_type);
+    query_text(&q, citations, run->citations);
+    query_text(&q, metrics, run->metrics);
     return query_run(&q);
 }
 
@@ -170,7 +170,7 @@ static enum error get(
     if (e != OK)
         return e;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         run_read_row(&q, out_run);
@@ -215,14 +215,14 @@ enum error run_list(struct context *c, const struct run_filter *filter, size_t l
 {
     struct query q;
     context_query(c, &q, list_statement(filter));
-    query_uuid_if(&q, "before", filter->has_before, filter->before);
-    query_uuid_if(&q, "thread_id", filter->has_thread_id, filter->thread_id);
-    query_uuid_if(&q, "parent_run_id", filter->has_parent_run_id, filter->parent_run_id);
-    query_uuid_if(&q, "agent_id", filter->has_agent_id, filter->agent_id);
-    query_text(&q, "status", filter->status);
-    query_text(&q, "agent", filter->agent);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_uuid_if(&q, before, filter->has_before, filter->before);
+    query_uuid_if(&q, thread_id, filter->has_thread_id, filter->thread_id);
+    query_uuid_if(&q, parent_run_id, filter->has_parent_run_id, filter->parent_run_id);
+    query_uuid_if(&q, agent_id, filter->has_agent_id, filter->agent_id);
+    query_text(&q, status, filter->status);
+    query_text(&q, agent, filter->agent);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -258,7 +258,7 @@ enum error run_list_unfinished(
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_LIST_UNFINISHED);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     return run_read_all(&q, out_unfinished);
 }
 
@@ -320,7 +320,7 @@ static enum error check_count(struct context *c, struct uuid thread_id)
     struct query q;
     int64_t count = 0;
     context_query(c, &q, &SQL_RUN_COUNT_UNFINISHED);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     while (query_next(&q))
         count = row_i64(&q);
     enum error e = query_end(&q);

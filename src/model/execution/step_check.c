@@ -3,7 +3,7 @@
 #include "base/json/json.h"
 #include "model/checkpoints/snapshots.h"
 #include "model/execution/step_parts.h"
-#include "model/statements.h"
+#include "model/execution/steps.sql.h"
 #include "model/threads/events.h"
 
 const char *const step_outcomes[] = {"success", "error", NULL};
@@ -121,8 +121,8 @@ static enum error check_turn(
     if (!step->has_turn_id)
         return OK;
     context_query(c, &q, &SQL_STEP_IS_TURN_OF_RUN);
-    query_uuid(&q, "turn_id", step->turn_id);
-    query_uuid(&q, "run_id", run->id);
+    query_uuid(&q, turn_id, step->turn_id);
+    query_uuid(&q, run_id, run->id);
     enum error e = context_number(&q, &count);
     if (e == OK && count == 0)
         return problem_fault(c->problem, under(c, at, "turn_id"), "must be a turn of this run");

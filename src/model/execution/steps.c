@@ -4,7 +4,7 @@
 #include "base/json/json_write.h"
 #include "model/checkpoints/snapshots.h"
 #include "model/execution/step_parts.h"
-#include "model/statements.h"
+#include "model/execution/steps.sql.h"
 
 /* --- Read ----------------------------------------------------------------------------------- */
 
@@ -59,8 +59,8 @@ enum error step_get(struct context *c, struct uuid run_id, int64_t number, struc
 {
     struct query q;
     context_query(c, &q, &SQL_STEP_GET);
-    query_uuid(&q, "run_id", run_id);
-    query_i64(&q, "number", number);
+    query_uuid(&q, run_id, run_id);
+    query_i64(&q, number, number);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_step);
@@ -77,9 +77,9 @@ enum error step_find_call(
 {
     struct query q;
     context_query(c, &q, &SQL_STEP_CALL_BEFORE);
-    query_uuid(&q, "run_id", run_id);
-    query_i64(&q, "number", number);
-    query_i64(&q, "after", number - STEP_CALL_SPAN);
+    query_uuid(&q, run_id, run_id);
+    query_i64(&q, number, number);
+    query_i64(&q, after, number - STEP_CALL_SPAN);
     *out_found = query_next(&q);
     if (*out_found)
         read_row(&q, out_start);
@@ -169,7 +169,7 @@ static enum error count_of_run(struct context *c, struct uuid run_id, int64_t *o
 {
     struct query q;
     context_query(c, &q, &SQL_STEP_COUNT);
-    query_uuid(&q, "run_id", run_id);
+    query_uuid(&q, run_id, run_id);
     return context_number(&q, out_count);
 }
 
@@ -185,17 +185,17 @@ enum error step_list_run(
         return e;
     int64_t through = filtered && last - f->after > STEP_SCAN_MAX ? f->after + STEP_SCAN_MAX : last;
     context_query(c, &q, run_statement(f));
-    query_uuid(&q, "run_id", f->run_id);
-    query_i64(&q, "after", f->after);
-    query_i64(&q, "through", through);
+    query_uuid(&q, run_id, f->run_id);
+    query_i64(&q, after, f->after);
+    query_i64(&q, through, through);
     if (f->calls == STEP_CALLS_NONE) {
-        query_text(&q, "action_type", f->action_type);
-        query_i64_if(&q, "step_number", f->has_step_number, f->step_number);
-        query_i64(&q, "from_at", f->from);
-        query_i64(&q, "before_at", f->before);
+        query_text(&q, action_type, f->action_type);
+        query_i64_if(&q, step_number, f->has_step_number, f->step_number);
+        query_i64(&q, from_at, f->from);
+        query_i64(&q, before_at, f->before);
     }
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     e = read_page(c, &q, f->with_messages, limit, page);
     if (e == OK && !page->more && through < last) {
         page->more = true;
@@ -248,28 +248,28 @@ struct span {
 
 static void bind_span(struct query *q, const struct span *span)
 {
-    query_i64(q, "from_at", span->from_at);
-    query_i64(q, "from_id", span->from_id);
-    query_i64(q, "before_at", span->before_at);
-    query_i64(q, "before_id", span->before_id);
+    query_i64(q, from_at, span->from_at);
+    query_i64(q, from_id, span->from_id);
+    query_i64(q, before_at, span->before_at);
+    query_i64(q, before_id, span->before_id);
 }
 
-static void bind_text_if(struct query *q, const char *name, struct str value)
+static void bind_text_if(struct query *q, const char *param, struct str value)
 {
-    if (statement_takes(q->statement, name))
-        query_text(q, name, value);
+    if (statement_has_param(q->statement, param))
+        query_bind_text(q, param, value);
 }
 
 static void bind_filter(struct query *q, const struct step_filter *f)
 {
-    if (statement_takes(q->statement, "thread_id"))
-        query_uuid_if(q, "thread_id", f->has_thread_id, f->thread_id);
-    if (statement_takes(q->statement, "agent_id"))
-        query_uuid_if(q, "agent_id", f->has_agent_id, f->agent_id);
-    bind_text_if(q, "action_type", f->action_type);
-    bind_text_if(q, "outcome", f->outcome);
-    bind_text_if(q, "tool_name", f->tool_name);
-    bind_text_if(q, "model", f->model);
+    if (statement_takes(q->statement, thread_id))
+        query_uuid_if(q, thread_id, f->has_thread_id, f->thread_id);
+    if (statement_takes(q->statement, agent_id))
+        query_uuid_if(q, agent_id, f->has_agent_id, f->agent_id);
+    bind_text_if(q, PARAM_TEXT_action_type, f->action_type);
+    bind_text_if(q, PARAM_TEXT_outcome, f->outcome);
+    bind_text_if(q, PARAM_TEXT_tool_name, f->tool_name);
+    bind_text_if(q, PARAM_TEXT_model, f->model);
 }
 
 /* Where the index is left when several filters find too little: raises the span's beginning. */
@@ -280,7 +280,7 @@ static enum error bound_scan(struct context *c, const struct way *way, const str
     context_query(c, &q, way->scan);
     bind_filter(&q, f);
     bind_span(&q, span);
-    query_i64(&q, "skip", entries - 1);
+    query_i64(&q, skip, entries - 1);
     *out_bounded = query_next(&q);
     if (*out_bounded) {
         span->from_at = row_i64(&q);
@@ -306,8 +306,8 @@ static enum error list_span(struct context *c, const struct way *way, const stru
     context_query(c, &q, way->list);
     bind_filter(&q, f);
     bind_span(&q, span);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     return read_page(c, &q, f->with_messages, limit, page);
 }
 
@@ -345,7 +345,10 @@ enum error step_summarize(struct context *c, bool of_thread, struct uuid id,
     struct step_summary total = {0};
     size_t count = 0;
     context_query(c, &q, of_thread ? &SQL_STEP_SUMMARY_THREAD : &SQL_STEP_SUMMARY_RUN);
-    query_uuid(&q, of_thread ? "thread_id" : "run_id", id);
+    if (of_thread)
+        query_uuid(&q, thread_id, id);
+    else
+        query_uuid(&q, run_id, id);
     for (; query_next(&q); count++) {
         struct step_summary s = {.action_type = row_text(&q)};
         s.count = row_i64(&q);

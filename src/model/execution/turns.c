@@ -2,7 +2,7 @@
 #include "model/execution/turns.h"
 
 #include "base/json/json_write.h"
-#include "model/statements.h"
+#include "model/execution/turns.sql.h"
 #include "model/threads/events.h"
 
 static const struct {
@@ -74,8 +74,8 @@ enum error turn_get(struct context *c, struct uuid run_id, struct uuid id, struc
 {
     struct query q;
     context_query(c, &q, &SQL_TURN_GET);
-    query_uuid(&q, "run_id", run_id);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, run_id, run_id);
+    query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_turn);
@@ -89,10 +89,10 @@ enum error turn_list(struct context *c, struct uuid run_id, int64_t after, bool 
     struct query q;
     size_t count = 0, bytes = 0;
     context_query(c, &q, with_documents ? &SQL_TURN_LIST_WHOLE : &SQL_TURN_LIST);
-    query_uuid(&q, "run_id", run_id);
-    query_i64(&q, "after", after);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_uuid(&q, run_id, run_id);
+    query_i64(&q, after, after);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     *out_more = false;
     while (query_next(&q)) {
         *out_more = count == limit || bytes > PAGE_MAX_BYTES;
@@ -115,8 +115,8 @@ static enum error get_newest(
     if (run->turn_count == 0)
         return OK;
     context_query(c, &q, &SQL_TURN_BY_NUMBER);
-    query_uuid(&q, "run_id", run->id);
-    query_i64(&q, "number", run->turn_count);
+    query_uuid(&q, run_id, run->id);
+    query_i64(&q, number, run->turn_count);
     *out_found = query_next(&q);
     if (*out_found)
         read_row(&q, out_turn);
@@ -204,8 +204,8 @@ static enum error check_checkpoint(
     if (!turn->has_checkpoint_id)
         return OK;
     context_query(c, &q, &SQL_TURN_FIND_CHECKPOINT);
-    query_uuid(&q, "thread_id", run->thread_id);
-    query_uuid(&q, "checkpoint_id", turn->checkpoint_id);
+    query_uuid(&q, thread_id, run->thread_id);
+    query_uuid(&q, checkpoint_id, turn->checkpoint_id);
     enum error e = context_number(&q, &count);
     if (e == OK && count == 0)
         return problem_fault(
@@ -236,12 +236,12 @@ static enum error tell(
 
 static void bind_content(struct query *q, const struct turn *turn)
 {
-    query_uuid(q, "id", turn->id);
-    query_text(q, "output", turn->output);
-    query_text(q, "status", turn->status);
-    query_i64_if(q, "latency_ms", turn->has_latency_ms, turn->latency_ms);
-    query_uuid_if(q, "checkpoint_id", turn->has_checkpoint_id, turn->checkpoint_id);
-    query_i64_if(q, "finished_at", turn->has_finished_at, turn->finished_at);
+    query_uuid(q, id, turn->id);
+    query_text(q, output, turn->output);
+    query_text(q, status, turn->status);
+    query_i64_if(q, latency_ms, turn->has_latency_ms, turn->latency_ms);
+    query_uuid_if(q, checkpoint_id, turn->has_checkpoint_id, turn->checkpoint_id);
+    query_i64_if(q, finished_at, turn->has_finished_at, turn->finished_at);
 }
 
 static enum error insert(struct context *c, const struct run *run, const struct turn *turn)
@@ -249,16 +249,16 @@ static enum error insert(struct context *c, const struct run *run, const struct 
     struct query q;
     context_query(c, &q, &SQL_TURN_INSERT);
     bind_content(&q, turn);
-    query_uuid(&q, "run_id", run->id);
-    query_i64(&q, "number", turn->number);
-    query_text(&q, "input", turn->input);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, run_id, run->id);
+    query_i64(&q, number, turn->number);
+    query_text(&q, input, turn->input);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run(&q);
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_TURN_COUNT);
-    query_uuid(&q, "run_id", run->id);
-    query_i64(&q, "number", turn->number);
+    query_uuid(&q, run_id, run->id);
+    query_i64(&q, number, turn->number);
     return query_run(&q);
 }
 
@@ -376,9 +376,9 @@ enum error turn_end_running(struct context *c, const struct run *run)
         return e;
     turn.status = str_eq(run->status, STR("completed")) ? STR("complete") : run->status;
     context_query(c, &q, &SQL_TURN_END);
-    query_uuid(&q, "id", turn.id);
-    query_text(&q, "status", turn.status);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, turn.id);
+    query_text(&q, status, turn.status);
+    query_i64(&q, now, c->now_us);
     e = query_run(&q);
     return e == OK ? tell(c, run, &turn, "turn.updated") : e;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/execution/usage.h"
 
-#include "model/statements.h"
+#include "model/execution/usage.sql.h"
 
 /* Far above any bill, far below what 64 bits hold: of one call, and of a sum. */
 #define CALL_COST_MAX_PICO INT64_C(1000000000000000000)
@@ -94,7 +94,7 @@ static enum error read_subject(struct context *c, struct uuid run_id, struct sub
     struct query q;
     *out = (struct subject){0};
     context_query(c, &q, &SQL_USAGE_LINEAGE);
-    query_uuid(&q, "id", run_id);
+    query_uuid(&q, id, run_id);
     while (query_next(&q)) {
         struct uuid agent_id = UUID_NIL;
         bool has_agent_id = row_uuid_if(&q, &agent_id);
@@ -122,36 +122,36 @@ static void bind(struct context *c, struct query *q, const struct sql_statement 
     struct uuid run_id, const struct usage *usage, const struct cost *cost)
 {
     const struct {
-        const char *name;
+        const char *param;
         int64_t value;
     } numbers[] = {
-        {"input_tokens", usage->input_tokens},
-        {"output_tokens", usage->output_tokens},
-        {"cache_creation", usage->cache_creation_input_tokens},
-        {"cache_read", usage->cache_read_input_tokens},
-        {"all_input", all_input(usage)},
-        {"cost", cost->total},
-        {"input_cost", cost->input},
-        {"output_cost", cost->output},
-        {"cache_write_cost", cost->cache_write},
-        {"cache_read_cost", cost->cache_read},
-        {"unpriced", cost->is_priced ? 0 : 1},
-        {"price_version", cost->price_version},
-        {"long_context_calls", cost->long_context_applied ? 1 : 0},
-        {"cost_max", SUM_COST_MAX_PICO},
-        {"day", c->now_us / DAY_US},
-        {"now", c->now_us},
+        {PARAM_I64_input_tokens, usage->input_tokens},
+        {PARAM_I64_output_tokens, usage->output_tokens},
+        {PARAM_I64_cache_creation, usage->cache_creation_input_tokens},
+        {PARAM_I64_cache_read, usage->cache_read_input_tokens},
+        {PARAM_I64_all_input, all_input(usage)},
+        {PARAM_I64_cost, cost->total},
+        {PARAM_I64_input_cost, cost->input},
+        {PARAM_I64_output_cost, cost->output},
+        {PARAM_I64_cache_write_cost, cost->cache_write},
+        {PARAM_I64_cache_read_cost, cost->cache_read},
+        {PARAM_I64_unpriced, cost->is_priced ? 0 : 1},
+        {PARAM_I64_price_version, cost->price_version},
+        {PARAM_I64_long_context_calls, cost->long_context_applied ? 1 : 0},
+        {PARAM_I64_cost_max, SUM_COST_MAX_PICO},
+        {PARAM_I64_day, c->now_us / DAY_US},
+        {PARAM_I64_now, c->now_us},
     };
     context_query(c, q, statement);
-    if (statement_takes(statement, "id"))
-        query_uuid(q, "id", run_id);
-    if (statement_takes(statement, "model")) {
-        query_text(q, "model", usage->model);
-        query_text(q, "provider", usage->provider);
+    if (statement_takes(statement, id))
+        query_uuid(q, id, run_id);
+    if (statement_takes(statement, model)) {
+        query_text(q, model, usage->model);
+        query_text(q, provider, usage->provider);
     }
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        if (statement_takes(statement, numbers[i].name))
-            query_i64(q, numbers[i].name, numbers[i].value);
+        if (statement_has_param(statement, numbers[i].param))
+            query_bind_i64(q, numbers[i].param, numbers[i].value);
 }
 
 static enum error add_to_turn(struct context *c, const struct run *run, struct uuid turn_id,
@@ -162,7 +162,7 @@ static enum error add_to_turn(struct context *c, const struct run *run, struct u
     if (uuid_is_nil(turn_id))
         return OK;
     bind(c, &q, &SQL_USAGE_ADD_TO_TURN, run->id, usage, cost);
-    query_uuid(&q, "turn_id", turn_id);
+    query_uuid(&q, turn_id, turn_id);
     enum error e = query_run_counted(&q, &changed);
     return e == OK && changed == 0
                ? problem_fault(c->problem, STR("/turn_id"), "must be a turn of this run")
@@ -175,7 +175,7 @@ static enum error add_to_day(
     struct query q;
     int64_t changed = 0;
     bind(c, &q, &SQL_USAGE_ADD_TO_DAY, UUID_NIL, usage, cost);
-    query_uuid(&q, "agent_id", agent_id);
+    query_uuid(&q, agent_id, agent_id);
     enum error e = query_run_counted(&q, &changed);
     return e == OK && changed == 0 ? sum_too_large(c) : e;
 }
@@ -236,15 +236,16 @@ enum error usage_add(struct context *c, const struct run *run, struct uuid turn_
 
 static enum error count_run(struct context *c, const struct run *run, const char *what)
 {
-    static const char *const names[] = {"started", "completed", "failed", "cancelled"};
+    static const char *const names[] = {
+        PARAM_I64_started, PARAM_I64_completed, PARAM_I64_failed, PARAM_I64_cancelled};
     struct query q;
     context_query(c, &q, &SQL_USAGE_COUNT_RUNS);
-    query_uuid(&q, "id", run->id);
-    query_uuid(&q, "agent_id", UUID_NIL);
-    query_i64(&q, "day", c->now_us / DAY_US);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, run->id);
+    query_uuid(&q, agent_id, UUID_NIL);
+    query_i64(&q, day, c->now_us / DAY_US);
+    query_i64(&q, now, c->now_us);
     for (size_t i = 0; i < COUNT_OF(names); i++)
-        query_i64(&q, names[i], strcmp(names[i], what) == 0 ? 1 : 0);
+        query_bind_i64(&q, names[i], strcmp(names[i], what) == 0 ? 1 : 0);
     return query_run(&q);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json/json_write.h"
 #include "model/execution/usage.h"
-#include "model/statements.h"
+#include "model/execution/usage.sql.h"
 
 #define COST(member) offsetof(struct cost_document, member)
 #define COST_FIELD(member)                                                                     \
@@ -162,7 +162,7 @@ enum error usage_of_run(struct context *c, struct uuid run_id, struct cost_docum
     struct model_usage *rows = ARENA_ARRAY(c->arena, struct model_usage, room);
     struct str currency;
     context_query(c, &q, &SQL_USAGE_OF_TREE);
-    query_uuid(&q, "id", run_id);
+    query_uuid(&q, id, run_id);
     while (query_next(&q)) {
         if (count == room) {
             struct model_usage *grown = ARENA_ARRAY(c->arena, struct model_usage, room * 2);

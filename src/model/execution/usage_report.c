@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/execution/usage.h"
-#include "model/statements.h"
+#include "model/execution/usage.sql.h"
 
 static const int64_t UNIT_PICO = INT64_C(1000000000000);
 
@@ -45,11 +45,11 @@ static void bind(struct context *c, struct query *q, const struct sql_statement 
     const struct usage_filter *filter)
 {
     context_query(c, q, statement);
-    query_i64(q, "from_day", filter->from_day);
-    query_i64(q, "to_day", filter->to_day);
-    query_text(q, "model", filter->model);
-    query_text(q, "provider", filter->provider);
-    query_uuid_if(q, "agent_id", filter->has_agent_id, filter->agent_id);
+    query_i64(q, from_day, filter->from_day);
+    query_i64(q, to_day, filter->to_day);
+    query_text(q, model, filter->model);
+    query_text(q, provider, filter->provider);
+    query_uuid_if(q, agent_id, filter->has_agent_id, filter->agent_id);
 }
 
 enum error usage_total(
@@ -79,16 +79,16 @@ enum error usage_report(struct context *c, const struct usage_filter *filter,
     size_t count = 0;
     bool is_told = true;
     bind(c, &q, &SQL_USAGE_REPORT, filter);
-    query_bool(&q, "by_day", filter->by_day);
-    query_bool(&q, "by_model", filter->by_model);
-    query_bool(&q, "by_provider", filter->by_provider);
-    query_bool(&q, "by_agent", filter->by_agent);
-    query_bool(&q, "has_after", after != NULL);
-    query_i64(&q, "after_day", from->day);
-    query_text(&q, "after_model", from->model);
-    query_text(&q, "after_provider", from->provider);
-    query_uuid(&q, "after_agent", from->agent_id);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_bool(&q, by_day, filter->by_day);
+    query_bool(&q, by_model, filter->by_model);
+    query_bool(&q, by_provider, filter->by_provider);
+    query_bool(&q, by_agent, filter->by_agent);
+    query_bool(&q, has_after, after != NULL);
+    query_i64(&q, after_day, from->day);
+    query_text(&q, after_model, from->model);
+    query_text(&q, after_provider, from->provider);
+    query_uuid(&q, after_agent, from->agent_id);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_more = false;
     while (is_told && query_next(&q)) {
         *out_more = count == limit;
@@ -114,10 +114,10 @@ enum error usage_averages(struct context *c, bool by_agent, int64_t since_us,
     size_t count = 0;
     context_query(c, &q, by_agent ? &SQL_USAGE_AVERAGE_OF_AGENTS : &SQL_USAGE_AVERAGE_OF_THREADS);
     if (by_agent)
-        query_uuid(&q, "agent_id", UUID_NIL);
-    query_i64(&q, "since", since_us);
-    query_uuid_if(&q, "after", after != NULL, after != NULL ? *after : UUID_NIL);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+        query_uuid(&q, agent_id, UUID_NIL);
+    query_i64(&q, since, since_us);
+    query_uuid_if(&q, after, after != NULL, after != NULL ? *after : UUID_NIL);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_more = false;
     while (query_next(&q)) {
         *out_more = count == limit;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/files/blob_doubts.h"
 
-#include "model/statements.h"
+#include "model/files/blob_doubts.sql.h"
 
 enum error blob_doubt(struct context *c, struct uuid blob_id)
 {
     struct query q;
     context_query(c, &q, &SQL_BLOB_DOUBT);
-    query_uuid(&q, "blob_id", blob_id);
-    query_i64(&q, "now", c->lease_now_us);
+    query_uuid(&q, blob_id, blob_id);
+    query_i64(&q, now, c->lease_now_us);
     return query_run(&q);
 }
 
@@ -16,9 +16,9 @@ enum error blob_doubt_version(struct context *c, struct uuid file_id, int64_t ve
 {
     struct query q;
     context_query(c, &q, &SQL_BLOB_DOUBT_VERSION);
-    query_uuid(&q, "file_id", file_id);
-    query_i64(&q, "version", version);
-    query_i64(&q, "now", c->lease_now_us);
+    query_uuid(&q, file_id, file_id);
+    query_i64(&q, version, version);
+    query_i64(&q, now, c->lease_now_us);
     return query_run(&q);
 }
 
@@ -26,8 +26,8 @@ enum error blob_doubt_file(struct context *c, struct uuid file_id)
 {
     struct query q;
     context_query(c, &q, &SQL_BLOB_DOUBT_FILE);
-    query_uuid(&q, "file_id", file_id);
-    query_i64(&q, "now", c->lease_now_us);
+    query_uuid(&q, file_id, file_id);
+    query_i64(&q, now, c->lease_now_us);
     return query_run(&q);
 }
 
@@ -35,8 +35,8 @@ enum error blob_doubt_thread(struct context *c, struct uuid thread_id)
 {
     struct query q;
     context_query(c, &q, &SQL_BLOB_DOUBT_THREAD);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "now", c->lease_now_us);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, now, c->lease_now_us);
     return query_run(&q);
 }
 
@@ -44,8 +44,8 @@ enum error blob_doubt_tenant(struct context *c, struct uuid tenant_id)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_BLOB_DOUBT_TENANT, c->arena);
-    query_uuid(&q, "tenant_id", tenant_id);
-    query_i64(&q, "now", c->lease_now_us);
+    query_uuid(&q, tenant_id, tenant_id);
+    query_i64(&q, now, c->lease_now_us);
     return query_run(&q);
 }
 
@@ -54,7 +54,7 @@ enum error blob_list_doubtful(
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_BLOB_DOUBTS_LIST, c->arena);
-    query_i64(&q, "limit", (int64_t)limit);
+    query_i64(&q, limit, (int64_t)limit);
     *out_count = 0;
     while (query_next(&q)) {
         struct blob_note *note = &out_notes[(*out_count)++];
@@ -69,7 +69,7 @@ static enum error run_on_blob(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "blob_id", blob_id);
+    query_uuid(&q, blob_id, blob_id);
     return query_run(&q);
 }
 
@@ -78,7 +78,7 @@ static enum error is_referred_to(struct context *c, struct uuid blob_id, bool *o
     struct query q;
     int64_t found;
     context_query(c, &q, &SQL_BLOB_DOUBT_REFERENCE);
-    query_uuid(&q, "blob_id", blob_id);
+    query_uuid(&q, blob_id, blob_id);
     enum error e = context_number(&q, &found);
     *out_is = found > 0;
     return e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/files/blobs.h"
 
-#include "model/statements.h"
+#include "model/files/blobs.sql.h"
 
 const struct content_statements blob_content_statements = {
     .put = &SQL_BLOB_CHUNK_PUT,
@@ -32,7 +32,7 @@ enum error blob_find(struct context *c, const struct sha256 *sha256, struct blob
     struct query q;
     bool found = false;
     context_query(c, &q, &SQL_BLOB_FIND);
-    query_bytes(&q, "sha256", bytes_of(sha256));
+    query_bytes(&q, sha256, bytes_of(sha256));
     while (query_next(&q)) {
         read_blob(&q, sha256, out_blob);
         found = true;
@@ -46,10 +46,10 @@ enum error blob_adopt(struct context *c, const struct blob *uploaded, struct blo
 {
     struct query q;
     context_query(c, &q, &SQL_BLOB_INSERT);
-    query_bytes(&q, "sha256", bytes_of(&uploaded->sha256));
-    query_uuid(&q, "id", uploaded->id);
-    query_i64(&q, "size_bytes", uploaded->size_bytes);
-    query_i64(&q, "now", c->now_us);
+    query_bytes(&q, sha256, bytes_of(&uploaded->sha256));
+    query_uuid(&q, id, uploaded->id);
+    query_i64(&q, size_bytes, uploaded->size_bytes);
+    query_i64(&q, now, c->now_us);
     while (query_next(&q))
         read_blob(&q, &uploaded->sha256, out_stored);
     enum error e = query_end(&q);
@@ -72,8 +72,8 @@ enum error blob_mend(
         return OK; /* it is there, or whether it is cannot be said now */
     tx_note_damage(c->tx);
     context_query(c, &q, &SQL_BLOB_MEND);
-    query_bytes(&q, "sha256", bytes_of(&uploaded->sha256));
-    query_uuid(&q, "id", uploaded->id);
+    query_bytes(&q, sha256, bytes_of(&uploaded->sha256));
+    query_uuid(&q, id, uploaded->id);
     stored->id = c->adopted_blob = uploaded->id;
     return query_run(&q);
 }
@@ -85,7 +85,7 @@ static enum error read_rows(struct context *c, const struct blob *blob, char *pl
     struct query q;
     size_t size = (size_t)blob->size_bytes, got = 0;
     context_query(c, &q, &SQL_BLOB_CHUNK_ALL);
-    query_uuid(&q, "blob_id", blob->id);
+    query_uuid(&q, blob_id, blob->id);
     while (query_next(&q)) {
         struct str bytes = row_bytes(&q);
         if (bytes.len > 0 && bytes.len <= size - got)
@@ -134,7 +134,7 @@ enum error blob_is_known(struct context *c, struct uuid tenant_id, struct uuid i
     int64_t found;
     context_enter(c, tenant_id);
     context_query(c, &q, &SQL_BLOB_IS_KNOWN);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     enum error e = context_number(&q, &found);
     *out_known = found > 0;
     return e;

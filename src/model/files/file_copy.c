@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/files/file_rows.h"
-#include "model/statements.h"
+#include "model/files/files.sql.h"
 #include "model/threads/participants.h"
 #include "model/threads/threads.h"
 
@@ -9,8 +9,8 @@ static enum error count_versions(
 {
     struct query q;
     context_query(c, &q, &SQL_FILE_VERSION_COUNT);
-    query_uuid(&q, "file_id", file_id);
-    query_i64(&q, "version", version);
+    query_uuid(&q, file_id, file_id);
+    query_i64(&q, version, version);
     enum error e = context_number(&q, out_count);
     if (e == OK && *out_count > FILE_COPY_MAX_VERSIONS)
         return problem_fault(c->problem, STR("/history"),
@@ -24,15 +24,15 @@ static enum error insert_versions(struct context *c, const struct file_copy *cop
 {
     struct query q;
     context_query(c, &q, copy->with_history ? &SQL_FILE_VERSION_COPY_ALL : &SQL_FILE_VERSION_COPY);
-    query_uuid(&q, "file_id", file_id);
-    query_uuid(&q, "source_id", from->id);
-    query_i64(&q, "version", copy->version);
-    query_i64(&q, "first", first);
-    query_uuid(&q, "source_thread_id", copy->from_thread_id);
-    query_text(&q, "source_name", copy->from_name);
+    query_uuid(&q, file_id, file_id);
+    query_uuid(&q, source_id, from->id);
+    query_i64(&q, version, copy->version);
+    query_i64(&q, first, first);
+    query_uuid(&q, source_thread_id, copy->from_thread_id);
+    query_text(&q, source_name, copy->from_name);
     if (!copy->with_history) {
-        query_text(&q, "created_by", c->principal);
-        query_i64(&q, "now", c->now_us);
+        query_text(&q, created_by, c->principal);
+        query_i64(&q, now, c->now_us);
     }
     return query_run(&q);
 }

@@ -3,7 +3,7 @@
 
 #include "model/files/blob_doubts.h"
 #include "model/files/blobs.h"
-#include "model/statements.h"
+#include "model/files/file_uploads.sql.h"
 #include "model/threads/threads.h"
 
 /* --- Rows ------------------------------------------------------------------------------------ */
@@ -39,8 +39,8 @@ static enum error find(struct context *c, struct uuid thread_id, struct uuid id,
 {
     struct query q;
     context_query(c, &q, &SQL_FILE_UPLOAD_GET);
-    query_uuid(&q, "thread_id", thread_id);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, thread_id, thread_id);
+    query_uuid(&q, id, id);
     *out_found = query_next(&q);
     if (*out_found)
         read_row(c, &q, out_upload);
@@ -71,9 +71,9 @@ enum error file_upload_list(struct context *c, struct uuid thread_id, bool has_b
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_FILE_UPLOAD_LIST);
-    query_uuid(&q, "thread_id", thread_id);
-    query_uuid_if(&q, "before", has_before, before);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid(&q, thread_id, thread_id);
+    query_uuid_if(&q, before, has_before, before);
+    query_i64(&q, limit, (int64_t)limit + 1);
     size_t count = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -112,7 +112,7 @@ static enum error check_room(struct context *c, struct uuid thread_id)
     struct query q;
     int64_t count;
     context_query(c, &q, &SQL_FILE_UPLOAD_COUNT);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     enum error e = context_number(&q, &count);
     if (e == OK && count >= FILE_UPLOADS_MAX)
         return problem_set(c->problem, ERR_CONFLICT,
@@ -151,16 +151,16 @@ enum error file_upload_create(struct context *c, struct file_upload *upload)
         return e;
     upload->id = uuid_v7();
     context_query(c, &q, &SQL_FILE_UPLOAD_INSERT);
-    query_uuid(&q, "id", upload->id);
-    query_uuid(&q, "thread_id", upload->thread_id);
-    query_text(&q, "name", upload->name);
-    query_text(&q, "content_type", upload->content_type);
-    query_i64(&q, "size_bytes", upload->size_bytes);
-    query_i64_if(&q, "expected_version", upload->has_expected_version, upload->expected_version);
-    query_bytes(&q, "expected_sha256", hash);
-    query_text(&q, "created_by", c->principal);
-    query_i64(&q, "now", c->now_us);
-    query_i64(&q, "expires_at", end_of_life(c));
+    query_uuid(&q, id, upload->id);
+    query_uuid(&q, thread_id, upload->thread_id);
+    query_text(&q, name, upload->name);
+    query_text(&q, content_type, upload->content_type);
+    query_i64(&q, size_bytes, upload->size_bytes);
+    query_i64_if(&q, expected_version, upload->has_expected_version, upload->expected_version);
+    query_bytes(&q, expected_sha256, hash);
+    query_text(&q, created_by, c->principal);
+    query_i64(&q, now, c->now_us);
+    query_i64(&q, expires_at, end_of_life(c));
     e = query_run(&q);
     return e == OK ? file_upload_get(c, upload->thread_id, upload->id, upload) : e;
 }
@@ -222,13 +222,13 @@ enum error file_upload_lease(
     struct query q;
     int64_t changed;
     context_query(c, &q, &SQL_FILE_UPLOAD_LEASE);
-    query_uuid(&q, "id", id);
-    query_i64(&q, "offset_bytes", offset);
-    query_uuid(&q, "writer", writer);
-    query_i64(&q, "writer_until", end_of_lease(c));
-    query_i64(&q, "lease_now", c->lease_now_us);
+    query_uuid(&q, id, id);
+    query_i64(&q, offset_bytes, offset);
+    query_uuid(&q, writer, writer);
+    query_i64(&q, writer_until, end_of_lease(c));
+    query_i64(&q, lease_now, c->lease_now_us);
     /* Where there is one process, those of earlier ones are dead. */
-    query_uuid(&q, "began", tx_is_shared(c->tx) ? UUID_NIL : tx_first_id(c->tx));
+    query_uuid(&q, began, tx_is_shared(c->tx) ? UUID_NIL : tx_first_id(c->tx));
     enum error e = query_run_counted(&q, &changed);
     return e == OK && changed == 0 ? refuse_lease(c, thread_id, id, offset) : e;
 }
@@ -238,9 +238,9 @@ enum error file_upload_renew(struct context *c, struct uuid id, struct uuid writ
     struct query q;
     int64_t changed;
     context_query(c, &q, &SQL_FILE_UPLOAD_RENEW);
-    query_uuid(&q, "id", id);
-    query_uuid(&q, "writer", writer);
-    query_i64(&q, "writer_until", end_of_lease(c));
+    query_uuid(&q, id, id);
+    query_uuid(&q, writer, writer);
+    query_i64(&q, writer_until, end_of_lease(c));
     enum error e = query_run_counted(&q, &changed);
     return e == OK && changed == 0 ? lost(c) : e;
 }
@@ -249,8 +249,8 @@ enum error file_upload_release(struct context *c, struct uuid id, struct uuid wr
 {
     struct query q;
     context_query(c, &q, &SQL_FILE_UPLOAD_RELEASE);
-    query_uuid(&q, "id", id);
-    query_uuid(&q, "writer", writer);
+    query_uuid(&q, id, id);
+    query_uuid(&q, writer, writer);
     return query_run(&q);
 }
 
@@ -260,8 +260,8 @@ static enum error seal(struct context *c, const struct file_upload *upload, stru
     struct query q;
     if (tx_engine(c->tx) == ENGINE_POSTGRES) {
         context_query(c, &q, &SQL_FILE_UPLOAD_SEAL);
-        query_uuid(&q, "id", upload->content_id);
-        query_uuid(&q, "content_id", sealed_id);
+        query_uuid(&q, id, upload->content_id);
+        query_uuid(&q, content_id, sealed_id);
         enum error e = query_run(&q);
         if (e != OK)
             return e;
@@ -276,13 +276,13 @@ static enum error record(
     struct query q;
     int64_t changed;
     context_query(c, &q, &SQL_FILE_UPLOAD_ADVANCE);
-    query_uuid(&q, "id", upload->id);
-    query_uuid(&q, "writer", piece->writer);
-    query_i64(&q, "offset_bytes", piece->size_bytes);
-    query_bytes(&q, "sha256", piece->is_whole ? hash : STR_NONE);
-    query_uuid(&q, "content_id", piece->is_whole ? piece->sealed_id : upload->content_id);
-    query_i64(&q, "now", c->now_us);
-    query_i64(&q, "expires_at", end_of_life(c));
+    query_uuid(&q, id, upload->id);
+    query_uuid(&q, writer, piece->writer);
+    query_i64(&q, offset_bytes, piece->size_bytes);
+    query_bytes(&q, sha256, piece->is_whole ? hash : STR_NONE);
+    query_uuid(&q, content_id, piece->is_whole ? piece->sealed_id : upload->content_id);
+    query_i64(&q, now, c->now_us);
+    query_i64(&q, expires_at, end_of_life(c));
     enum error e = query_run_counted(&q, &changed);
     return e == OK && changed == 0 ? lost(c) : e;
 }
@@ -306,7 +306,7 @@ static enum error drop(struct context *c, struct uuid id)
 {
     struct query q;
     context_query(c, &q, &SQL_FILE_UPLOAD_DELETE);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 
@@ -368,8 +368,8 @@ enum error file_upload_list_expired(
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_FILE_UPLOAD_EXPIRED, c->arena);
-    query_i64(&q, "lease_now", c->lease_now_us);
-    query_i64(&q, "limit", (int64_t)limit);
+    query_i64(&q, lease_now, c->lease_now_us);
+    query_i64(&q, limit, (int64_t)limit);
     *out_count = 0;
     while (query_next(&q)) {
         struct expired_upload *upload = &out_uploads[(*out_count)++];
@@ -386,7 +386,7 @@ enum error file_upload_expire(struct context *c, struct uuid id)
     struct file_upload upload;
     bool found = false;
     context_query(c, &q, &SQL_FILE_UPLOAD_THREAD);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     while (query_next(&q)) {
         thread_id = row_uuid(&q);
         found = true;

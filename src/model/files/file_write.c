@@ -2,7 +2,7 @@
 #include "base/json/json_write.h"
 #include "model/files/blob_doubts.h"
 #include "model/files/file_rows.h"
-#include "model/statements.h"
+#include "model/files/files.sql.h"
 #include "model/threads/events.h"
 #include "model/threads/threads.h"
 
@@ -49,8 +49,8 @@ enum error file_next_version(
     struct query q;
     int64_t last;
     context_query(c, &q, &SQL_FILE_LAST_VERSION);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "name", name);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, name, name);
     enum error e = context_number(&q, &last);
     *out_version = last + 1;
     return e;
@@ -61,18 +61,18 @@ static enum error insert_row(struct context *c, struct file_row *row)
     struct query q;
     row->id = uuid_v7();
     context_query(c, &q, &SQL_FILE_END_DROP);
-    query_uuid(&q, "thread_id", row->thread_id);
-    query_text(&q, "name", row->name);
+    query_uuid(&q, thread_id, row->thread_id);
+    query_text(&q, name, row->name);
     enum error e = query_run(&q);
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_FILE_INSERT);
-    query_uuid(&q, "id", row->id);
-    query_uuid(&q, "thread_id", row->thread_id);
-    query_text(&q, "name", row->name);
-    query_i64(&q, "version", row->version);
-    query_text(&q, "metadata", row->metadata);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, row->id);
+    query_uuid(&q, thread_id, row->thread_id);
+    query_text(&q, name, row->name);
+    query_i64(&q, version, row->version);
+    query_text(&q, metadata, row->metadata);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -82,9 +82,9 @@ enum error file_write_row(struct context *c, struct file_row *row)
     if (!row->has_id)
         return insert_row(c, row);
     context_query(c, &q, &SQL_FILE_ADVANCE);
-    query_uuid(&q, "id", row->id);
-    query_i64(&q, "version", row->version);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, row->id);
+    query_i64(&q, version, row->version);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -101,16 +101,16 @@ static enum error insert_version(
     const struct file_put *put = v->put;
     struct query q;
     context_query(c, &q, put != NULL ? &SQL_FILE_VERSION_INSERT : &SQL_FILE_VERSION_RESTORE);
-    query_uuid(&q, "file_id", file_id);
-    query_i64(&q, "version", v->version);
-    query_text(&q, "created_by", c->principal);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, file_id, file_id);
+    query_i64(&q, version, v->version);
+    query_text(&q, created_by, c->principal);
+    query_i64(&q, now, c->now_us);
     if (put != NULL) {
-        query_bytes(&q, "sha256", (struct str){(const char *)put->sha256.bytes, SHA256_LEN});
-        query_i64(&q, "size_bytes", put->size_bytes);
-        query_text(&q, "content_type", put->content_type);
+        query_bytes(&q, sha256, (struct str){(const char *)put->sha256.bytes, SHA256_LEN});
+        query_i64(&q, size_bytes, put->size_bytes);
+        query_text(&q, content_type, put->content_type);
     } else {
-        query_i64(&q, "restored_from", v->restored_from);
+        query_i64(&q, restored_from, v->restored_from);
     }
     return query_run(&q);
 }
@@ -229,9 +229,9 @@ enum error file_set_metadata(
     struct query q;
     bool found;
     context_query(c, &q, &SQL_FILE_SET_METADATA);
-    query_uuid(&q, "id", before->id);
-    query_text(&q, "metadata", metadata);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, before->id);
+    query_text(&q, metadata, metadata);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run(&q);
     if (e == OK)
         e = file_find(c, before->thread_id, before->name, &found, out_file);
@@ -245,7 +245,7 @@ static enum error run_on_file(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 
@@ -273,8 +273,8 @@ static enum error newest_other(
 {
     struct query q;
     context_query(c, &q, &SQL_FILE_VERSION_NEWEST_OTHER);
-    query_uuid(&q, "file_id", file->id);
-    query_i64(&q, "version", version);
+    query_uuid(&q, file_id, file->id);
+    query_i64(&q, version, version);
     return context_number(&q, out_newest);
 }
 
@@ -288,15 +288,15 @@ static enum error delete_one(
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_FILE_VERSION_DELETE);
-    query_uuid(&q, "file_id", file->id);
-    query_i64(&q, "version", version);
+    query_uuid(&q, file_id, file->id);
+    query_i64(&q, version, version);
     e = query_run(&q);
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_FILE_SET_CURRENT);
-    query_uuid(&q, "id", file->id);
-    query_i64(&q, "version", newest);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, file->id);
+    query_i64(&q, version, newest);
+    query_i64(&q, now, c->now_us);
     e = query_run(&q);
     if (e == OK)
         e = file_find(c, file->thread_id, file->name, &found, &after);
@@ -325,6 +325,6 @@ enum error file_delete_all(struct context *c, struct uuid tenant_id)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_FILE_DELETE_ALL, c->arena);
-    query_uuid(&q, "tenant_id", tenant_id);
+    query_uuid(&q, tenant_id, tenant_id);
     return query_run(&q);
 }

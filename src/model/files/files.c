@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 #include "model/files/file_rows.h"
-#include "model/statements.h"
+#include "model/files/files.sql.h"
 #include "model/threads/threads.h"
 
 /* --- What may be given ----------------------------------------------------------------------- */
@@ -88,8 +88,8 @@ enum error file_exists(struct context *c, struct uuid thread_id, struct str name
     struct query q;
     int64_t found;
     context_query(c, &q, &SQL_FILE_EXISTS);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "name", name);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, name, name);
     enum error e = context_number(&q, &found);
     *out_exists = found > 0;
     return e;
@@ -106,8 +106,8 @@ enum error file_find(struct context *c, struct uuid thread_id, struct str name, 
 {
     struct query q;
     context_query(c, &q, &SQL_FILE_GET);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "name", name);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, name, name);
     *out_found = query_next(&q);
     if (*out_found)
         file_read_row(c, &q, out_file);
@@ -135,9 +135,9 @@ enum error file_get_version(struct context *c, struct uuid thread_id, struct str
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_FILE_VERSION_GET);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "name", name);
-    query_i64_if(&q, "version", version > 0, version);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, name, name);
+    query_i64_if(&q, version, version > 0, version);
     bool found = query_next(&q);
     if (found)
         read_version(c, &q, out_version);
@@ -196,11 +196,11 @@ enum error file_list(struct context *c, const struct file_filter *filter, size_t
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_FILE_LIST);
-    query_uuid(&q, "thread_id", filter->thread_id);
-    query_text(&q, "after", filter->after);
-    query_text(&q, "prefix", filter->prefix);
-    query_text(&q, "prefix_end", end_of_prefix(c->arena, filter->prefix));
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid(&q, thread_id, filter->thread_id);
+    query_text(&q, after, filter->after);
+    query_text(&q, prefix, filter->prefix);
+    query_text(&q, prefix_end, end_of_prefix(c->arena, filter->prefix));
+    query_i64(&q, limit, (int64_t)limit + 1);
     size_t count = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -223,10 +223,10 @@ enum error file_list_versions(struct context *c, struct uuid thread_id, struct s
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_FILE_VERSION_LIST);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "name", name);
-    query_i64_if(&q, "before", before > 0, before);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, name, name);
+    query_i64_if(&q, before, before > 0, before);
+    query_i64(&q, limit, (int64_t)limit + 1);
     size_t count = 0;
     *out_more = false;
     while (query_next(&q)) {

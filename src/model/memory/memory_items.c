@@ -2,8 +2,8 @@
 #include "model/memory/memory_items.h"
 
 #include "base/utf8.h"
+#include "model/memory/memory_items.sql.h"
 #include "model/memory/memory_vectors.h"
-#include "model/statements.h"
 
 enum { EXPIRED_A_PASS = 200 };
 
@@ -96,9 +96,9 @@ enum error memory_item_get(
     struct memory_item item;
     struct query q;
     context_query(c, &q, &SQL_MEMORY_ITEM_GET);
-    query_text(&q, "namespace", ns);
-    query_text(&q, "key", key);
-    query_i64(&q, "now", c->now_us);
+    query_text(&q, namespace, ns);
+    query_text(&q, key, key);
+    query_i64(&q, now, c->now_us);
     bool found = query_next(&q);
     if (found)
         memory_item_read_row(&q, &item);
@@ -127,8 +127,8 @@ static enum error find(struct context *c, struct str ns, struct str key, struct 
     int64_t expires_at;
     *out = (struct found){0};
     context_query(c, &q, &SQL_MEMORY_ITEM_FIND);
-    query_text(&q, "namespace", ns);
-    query_text(&q, "key", key);
+    query_text(&q, namespace, ns);
+    query_text(&q, key, key);
     out->is_there = query_next(&q);
     if (out->is_there) {
         out->number = row_i64(&q);
@@ -158,24 +158,24 @@ static enum error remove_row(struct context *c, int64_t number)
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_MEMORY_ITEM_DELETE);
-    query_i64(&q, "number", number);
+    query_i64(&q, number, number);
     return query_run(&q);
 }
 
 static void bind_value(struct context *c, struct query *q, const struct memory_item *item)
 {
-    query_text(q, "value", item->value);
-    query_i64(q, "size_bytes", item->size_bytes);
-    query_i64_if(q, "expires_at", item->has_expires_at, item->expires_at);
-    query_i64(q, "now", c->now_us);
+    query_text(q, value, item->value);
+    query_i64(q, size_bytes, item->size_bytes);
+    query_i64_if(q, expires_at, item->has_expires_at, item->expires_at);
+    query_i64(q, now, c->now_us);
 }
 
 static enum error insert(struct context *c, struct memory_item *item)
 {
     struct query q;
     context_query(c, &q, &SQL_MEMORY_ITEM_INSERT);
-    query_text(&q, "namespace", item->ns);
-    query_text(&q, "key", item->key);
+    query_text(&q, namespace, item->ns);
+    query_text(&q, key, item->key);
     bind_value(c, &q, item);
     bool inserted = query_next(&q);
     if (inserted)
@@ -188,7 +188,7 @@ static enum error update(struct context *c, const struct memory_item *item)
 {
     struct query q;
     context_query(c, &q, &SQL_MEMORY_ITEM_UPDATE);
-    query_i64(&q, "number", item->number);
+    query_i64(&q, number, item->number);
     bind_value(c, &q, item);
     return query_run(&q);
 }
@@ -237,7 +237,7 @@ enum error memory_find_expired(
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_MEMORY_FIRST_EXPIRED, c->arena);
-    query_i64(&q, "now", now_us);
+    query_i64(&q, now, now_us);
     *out_found = query_next(&q);
     if (*out_found)
         *out_tenant = row_uuid(&q);
@@ -250,8 +250,8 @@ enum error memory_expire_some(struct context *c, int64_t now_us)
     size_t n = 0;
     struct query q;
     context_query(c, &q, &SQL_MEMORY_LIST_EXPIRED);
-    query_i64(&q, "now", now_us);
-    query_i64(&q, "limit", EXPIRED_A_PASS);
+    query_i64(&q, now, now_us);
+    query_i64(&q, limit, EXPIRED_A_PASS);
     while (n < EXPIRED_A_PASS && query_next(&q))
         numbers[n++] = row_i64(&q);
     enum error e = query_end(&q);

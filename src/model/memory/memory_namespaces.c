@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which namespaces of the store have items: each once, cut to a depth, by their bytes. */
+#include "model/memory/memory_items.sql.h"
 #include "model/memory/memory_search.h"
-#include "model/statements.h"
 
 /* Where names are cut, most of a page may be behind the one that was told: less is read at once. */
 enum { NAMES_A_PAGE = 1000, NAMES_TO_CUT_A_PAGE = 100 };
@@ -82,10 +82,10 @@ static enum error look_at_page(struct names *n, struct str from, size_t *out_row
 {
     struct query q;
     context_query(n->c, &q, &SQL_MEMORY_NAMESPACES);
-    query_text(&q, "from", from);
-    query_text(&q, "above", n->above);
-    query_i64(&q, "now", n->c->now_us);
-    query_i64(&q, "limit", (int64_t)page_rows(n));
+    query_text(&q, from, from);
+    query_text(&q, above, n->above);
+    query_i64(&q, now, n->c->now_us);
+    query_i64(&q, limit, (int64_t)page_rows(n));
     *out_rows = 0;
     while (!n->is_over && query_next(&q)) {
         n->is_over = n->looked++ == MEMORY_NAMESPACE_LOOKS_MAX;

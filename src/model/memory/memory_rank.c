@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "model/memory/memory_items.sql.h"
 #include "model/memory/memory_words.h"
-#include "model/statements.h"
 
 enum error memory_read_heads(struct query *q, size_t max, struct candidate *out, size_t *out_count)
 {
@@ -60,11 +60,11 @@ static enum error find_word(struct context *c, const struct memory_search *searc
 {
     struct query q;
     context_query(c, &q, &SQL_MEMORY_WORD_FIND);
-    query_text(&q, "match", match_of(c, search, word));
-    query_text(&q, "from", search->prefix);
-    query_text(&q, "above", memory_above_namespace(c->arena, search->prefix));
-    query_i64(&q, "now", c->now_us);
-    query_i64(&q, "limit", MEMORY_WORD_ITEMS_MAX);
+    query_text(&q, match, match_of(c, search, word));
+    query_text(&q, from, search->prefix);
+    query_text(&q, above, memory_above_namespace(c->arena, search->prefix));
+    query_i64(&q, now, c->now_us);
+    query_i64(&q, limit, MEMORY_WORD_ITEMS_MAX);
     enum error e = memory_read_heads(&q, MEMORY_WORD_ITEMS_MAX, out, out_count);
     size_t n = e == OK ? *out_count : 0;
     int64_t weight = weight_of(n);

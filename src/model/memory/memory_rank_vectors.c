@@ -4,7 +4,7 @@
 
 #include "model/memory/memory_rank.h"
 #include "model/memory/memory_vectors.h"
-#include "model/statements.h"
+#include "model/memory/memory_vectors.sql.h"
 
 enum { ITEMS_AT_ONCE = 128 };
 
@@ -36,10 +36,10 @@ static enum error find_items(struct likeness *l, struct arena *arena)
 {
     struct query q;
     context_query(l->c, &q, &SQL_MEMORY_VECTOR_ITEMS);
-    query_text(&q, "from", l->search->prefix);
-    query_text(&q, "above", memory_above_namespace(l->c->arena, l->search->prefix));
-    query_i64(&q, "now", l->c->now_us);
-    query_i64(&q, "limit", MEMORY_VECTORS_MAX + 1);
+    query_text(&q, from, l->search->prefix);
+    query_text(&q, above, memory_above_namespace(l->c->arena, l->search->prefix));
+    query_i64(&q, now, l->c->now_us);
+    query_i64(&q, limit, MEMORY_VECTORS_MAX + 1);
     l->all = arena_alloc(arena, (MEMORY_VECTORS_MAX + 1) * sizeof *l->all);
     enum error e = memory_read_heads(&q, MEMORY_VECTORS_MAX + 1, l->all, &l->count);
     if (e == OK && l->count > MEMORY_VECTORS_MAX)
@@ -82,8 +82,8 @@ static enum error compare_some(
         json_write_i64(&numbers.w, items[i].number);
     json_write_end(&numbers.w);
     query_begin(&q, l->c->tx, &SQL_MEMORY_VECTOR_READ, scratch);
-    query_uuid(&q, "tenant_id", l->c->tenant_id);
-    query_text(&q, "numbers", json_text_take(&numbers, scratch));
+    query_uuid(&q, tenant_id, l->c->tenant_id);
+    query_text(&q, numbers, json_text_take(&numbers, scratch));
     while (e == OK && query_next(&q))
         e = compare_row(l, &q);
     enum error ended = query_end(&q);

@@ -2,8 +2,8 @@
 #include "model/memory/memory_search.h"
 
 #include "model/memory/memory_filter.h"
+#include "model/memory/memory_items.sql.h"
 #include "model/memory/memory_rank.h"
-#include "model/statements.h"
 
 enum { HEADS_AT_FIRST = 500, READ_AT_ONCE = 64, READ_MAX_BYTES = 4 * 1024 * 1024 };
 
@@ -91,9 +91,9 @@ static enum error read_items(struct walk *w, const struct candidate *candidates,
     struct query q;
     size_t count = 0;
     query_begin(&q, w->c->tx, &SQL_MEMORY_ITEM_READ, &w->scratch);
-    query_uuid(&q, "tenant_id", w->c->tenant_id);
-    query_text(&q, "numbers", list_numbers(&w->scratch, candidates, n));
-    query_i64(&q, "now", w->c->now_us);
+    query_uuid(&q, tenant_id, w->c->tenant_id);
+    query_text(&q, numbers, list_numbers(&w->scratch, candidates, n));
+    query_i64(&q, now, w->c->now_us);
     while (count < n && query_next(&q))
         memory_item_read_row(&q, &out_items[count++]);
     *out_count = count;
@@ -160,9 +160,9 @@ static enum error walk_over(struct walk *w, const struct candidate *candidates, 
 
 static void bind_place(struct walk *w, struct query *q)
 {
-    query_text(q, "from", w->search->prefix);
-    query_text(q, "above", w->above);
-    query_i64(q, "now", w->c->now_us);
+    query_text(q, from, w->search->prefix);
+    query_text(q, above, w->above);
+    query_i64(q, now, w->c->now_us);
 }
 
 /* Each page sorts what is under the prefix: where some are not enough, the next has all that the
@@ -188,9 +188,9 @@ static enum error walk_by_time(struct walk *w)
         struct candidate *heads = arena_alloc(&pages, page * sizeof *heads);
         context_query(w->c, &q, &SQL_MEMORY_ITEM_PAGE);
         bind_place(w, &q);
-        query_i64(&q, "before_at", last.updated_at);
-        query_i64(&q, "before_number", last.number);
-        query_i64(&q, "limit", (int64_t)page);
+        query_i64(&q, before_at, last.updated_at);
+        query_i64(&q, before_number, last.number);
+        query_i64(&q, limit, (int64_t)page);
         e = memory_read_heads(&q, page, heads, &n);
         if (e == OK && n > 0) {
             last = heads[n - 1];

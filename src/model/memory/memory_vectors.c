@@ -3,7 +3,7 @@
 
 #include <float.h>
 
-#include "model/statements.h"
+#include "model/memory/memory_vectors.sql.h"
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
@@ -103,15 +103,15 @@ enum error memory_put_vectors(
 {
     struct query q;
     context_query(c, &q, &SQL_MEMORY_VECTOR_DROP);
-    query_i64(&q, "number", number);
+    query_i64(&q, number, number);
     enum error e = query_run(&q);
     for (size_t i = 0; e == OK && i < n; i++) {
         context_query(c, &q, &SQL_MEMORY_VECTOR_INSERT);
-        query_i64(&q, "number", number);
-        query_i64(&q, "place", (int64_t)i + 1);
-        query_text(&q, "path", vectors[i].path);
-        query_i64(&q, "dimensions", (int64_t)vectors[i].dimensions);
-        query_bytes(&q, "bytes", vectors[i].bytes);
+        query_i64(&q, number, number);
+        query_i64(&q, place, (int64_t)i + 1);
+        query_text(&q, path, vectors[i].path);
+        query_i64(&q, dimensions, (int64_t)vectors[i].dimensions);
+        query_bytes(&q, bytes, vectors[i].bytes);
         e = query_run(&q);
     }
     return e;

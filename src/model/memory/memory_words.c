@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/words.h"
-#include "model/statements.h"
+#include "model/memory/memory_items.sql.h"
 
 enum { INDEXED_A_PASS = 32, PLACE_WORD_BYTES = 16 };
 
@@ -128,8 +128,8 @@ enum error memory_index(struct context *c, const struct memory_item *item)
 {
     struct query q;
     context_query(c, &q, &SQL_MEMORY_WORDS_PUT);
-    query_i64(&q, "number", item->number);
-    query_text(&q, "words", words_of(c, item));
+    query_i64(&q, number, item->number);
+    query_text(&q, words, words_of(c, item));
     return query_run(&q);
 }
 
@@ -139,7 +139,7 @@ enum error memory_unindex(struct context *c, int64_t number)
     if (tx_engine(c->tx) == ENGINE_POSTGRES)
         return OK;
     context_query(c, &q, &SQL_MEMORY_WORDS_DROP);
-    query_i64(&q, "number", number);
+    query_i64(&q, number, number);
     return query_run(&q);
 }
 
@@ -149,7 +149,7 @@ enum error memory_forget_tenant(struct context *c, struct uuid tenant_id)
     if (tx_engine(c->tx) == ENGINE_POSTGRES)
         return OK;
     query_begin(&q, c->tx, &SQL_MEMORY_WORDS_DROP_TENANT, c->arena);
-    query_uuid(&q, "tenant_id", tenant_id);
+    query_uuid(&q, tenant_id, tenant_id);
     return query_run(&q);
 }
 
@@ -169,7 +169,7 @@ static enum error set_searchable(struct context *c, const struct memory_item *it
 {
     struct query q;
     context_query(c, &q, &SQL_MEMORY_SET_SEARCHABLE);
-    query_i64(&q, "number", item->number);
+    query_i64(&q, number, item->number);
     enum error e = query_run(&q);
     return e == OK ? memory_index(c, item) : e;
 }
@@ -180,7 +180,7 @@ enum error memory_make_searchable(struct context *c, bool *out_more)
     size_t n = 0;
     struct query q;
     context_query(c, &q, &SQL_MEMORY_LIST_UNSEARCHABLE);
-    query_i64(&q, "limit", INDEXED_A_PASS);
+    query_i64(&q, limit, INDEXED_A_PASS);
     while (n < INDEXED_A_PASS && query_next(&q))
         memory_item_read_row(&q, &items[n++]);
     enum error e = query_end(&q);

@@ -3,7 +3,7 @@
 
 #include "base/json/json_write.h"
 #include "model/integrity.h"
-#include "model/statements.h"
+#include "model/tenancy/audit.sql.h"
 
 enum { WALK_PAGE = 500 };
 
@@ -72,15 +72,15 @@ static enum error insert(struct context *c, const struct audit_record *r, struct
 {
     struct query q;
     context_query(c, &q, &SQL_AUDIT_INSERT);
-    query_i64(&q, "seq", r->seq);
-    query_i64(&q, "at", r->at);
-    query_text(&q, "actor", r->actor);
-    query_text(&q, "action", r->action);
-    query_text(&q, "object_type", r->object_type);
-    query_text(&q, "object_id", r->object_id);
-    query_text(&q, "request_id", r->request_id);
-    query_text(&q, "detail", r->detail);
-    query_bytes(&q, "hash", (struct str){(const char *)hash.bytes, sizeof hash.bytes});
+    query_i64(&q, seq, r->seq);
+    query_i64(&q, at, r->at);
+    query_text(&q, actor, r->actor);
+    query_text(&q, action, r->action);
+    query_text(&q, object_type, r->object_type);
+    query_text(&q, object_id, r->object_id);
+    query_text(&q, request_id, r->request_id);
+    query_text(&q, detail, r->detail);
+    query_bytes(&q, hash, (struct str){(const char *)hash.bytes, sizeof hash.bytes});
     return query_run(&q);
 }
 
@@ -131,10 +131,10 @@ enum error audit_list(struct context *c, const struct audit_filter *filter, size
     struct query q;
     enum error damage = OK;
     context_query(c, &q, &SQL_AUDIT_LIST);
-    query_i64_if(&q, "before", filter->has_before, filter->before);
-    query_text(&q, "action", filter->action);
-    query_text(&q, "object_id", filter->object_id);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64_if(&q, before, filter->has_before, filter->before);
+    query_text(&q, action, filter->action);
+    query_text(&q, object_id, filter->object_id);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_count = 0;
     *out_more = false;
     while (damage == OK && query_next(&q)) {
@@ -156,9 +156,9 @@ static enum error verify_page(struct context *c, struct arena *page, int64_t *af
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_AUDIT_WALK, page);
-    query_uuid(&q, "tenant_id", c->tenant_id);
-    query_i64(&q, "after", *after);
-    query_i64(&q, "limit", WALK_PAGE);
+    query_uuid(&q, tenant_id, c->tenant_id);
+    query_i64(&q, after, *after);
+    query_i64(&q, limit, WALK_PAGE);
     *out_more = false;
     while (verdict->intact && query_next(&q)) {
         struct audit_record r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/tenancy/idempotency.h"
 
-#include "model/statements.h"
+#include "model/tenancy/idempotency.sql.h"
 
 /* Judged by lease time: an answer that were forgotten because somebody put the wall clock forward
  * would let its request be done twice. */
@@ -23,9 +23,9 @@ enum error idempotency_find(struct context *c, struct str route, struct str key,
 {
     struct query q;
     context_query(c, &q, &SQL_IDEMPOTENCY_GET);
-    query_text(&q, "route", route);
-    query_text(&q, "key", key);
-    query_i64(&q, "oldest", oldest_kept(c));
+    query_text(&q, route, route);
+    query_text(&q, key, key);
+    query_i64(&q, oldest, oldest_kept(c));
     *out_found = query_next(&q);
     bool same = false;
     if (*out_found) {
@@ -48,15 +48,15 @@ enum error idempotency_store(struct context *c, struct str route, struct str key
 {
     struct query q;
     context_query(c, &q, &SQL_IDEMPOTENCY_PUT);
-    query_text(&q, "route", route);
-    query_text(&q, "key", key);
-    query_bytes(&q, "request_hash",
+    query_text(&q, route, route);
+    query_text(&q, key, key);
+    query_bytes(&q, request_hash,
         (struct str){(const char *)request_hash.bytes, sizeof request_hash.bytes});
-    query_i64(&q, "status", answer->status);
-    query_text(&q, "headers", answer->headers);
-    query_text(&q, "body", answer->body);
-    query_i64(&q, "now", stamp(c));
-    query_i64(&q, "oldest", oldest_kept(c));
+    query_i64(&q, status, answer->status);
+    query_text(&q, headers, answer->headers);
+    query_text(&q, body, answer->body);
+    query_i64(&q, now, stamp(c));
+    query_i64(&q, oldest, oldest_kept(c));
     int64_t changed = 0;
     enum error e = query_run_counted(&q, &changed);
     /* Another request stored its answer since this one looked: run again, this one finds it. */
@@ -69,7 +69,7 @@ enum error idempotency_any_old(struct context *c, bool *out_any)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_IDEMPOTENCY_OLD, c->arena);
-    query_i64(&q, "oldest", oldest_kept(c));
+    query_i64(&q, oldest, oldest_kept(c));
     *out_any = query_next(&q);
     return query_end(&q);
 }
@@ -79,8 +79,8 @@ enum error idempotency_sweep(struct context *c, size_t limit, bool *out_more)
     struct query q;
     int64_t forgotten = 0;
     query_begin(&q, c->tx, &SQL_IDEMPOTENCY_EXPIRE, c->arena);
-    query_i64(&q, "oldest", oldest_kept(c));
-    query_i64(&q, "limit", (int64_t)limit);
+    query_i64(&q, oldest, oldest_kept(c));
+    query_i64(&q, limit, (int64_t)limit);
     enum error e = query_run_counted(&q, &forgotten);
     *out_more = forgotten == (int64_t)limit;
     return e;

@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/json/json.h"
-#include "model/statements.h"
 #include "model/tenancy/audit.h"
+#include "model/tenancy/keys.sql.h"
 #include "model/threads/events.h"
 #include "model/threads/participants.h"
 
@@ -155,7 +155,7 @@ static enum error another_holds(
 {
     struct query q;
     context_query(c, &q, &SQL_KEY_LASTING_SCOPES);
-    query_uuid(&q, "except", except);
+    query_uuid(&q, except, except);
     *out_holds = false;
     while (!*out_holds && query_next(&q)) {
         struct str_list scopes = decode_scopes(c->arena, row_text(&q));
@@ -208,14 +208,14 @@ static enum error insert(struct context *c, struct uuid tenant_id, const struct 
     struct query q;
     context_enter(&theirs, tenant_id);
     context_query(&theirs, &q, &SQL_KEY_INSERT);
-    query_uuid(&q, "id", key->id);
-    query_text(&q, "name", key->name);
-    query_bytes(&q, "secret_hash", (struct str){(const char *)hash.bytes, sizeof hash.bytes});
-    query_text(&q, "scopes", encode_scopes(c->arena, &key->scopes));
-    query_i64_if(&q, "rate_limit_per_minute", key->has_rate_limit, key->rate_limit_per_minute);
-    query_i64_if(&q, "expires_at", key->has_expires_at, key->expires_at);
-    query_i64(&q, "now", c->now_us);
-    query_text(&q, "principal", key->principal);
+    query_uuid(&q, id, key->id);
+    query_text(&q, name, key->name);
+    query_bytes(&q, secret_hash, (struct str){(const char *)hash.bytes, sizeof hash.bytes});
+    query_text(&q, scopes, encode_scopes(c->arena, &key->scopes));
+    query_i64_if(&q, rate_limit_per_minute, key->has_rate_limit, key->rate_limit_per_minute);
+    query_i64_if(&q, expires_at, key->has_expires_at, key->expires_at);
+    query_i64(&q, now, c->now_us);
+    query_text(&q, principal, key->principal);
     enum error e = query_run(&q);
     context_enter(c, c->tenant_id);
     return e;
@@ -245,7 +245,7 @@ enum error key_get(struct context *c, struct uuid id, struct api_key *out_key)
 {
     struct query q;
     context_query(c, &q, &SQL_KEY_GET);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_key);
@@ -258,8 +258,8 @@ enum error key_list(struct context *c, bool has_before, struct uuid before, size
 {
     struct query q;
     context_query(c, &q, &SQL_KEY_LIST);
-    query_uuid_if(&q, "before", has_before, before);
-    query_i64(&q, "limit", (int64_t)limit);
+    query_uuid_if(&q, before, has_before, before);
+    query_i64(&q, limit, (int64_t)limit);
     *out_count = 0;
     while (query_next(&q))
         read_row(&q, &out_keys[(*out_count)++]);
@@ -282,9 +282,9 @@ enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key
     }
     struct query q;
     context_query(c, &q, &SQL_KEY_REVOKE);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     /* The other nodes look for what was revoked lately, by the clock that all have (tail.c). */
-    query_i64(&q, "now", tx_is_shared(c->tx) ? c->lease_now_us : c->now_us);
+    query_i64(&q, now, tx_is_shared(c->tx) ? c->lease_now_us : c->now_us);
     e = query_run(&q);
     tx_drop_memo(c->tx);
     if (e == OK)
@@ -365,8 +365,8 @@ static enum error find_secret(struct context *c, struct str *out_hash, struct ap
         m->keys[i].id = c->key_id;
         m->keys[i].hash = STR_NONE;
         query_begin(&q, c->tx, &SQL_KEY_SECRET, &m->arena);
-        query_uuid(&q, "tenant_id", c->tenant_id);
-        query_uuid(&q, "id", c->key_id);
+        query_uuid(&q, tenant_id, c->tenant_id);
+        query_uuid(&q, id, c->key_id);
         if (query_next(&q)) {
             m->keys[i].hash = row_bytes(&q);
             read_row(&q, &m->keys[i].key);

@@ -6,8 +6,8 @@
 #include "model/files/blob_doubts.h"
 #include "model/files/files.h"
 #include "model/memory/memory_items.h"
-#include "model/statements.h"
 #include "model/tenancy/audit.h"
+#include "model/tenancy/tenants.sql.h"
 #include "model/threads/messages.h"
 
 static void read_row(struct query *q, struct tenant *out)
@@ -23,9 +23,9 @@ static enum error insert(struct context *c, struct uuid id, struct str name, int
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_TENANT_INSERT, c->arena);
-    query_uuid(&q, "id", id);
-    query_text(&q, "name", name);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, id);
+    query_text(&q, name, name);
+    query_i64(&q, now, c->now_us);
     return query_run_counted(&q, out_changed);
 }
 
@@ -66,7 +66,7 @@ static enum error get(struct context *c, struct uuid id, struct tenant *out_tena
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_TENANT_GET, c->arena);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_tenant);
@@ -107,8 +107,8 @@ enum error tenant_list(struct context *c, bool has_before, struct uuid before, s
     struct query q;
     context_enter_system(c);
     query_begin(&q, c->tx, &SQL_TENANT_LIST, c->arena);
-    query_uuid_if(&q, "before", has_before, before);
-    query_i64(&q, "limit", (int64_t)limit);
+    query_uuid_if(&q, before, has_before, before);
+    query_i64(&q, limit, (int64_t)limit);
     *out_count = 0;
     while (query_next(&q))
         read_row(&q, &out_tenants[(*out_count)++]);
@@ -128,9 +128,9 @@ static enum error rename_to(
         return e;
     struct query q;
     query_begin(&q, c->tx, &SQL_TENANT_RENAME, c->arena);
-    query_uuid(&q, "id", id);
-    query_text(&q, "name", name);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, id);
+    query_text(&q, name, name);
+    query_i64(&q, now, c->now_us);
     int64_t changed = 0;
     e = query_run_counted(&q, &changed);
     if (e == OK && changed == 0)
@@ -153,7 +153,7 @@ static enum error delete_events(struct context *c, struct uuid tenant_id)
     struct query q;
     int64_t last_id;
     query_begin(&q, c->tx, &SQL_TENANT_LAST_EVENT_ID, c->arena);
-    query_uuid(&q, "tenant_id", tenant_id);
+    query_uuid(&q, tenant_id, tenant_id);
     enum error e = context_number(&q, &last_id);
     if (e == OK)
         e = event_raise_floor(c, last_id);
@@ -164,7 +164,7 @@ static enum error delete_row(struct context *c, struct uuid id)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_TENANT_DELETE, c->arena);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 

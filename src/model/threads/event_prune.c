@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/statements.h"
 #include "model/threads/events.h"
+#include "model/threads/events.sql.h"
 #include "model/threads/threads.h"
 
 enum error event_raise_floor(struct context *c, int64_t id)
@@ -9,7 +9,7 @@ enum error event_raise_floor(struct context *c, int64_t id)
     if (tx_is_shared(c->tx)) /* a sequence gives the ids */
         return OK;
     query_begin(&q, c->tx, &SQL_EVENT_RAISE_FLOOR, c->arena);
-    query_i64(&q, "id", id);
+    query_i64(&q, id, id);
     return query_run(&q);
 }
 
@@ -20,7 +20,7 @@ static enum error mark_tenant(struct context *c, int64_t id)
     if (tx_is_shared(c->tx))
         return OK;
     context_query(c, &q, &SQL_EVENT_MARK_PRUNED_TENANT);
-    query_i64(&q, "id", id);
+    query_i64(&q, id, id);
     return query_run(&q);
 }
 
@@ -30,7 +30,7 @@ enum error event_keep_pruned(struct context *c, struct uuid thread_id)
     if (!tx_is_shared(c->tx))
         return OK;
     context_query(c, &q, &SQL_EVENT_KEEP_PRUNED);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     return query_run(&q);
 }
 
@@ -41,8 +41,8 @@ static enum error mark_pruned(
     struct query q;
     int64_t max_id;
     context_query(c, &q, &SQL_EVENT_MAX_ID_THROUGH);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "through", through);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, through, through);
     enum error e = context_number(&q, &max_id);
     if (e == OK)
         e = event_raise_floor(c, max_id);
@@ -51,10 +51,10 @@ static enum error mark_pruned(
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_EVENT_MARK_PRUNED);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "through", through);
-    query_i64(&q, "last", last);
-    query_i64(&q, "id", max_id);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, through, through);
+    query_i64(&q, last, last);
+    query_i64(&q, id, max_id);
     return query_run(&q);
 }
 
@@ -66,7 +66,7 @@ static enum error first_garbage(struct context *c, struct uuid thread_id, int64_
     bool tenant = uuid_is_nil(thread_id);
     context_query(c, &q, tenant ? &SQL_EVENT_FIRST_ID : &SQL_EVENT_FIRST_SEQ);
     if (!tenant)
-        query_uuid(&q, "thread_id", thread_id);
+        query_uuid(&q, thread_id, thread_id);
     return context_number(&q, out_first);
 }
 
@@ -76,8 +76,8 @@ static enum error delete_through(struct context *c, struct uuid thread_id, int64
     bool tenant = uuid_is_nil(thread_id);
     context_query(c, &q, tenant ? &SQL_EVENT_DELETE_THROUGH_ID : &SQL_EVENT_DELETE_THROUGH);
     if (!tenant)
-        query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "through", through);
+        query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, through, through);
     return query_run(&q);
 }
 
@@ -94,7 +94,7 @@ static enum error collect(struct context *c, struct uuid thread_id, int64_t thro
         return e;
     struct query q;
     context_query(c, &q, &SQL_EVENT_GARBAGE_DROP);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     return query_run(&q);
 }
 
@@ -102,9 +102,9 @@ static enum error add_garbage(struct context *c, struct uuid thread_id, int64_t 
 {
     struct query q;
     context_query(c, &q, &SQL_EVENT_GARBAGE_ADD);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "through", through);
-    query_i64(&q, "lease_now", c->lease_now_us);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, through, through);
+    query_i64(&q, lease_now, c->lease_now_us);
     return query_run(&q);
 }
 
@@ -133,8 +133,8 @@ enum error event_list_garbage(
     /* With one writer at once, whatever a clock says that was put back. */
     int64_t before = tx_is_shared(c->tx) ? c->lease_now_us - GARBAGE_KEPT_US : INT64_MAX;
     query_begin(&q, c->tx, &SQL_EVENT_GARBAGE_LIST, c->arena);
-    query_i64(&q, "lease_now", before);
-    query_i64(&q, "limit", (int64_t)limit);
+    query_i64(&q, lease_now, before);
+    query_i64(&q, limit, (int64_t)limit);
     *out_count = 0;
     while (query_next(&q)) {
         struct event_garbage *garbage = &out_garbage[(*out_count)++];
@@ -153,7 +153,7 @@ enum error event_collect_garbage(struct context *c, struct uuid thread_id, bool 
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_EVENT_GARBAGE_GET);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     e = context_number(&q, &through);
     return e == OK && through > 0 ? collect(c, thread_id, through, out_more) : e;
 }
@@ -186,8 +186,8 @@ static enum error time_of(struct context *c, struct uuid thread_id, int64_t seq,
 {
     struct query q;
     context_query(c, &q, &SQL_EVENT_TIME_OF);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "seq", seq);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, seq, seq);
     return context_number(&q, out_time);
 }
 
@@ -220,8 +220,8 @@ enum error event_prune_finished(
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_EVENT_FIRST_SEQ_OF_UNFINISHED);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "after", thread.pruned_seq);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, after, thread.pruned_seq);
     e = context_number(&q, &first_kept);
     if (first_kept == 0 || first_kept > keep_from)
         first_kept = keep_from;

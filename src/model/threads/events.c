@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/json/json_write.h"
-#include "model/statements.h"
+#include "model/threads/events.sql.h"
 #include "model/threads/threads.h"
 
 /* --- Kinds ---------------------------------------------------------------------------------- */
@@ -136,21 +136,21 @@ static int64_t marks_of(const struct event *event)
 
 static void bind_content(struct query *q, const struct event *event)
 {
-    query_uuid_if(q, "run_id", event->has_run_id, event->run_id);
-    query_text(q, "kind", event->kind);
-    query_text(q, "text", event->text);
-    query_text(q, "payload", event->payload);
-    query_i64(q, "marks", marks_of(event));
+    query_uuid_if(q, run_id, event->has_run_id, event->run_id);
+    query_text(q, kind, event->kind);
+    query_text(q, text, event->text);
+    query_text(q, payload, event->payload);
+    query_i64(q, marks, marks_of(event));
 }
 
 static enum error insert(struct context *c, const struct event *event)
 {
     struct query q;
     context_query(c, &q, &SQL_EVENT_INSERT);
-    query_i64(&q, "id", event->id);
-    query_uuid(&q, "thread_id", event->thread_id);
-    query_i64(&q, "seq", event->seq);
-    query_i64(&q, "now", event->created_at);
+    query_i64(&q, id, event->id);
+    query_uuid(&q, thread_id, event->thread_id);
+    query_i64(&q, seq, event->seq);
+    query_i64(&q, now, event->created_at);
     bind_content(&q, event);
     return query_run(&q);
 }
@@ -240,13 +240,13 @@ static void begin_append(
     tx_once(c->tx, &SQL_EVENT_REGISTER);
     tx_notify(c->tx);
     context_query(c, q, n == 1 ? &SQL_EVENT_APPEND_ONE : &SQL_EVENT_APPEND_ALL);
-    query_uuid(q, "thread_id", thread_id);
-    query_i64(q, "now", c->now_us);
+    query_uuid(q, thread_id, thread_id);
+    query_i64(q, now, c->now_us);
     if (n == 1) {
         bind_content(q, &events[0]);
     } else {
-        query_i64(q, "count", (int64_t)n);
-        query_text(q, "events", encode_events(c->arena, events, n));
+        query_i64(q, count, (int64_t)n);
+        query_text(q, events, encode_events(c->arena, events, n));
     }
 }
 
@@ -387,8 +387,8 @@ enum error event_scan_end(struct context *c, const struct event_filter *filter, 
     /* Between the ids of one tenant lie those of the others. */
     struct query q;
     context_query(c, &q, &SQL_EVENT_SCAN_TENANT);
-    query_i64(&q, "after", after);
-    query_i64(&q, "count", EVENT_SCAN_MAX - 1);
+    query_i64(&q, after, after);
+    query_i64(&q, count, EVENT_SCAN_MAX - 1);
     while (query_next(&q))
         *out_end = least(row_i64(&q), last);
     return query_end(&q);
@@ -404,16 +404,16 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
         return e;
     context_query(c, &q, filter->has_thread_id ? &SQL_EVENT_LIST : &SQL_EVENT_LIST_TENANT);
     if (filter->has_thread_id)
-        query_uuid(&q, "thread_id", filter->thread_id);
+        query_uuid(&q, thread_id, filter->thread_id);
     else
-        query_text(&q, "principal", c->principal);
-    query_i64(&q, "after", after);
-    query_i64(&q, "through", least(through, horizon));
-    query_uuid_if(&q, "run_id", filter->has_run_id, filter->run_id);
-    query_text(&q, "kind", filter->kind);
+        query_text(&q, principal, c->principal);
+    query_i64(&q, after, after);
+    query_i64(&q, through, least(through, horizon));
+    query_uuid_if(&q, run_id, filter->has_run_id, filter->run_id);
+    query_text(&q, kind, filter->kind);
     size_t max_bytes = filter->page_bytes > 0 ? filter->page_bytes : EVENT_PAGE_MAX_BYTES;
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", (int64_t)max_bytes);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, (int64_t)max_bytes);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -448,7 +448,7 @@ static enum error thread_bounds(
     struct query q;
     bool found;
     context_query(c, &q, &SQL_EVENT_BOUNDS);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     enum error e = read_bounds(&q, INT64_MAX, out_bounds, &found);
     return e == OK && !found ? context_not_found(c, "thread", thread_id) : e;
 }
@@ -487,8 +487,8 @@ enum error event_seq_at_id(struct context *c, struct uuid thread_id, int64_t id,
     if (id > bounds.last)
         return ERR_BAD_CURSOR;
     context_query(c, &q, &SQL_EVENT_SEQ_AT_ID);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "id", id);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, id, id);
     e = context_number(&q, &seq);
     /* Whoever is at or past the last event that was pruned has missed none. */
     if (e == OK)

@@ -2,8 +2,8 @@
 /* What must hold of a new message: who sends it, and that all that it names is in its thread. */
 #include "model/execution/runs.h"
 #include "model/files/files.h"
-#include "model/statements.h"
 #include "model/threads/message_parts.h"
+#include "model/threads/messages.sql.h"
 #include "model/threads/participants.h"
 
 static struct str under(struct context *c, struct str at, const char *member)
@@ -115,8 +115,8 @@ static enum error check_responds_to(struct context *c, const struct message *m, 
                                 "must be given: a command-response answers a command")
                           : OK;
     context_query(c, &q, &SQL_MESSAGE_TYPE_OF);
-    query_uuid(&q, "thread_id", m->thread_id);
-    query_uuid(&q, "id", m->responds_to);
+    query_uuid(&q, thread_id, m->thread_id);
+    query_uuid(&q, id, m->responds_to);
     while (query_next(&q))
         type = row_text(&q);
     enum error e = query_end(&q);

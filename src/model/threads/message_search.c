@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/words.h"
-#include "model/statements.h"
 #include "model/threads/message_parts.h"
+#include "model/threads/messages.sql.h"
 
 enum { MAX_MATCH_BYTES = 64 * 1024, MAX_WORDS_BYTES = 4 * 1024 * 1024, INDEXED_A_PASS = 64 };
 
@@ -51,10 +51,10 @@ enum error message_index(struct context *c, const struct message *message)
 {
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_WORDS_PUT);
-    query_i64(&q, "event_id", message->event_id);
-    query_uuid(&q, "thread_id", message->thread_id);
-    query_uuid(&q, "id", message->id);
-    query_text(&q, "words", words_of(c, message));
+    query_i64(&q, event_id, message->event_id);
+    query_uuid(&q, thread_id, message->thread_id);
+    query_uuid(&q, id, message->id);
+    query_text(&q, words, words_of(c, message));
     return query_run(&q);
 }
 
@@ -62,7 +62,7 @@ enum error message_unindex(struct context *c, const struct message *message)
 {
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_WORDS_DROP);
-    query_i64(&q, "event_id", message->event_id);
+    query_i64(&q, event_id, message->event_id);
     return query_run(&q);
 }
 
@@ -72,7 +72,7 @@ enum error message_forget_thread(struct context *c, struct uuid thread_id)
     if (tx_engine(c->tx) == ENGINE_POSTGRES)
         return OK;
     context_query(c, &q, &SQL_MESSAGE_WORDS_DROP_THREAD);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     return query_run(&q);
 }
 
@@ -82,7 +82,7 @@ enum error message_forget_tenant(struct context *c, struct uuid tenant_id)
     if (tx_engine(c->tx) == ENGINE_POSTGRES)
         return OK;
     query_begin(&q, c->tx, &SQL_MESSAGE_WORDS_DROP_TENANT, c->arena);
-    query_uuid(&q, "tenant_id", tenant_id);
+    query_uuid(&q, tenant_id, tenant_id);
     return query_run(&q);
 }
 
@@ -103,7 +103,7 @@ static enum error set_searchable(struct context *c, const struct message *messag
 {
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_SET_SEARCHABLE);
-    query_uuid(&q, "id", message->id);
+    query_uuid(&q, id, message->id);
     enum error e = query_run(&q);
     return e == OK && !message->has_deleted_at ? message_index(c, message) : e;
 }
@@ -117,8 +117,8 @@ enum error message_make_searchable(struct context *c, struct uuid thread_id, boo
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_MESSAGE_LIST_UNSEARCHABLE);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "limit", INDEXED_A_PASS);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, limit, INDEXED_A_PASS);
     while (n < INDEXED_A_PASS && query_next(&q))
         message_read_row(&q, &messages[n++]);
     e = query_end(&q);
@@ -333,14 +333,14 @@ enum error message_search(struct context *c, const struct message_search *search
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_MESSAGE_SEARCH);
-    query_text(&q, "match",
+    query_text(&q, match,
         match_of(s, search->has_thread_id ? scope_word(c, 't', search->thread_id)
                                           : scope_word(c, 'o', c->tenant_id)));
-    query_i64(&q, "before", search->before);
-    query_uuid_if(&q, "thread_id", search->has_thread_id, search->thread_id);
-    query_text(&q, "principal", c->principal);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_i64(&q, before, search->before);
+    query_uuid_if(&q, thread_id, search->has_thread_id, search->thread_id);
+    query_text(&q, principal, c->principal);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     *out_more = false;
     while (query_next(&q)) {
         *out_more = count == limit || bytes > PAGE_MAX_BYTES;

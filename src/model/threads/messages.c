@@ -3,8 +3,8 @@
 
 #include "base/json/json_write.h"
 #include "model/files/files.h"
-#include "model/statements.h"
 #include "model/threads/message_parts.h"
+#include "model/threads/messages.sql.h"
 #include "model/threads/participants.h"
 
 const char *const message_types[] = {
@@ -45,8 +45,8 @@ static enum error read_responses(struct context *c, struct message *message)
     json_text_init(&ids, SIZE_MAX);
     json_write_array(&ids.w);
     context_query(c, &q, &SQL_MESSAGE_RESPONSES);
-    query_uuid(&q, "id", message->id);
-    query_i64(&q, "limit", MESSAGE_RESPONSES_MAX);
+    query_uuid(&q, id, message->id);
+    query_i64(&q, limit, MESSAGE_RESPONSES_MAX);
     while (query_next(&q))
         json_write_uuid(&ids.w, row_uuid(&q));
     json_write_end(&ids.w);
@@ -77,9 +77,9 @@ enum error message_get(struct context *c, struct uuid thread_id, struct uuid id,
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_MESSAGE_GET);
-    query_uuid(&q, "thread_id", thread_id);
-    query_uuid(&q, "id", id);
-    query_bool(&q, "with_debug", with_debug);
+    query_uuid(&q, thread_id, thread_id);
+    query_uuid(&q, id, id);
+    query_bool(&q, with_debug, with_debug);
     bool found = query_next(&q);
     if (found)
         message_read_row(&q, out_message);
@@ -105,15 +105,15 @@ static const struct sql_statement *list_statement(const struct message_filter *f
 
 static void bind_filter(struct query *q, const struct message_filter *filter)
 {
-    query_uuid(q, "thread_id", filter->thread_id);
-    query_i64(q, "after", filter->after);
-    query_i64(q, "before", filter->before);
-    query_text(q, "type", filter->type);
-    query_uuid_if(q, "sender_id", filter->has_sender_id, filter->sender_id);
+    query_uuid(q, thread_id, filter->thread_id);
+    query_i64(q, after, filter->after);
+    query_i64(q, before, filter->before);
+    query_text(q, type, filter->type);
+    query_uuid_if(q, sender_id, filter->has_sender_id, filter->sender_id);
     if (filter->has_run_id)
-        query_uuid(q, "run_id", filter->run_id);
-    query_bool(q, "with_debug", filter->with_debug);
-    query_i64(q, "max_bytes", PAGE_MAX_BYTES);
+        query_uuid(q, run_id, filter->run_id);
+    query_bool(q, with_debug, filter->with_debug);
+    query_i64(q, max_bytes, PAGE_MAX_BYTES);
 }
 
 /* How far a page with a filter that no index serves may look; true when that is not all. */
@@ -136,7 +136,7 @@ static enum error read_page(
     size_t bytes = 0;
     context_query(c, &q, list_statement(filter));
     bind_filter(&q, filter);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_i64(&q, limit, (int64_t)limit + 1);
     while (query_next(&q)) {
         page->more = page->count == limit || bytes > PAGE_MAX_BYTES;
         if (page->more)
@@ -200,11 +200,11 @@ enum error message_list_versions(struct context *c, const struct message *messag
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_MESSAGE_VERSION_LIST);
-    query_uuid(&q, "id", message->id);
-    query_i64(&q, "before", before);
-    query_bool(&q, "with_debug", with_debug);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_uuid(&q, id, message->id);
+    query_i64(&q, before, before);
+    query_bool(&q, with_debug, with_debug);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     *out_more = false;
     while (query_next(&q)) {
         *out_more = count == limit || bytes > PAGE_MAX_BYTES;
@@ -330,9 +330,9 @@ static enum error put_debug(struct context *c, const struct message *m)
 {
     struct query q;
     context_query(c, &q, m->has_debug ? &SQL_MESSAGE_DEBUG_PUT : &SQL_MESSAGE_DEBUG_DROP);
-    query_uuid(&q, "id", m->id);
+    query_uuid(&q, id, m->id);
     if (m->has_debug)
-        query_text(&q, "debug", m->debug);
+        query_text(&q, debug, m->debug);
     return query_run(&q);
 }
 
@@ -340,23 +340,23 @@ static enum error insert(struct context *c, const struct message *m)
 {
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_INSERT);
-    query_i64(&q, "event_id", m->event_id);
-    query_uuid(&q, "thread_id", m->thread_id);
-    query_i64(&q, "seq", m->seq);
-    query_uuid(&q, "id", m->id);
-    query_uuid_if(&q, "sender_id", m->has_sender_id, m->sender_id);
-    query_text(&q, "sender_role", m->sender_role);
-    query_text(&q, "type", m->type);
-    query_text(&q, "content", m->content);
-    query_text(&q, "content_type", m->content_type);
-    query_text(&q, "metadata", m->metadata);
-    query_text(&q, "filenames", m->filenames);
-    query_uuid_if(&q, "run_id", m->has_run_id, m->run_id);
-    query_uuid_if(&q, "responds_to", m->has_responds_to, m->responds_to);
-    query_uuid_if(&q, "addressed_to", m->has_addressed_to, m->addressed_to);
-    query_text(&q, "command", m->command);
-    query_bool(&q, "has_debug", m->has_debug);
-    query_i64(&q, "now", c->now_us);
+    query_i64(&q, event_id, m->event_id);
+    query_uuid(&q, thread_id, m->thread_id);
+    query_i64(&q, seq, m->seq);
+    query_uuid(&q, id, m->id);
+    query_uuid_if(&q, sender_id, m->has_sender_id, m->sender_id);
+    query_text(&q, sender_role, m->sender_role);
+    query_text(&q, type, m->type);
+    query_text(&q, content, m->content);
+    query_text(&q, content_type, m->content_type);
+    query_text(&q, metadata, m->metadata);
+    query_text(&q, filenames, m->filenames);
+    query_uuid_if(&q, run_id, m->has_run_id, m->run_id);
+    query_uuid_if(&q, responds_to, m->has_responds_to, m->responds_to);
+    query_uuid_if(&q, addressed_to, m->has_addressed_to, m->addressed_to);
+    query_text(&q, command, m->command);
+    query_bool(&q, has_debug, m->has_debug);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run(&q);
     if (e == OK && m->has_debug)
         e = put_debug(c, m);
@@ -389,7 +389,7 @@ static enum error keep_version(struct context *c, struct uuid id)
 {
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_VERSION_KEEP);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     return query_run(&q);
 }
 
@@ -397,14 +397,14 @@ static enum error write_row(struct context *c, struct message *m)
 {
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_UPDATE);
-    query_uuid(&q, "id", m->id);
-    query_text(&q, "content", m->content);
-    query_text(&q, "content_type", m->content_type);
-    query_text(&q, "metadata", m->metadata);
-    query_text(&q, "filenames", m->filenames);
-    query_bool(&q, "has_debug", m->has_debug);
-    query_i64_if(&q, "deleted_at", m->has_deleted_at, m->deleted_at);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, m->id);
+    query_text(&q, content, m->content);
+    query_text(&q, content_type, m->content_type);
+    query_text(&q, metadata, m->metadata);
+    query_text(&q, filenames, m->filenames);
+    query_bool(&q, has_debug, m->has_debug);
+    query_i64_if(&q, deleted_at, m->has_deleted_at, m->deleted_at);
+    query_i64(&q, now, c->now_us);
     m->version++;
     m->updated_at = c->now_us;
     enum error e = query_run(&q);

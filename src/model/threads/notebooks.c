@@ -2,8 +2,8 @@
 #include "model/threads/notebooks.h"
 
 #include "base/json/json_write.h"
-#include "model/statements.h"
 #include "model/tenancy/audit.h"
+#include "model/threads/notebooks.sql.h"
 #include "model/threads/threads.h"
 
 static void read_row(struct query *q, struct notebook *out)
@@ -27,7 +27,7 @@ enum error notebook_get(struct context *c, struct uuid id, struct notebook *out_
 {
     struct query q;
     context_query(c, &q, &SQL_NOTEBOOK_GET);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_notebook);
@@ -44,7 +44,7 @@ enum error notebook_of_thread(
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_NOTEBOOK_OF_THREAD);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_notebook);
@@ -60,8 +60,8 @@ enum error notebook_list(struct context *c, const struct uuid *before, size_t li
     struct query q;
     size_t count = 0;
     context_query(c, &q, &SQL_NOTEBOOK_LIST);
-    query_uuid_if(&q, "before", before != NULL, before != NULL ? *before : UUID_NIL);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid_if(&q, before, before != NULL, before != NULL ? *before : UUID_NIL);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_more = false;
     while (query_next(&q)) {
         *out_more = count == limit;
@@ -78,12 +78,12 @@ static enum error write_row(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", notebook->id);
-    query_text(&q, "title", notebook->title);
-    query_text(&q, "description", notebook->description);
-    query_text(&q, "instructions", notebook->instructions);
-    query_text(&q, "metadata", str_is_none(notebook->metadata) ? STR("{}") : notebook->metadata);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, notebook->id);
+    query_text(&q, title, notebook->title);
+    query_text(&q, description, notebook->description);
+    query_text(&q, instructions, notebook->instructions);
+    query_text(&q, metadata, str_is_none(notebook->metadata) ? STR("{}") : notebook->metadata);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -126,7 +126,7 @@ enum error notebook_delete(struct context *c, struct uuid id)
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_NOTEBOOK_DELETE);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     e = query_run(&q);
     return e == OK
                ? audit_record(c, "notebook.deleted", "notebook", id, describe(c->arena, &notebook))
@@ -151,7 +151,7 @@ static enum error find_session(
 {
     struct query q;
     context_query(c, &q, &SQL_NOTEBOOK_SESSION_OF_THREAD);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     *out_found = query_next(&q);
     if (*out_found)
         read_session(&q, out);
@@ -170,9 +170,9 @@ static enum error insert_session(struct context *c, struct uuid notebook_id, str
 {
     struct query q;
     context_query(c, &q, &SQL_NOTEBOOK_SESSION_INSERT);
-    query_uuid(&q, "id", notebook_id);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, notebook_id);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -224,9 +224,9 @@ enum error notebook_list_sessions(struct context *c, struct uuid notebook_id, in
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_NOTEBOOK_SESSION_LIST);
-    query_uuid(&q, "id", notebook_id);
-    query_i64(&q, "number", before > 0 ? before : INT64_MAX);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid(&q, id, notebook_id);
+    query_i64(&q, number, before > 0 ? before : INT64_MAX);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_more = false;
     while (query_next(&q)) {
         *out_more = count == limit;
@@ -252,8 +252,8 @@ enum error notebook_remove_session(
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_NOTEBOOK_SESSION_DELETE);
-    query_uuid(&q, "id", notebook_id);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, id, notebook_id);
+    query_uuid(&q, thread_id, thread_id);
     e = query_run_counted(&q, &changed);
     return e == OK && changed == 0 ? context_not_found(c, "session", thread_id) : e;
 }

@@ -4,10 +4,11 @@
 #include "base/json/json_write.h"
 #include "base/link.h"
 #include "model/agents/agents.h"
-#include "model/statements.h"
 #include "model/tenancy/audit.h"
 #include "model/threads/events.h"
+#include "model/threads/participants.sql.h"
 #include "model/threads/shares.h"
+#include "model/threads/shares.sql.h"
 #include "model/threads/threads.h"
 
 const char *const participant_roles[] = {"user", "assistant", NULL};
@@ -71,8 +72,8 @@ static enum error find_permission(
 {
     struct query q;
     context_query(c, &q, &SQL_PARTICIPANT_PERMISSION);
-    query_text(&q, "principal", c->principal);
-    query_uuid(&q, "thread_id", thread_id);
+    query_text(&q, principal, c->principal);
+    query_uuid(&q, thread_id, thread_id);
     *out_permission = query_next(&q) ? row_text(&q) : STR_NONE;
     return query_end(&q);
 }
@@ -150,8 +151,8 @@ enum error participant_get(
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_PARTICIPANT_GET);
-    query_uuid(&q, "thread_id", thread_id);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, thread_id, thread_id);
+    query_uuid(&q, id, id);
     e = read_one(c, &q, &found, out_participant);
     return e == OK && !found ? context_not_found(c, "participant", id) : e;
 }
@@ -164,8 +165,8 @@ enum error participant_find(struct context *c, struct uuid thread_id, struct str
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_PARTICIPANT_BY_PRINCIPAL);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "principal", principal);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, principal, principal);
     return read_one(c, &q, out_found, out_participant);
 }
 
@@ -188,13 +189,13 @@ enum error participant_list(struct context *c, struct uuid thread_id,
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_PARTICIPANT_LIST);
-    query_uuid(&q, "thread_id", thread_id);
-    query_uuid_if(&q, "before", filter->has_before, filter->before);
+    query_uuid(&q, thread_id, thread_id);
+    query_uuid_if(&q, before, filter->has_before, filter->before);
     if (filter->has_active)
-        query_bool(&q, "active", filter->active);
-    query_text(&q, "role", filter->role);
-    query_text(&q, "principal", filter->principal);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+        query_bool(&q, active, filter->active);
+    query_text(&q, role, filter->role);
+    query_text(&q, principal, filter->principal);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_count = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -284,17 +285,17 @@ static enum error check_image(struct context *c, struct str image)
 
 static void bind(struct context *c, struct query *q, const struct participant *p)
 {
-    query_uuid(q, "thread_id", p->thread_id);
-    query_uuid(q, "id", p->id);
-    query_text(q, "role", p->role);
-    query_text(q, "name", p->name);
-    query_text(q, "image", p->image);
-    query_text(q, "status", p->status);
-    query_text(q, "permission", p->permission);
-    query_bool(q, "active", p->active);
-    query_bool(q, "barred", p->barred);
-    query_text(q, "metadata", p->metadata);
-    query_i64(q, "now", c->now_us);
+    query_uuid(q, thread_id, p->thread_id);
+    query_uuid(q, id, p->id);
+    query_text(q, role, p->role);
+    query_text(q, name, p->name);
+    query_text(q, image, p->image);
+    query_text(q, status, p->status);
+    query_text(q, permission, p->permission);
+    query_bool(q, active, p->active);
+    query_bool(q, barred, p->barred);
+    query_text(q, metadata, p->metadata);
+    query_i64(q, now, c->now_us);
 }
 
 static enum error default_name(struct context *c, struct participant *p)
@@ -342,7 +343,7 @@ static enum error check_count(struct context *c, struct uuid thread_id)
     int64_t count;
     struct query q;
     context_query(c, &q, &SQL_PARTICIPANT_COUNT);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     enum error e = context_number(&q, &count);
     return e == OK && count >= PARTICIPANTS_MAX
                ? problem_set(c->problem, ERR_CONFLICT,
@@ -363,7 +364,7 @@ static enum error insert(struct context *c, struct participant *p)
     p->active = true;
     context_query(c, &q, &SQL_PARTICIPANT_INSERT);
     bind(c, &q, p);
-    query_text(&q, "principal", p->principal);
+    query_text(&q, principal, p->principal);
     e = query_run(&q);
     return e == OK ? emit(c, p, NULL, false) : e;
 }
@@ -393,7 +394,7 @@ static enum error settle(struct context *c, struct uuid id)
 {
     struct query q;
     context_query(c, &q, &SQL_SHARE_SETTLE);
-    query_uuid(&q, "participant_id", id);
+    query_uuid(&q, participant_id, id);
     return query_run(&q);
 }
 
@@ -622,9 +623,9 @@ static enum error set_online(
 {
     struct query q;
     context_query(c, &q, &SQL_PARTICIPANT_SET_ONLINE);
-    query_uuid(&q, "thread_id", p->thread_id);
-    query_uuid(&q, "id", p->id);
-    query_i64_if(&q, "online_until", online, until_us);
+    query_uuid(&q, thread_id, p->thread_id);
+    query_uuid(&q, id, p->id);
+    query_i64_if(&q, online_until, online, until_us);
     return query_run(&q);
 }
 
@@ -664,8 +665,8 @@ enum error participant_list_silent(
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_PARTICIPANT_LIST_SILENT, c->arena);
-    query_i64(&q, "lease_now", c->lease_now_us);
-    query_i64(&q, "limit", (int64_t)limit);
+    query_i64(&q, lease_now, c->lease_now_us);
+    query_i64(&q, limit, (int64_t)limit);
     *out_count = 0;
     while (query_next(&q)) {
         out_silent[*out_count].tenant_id = row_uuid(&q);
@@ -683,8 +684,8 @@ enum error participant_end_online(struct context *c, struct uuid thread_id)
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_PARTICIPANT_SILENT_OF_THREAD);
-    query_uuid(&q, "thread_id", thread_id);
-    query_i64(&q, "lease_now", c->lease_now_us);
+    query_uuid(&q, thread_id, thread_id);
+    query_i64(&q, lease_now, c->lease_now_us);
     while (n < PARTICIPANTS_MAX && query_next(&q))
         read_row(c, &q, &silent[n++]);
     e = query_end(&q);
@@ -702,6 +703,6 @@ enum error participant_bound_online(struct context *c)
     if (tx_is_shared(c->tx))
         return OK;
     query_begin(&q, c->tx, &SQL_PARTICIPANT_BOUND_ONLINE, c->arena);
-    query_i64(&q, "online_until", c->lease_now_us + (int64_t)PARTICIPANT_ONLINE_MAX_S * 1000000);
+    query_i64(&q, online_until, c->lease_now_us + (int64_t)PARTICIPANT_ONLINE_MAX_S * 1000000);
     return query_run(&q);
 }

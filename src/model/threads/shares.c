@@ -3,8 +3,8 @@
 
 #include "base/hash.h"
 #include "base/json/json_write.h"
-#include "model/statements.h"
 #include "model/tenancy/audit.h"
+#include "model/threads/shares.sql.h"
 #include "model/threads/thread_copy.h"
 #include "model/threads/threads.h"
 
@@ -61,7 +61,7 @@ static enum error find(struct context *c, struct uuid id, bool *out_found, struc
 {
     struct query q;
     context_query(c, &q, &SQL_SHARE_GET);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     *out_found = query_next(&q);
     if (*out_found) {
         read_row(&q, out_share);
@@ -93,9 +93,9 @@ enum error share_list(struct context *c, struct uuid thread_id, bool has_before,
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_SHARE_LIST);
-    query_uuid(&q, "thread_id", thread_id);
-    query_uuid_if(&q, "before", has_before, before);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid(&q, thread_id, thread_id);
+    query_uuid_if(&q, before, has_before, before);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_count = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -113,9 +113,9 @@ enum error share_list_redemptions(struct context *c, struct uuid share_id, bool 
 {
     struct query q;
     context_query(c, &q, &SQL_REDEMPTION_LIST);
-    query_uuid(&q, "share_id", share_id);
-    query_uuid_if(&q, "before", has_before, before);
-    query_i64(&q, "limit", (int64_t)limit + 1);
+    query_uuid(&q, share_id, share_id);
+    query_uuid_if(&q, before, has_before, before);
+    query_i64(&q, limit, (int64_t)limit + 1);
     *out_count = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -166,8 +166,8 @@ static enum error check_new(struct context *c, const struct share *share)
         return problem_fault(c->problem, STR("/permission"),
             "of a copy is read_write: it belongs to whoever redeems the share");
     context_query(c, &q, &SQL_SHARE_COUNT);
-    query_uuid(&q, "thread_id", share->thread_id);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, thread_id, share->thread_id);
+    query_i64(&q, now, c->now_us);
     enum error e = context_number(&q, &count);
     return e == OK && count >= SHARES_MAX
                ? problem_set(c->problem, ERR_CONFLICT,
@@ -180,16 +180,16 @@ static enum error insert(struct context *c, const struct share *share)
     struct sha256 hash = sha256_of(share->token);
     struct query q;
     context_query(c, &q, &SQL_SHARE_INSERT);
-    query_uuid(&q, "id", share->id);
-    query_uuid(&q, "thread_id", share->thread_id);
-    query_text(&q, "kind", share->kind);
-    query_text(&q, "permission", share->permission);
-    query_text(&q, "label", share->label);
-    query_bytes(&q, "token_hash", (struct str){(const char *)hash.bytes, sizeof hash.bytes});
-    query_i64_if(&q, "max_redemptions", share->has_max_redemptions, share->max_redemptions);
-    query_i64_if(&q, "expires_at", share->has_expires_at, share->expires_at);
-    query_text(&q, "created_by", c->principal);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, share->id);
+    query_uuid(&q, thread_id, share->thread_id);
+    query_text(&q, kind, share->kind);
+    query_text(&q, permission, share->permission);
+    query_text(&q, label, share->label);
+    query_bytes(&q, token_hash, (struct str){(const char *)hash.bytes, sizeof hash.bytes});
+    query_i64_if(&q, max_redemptions, share->has_max_redemptions, share->max_redemptions);
+    query_i64_if(&q, expires_at, share->has_expires_at, share->expires_at);
+    query_text(&q, created_by, c->principal);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
@@ -261,20 +261,20 @@ static enum error note(struct context *c, const struct share *share, const struc
 {
     struct query q;
     context_query(c, &q, &SQL_REDEMPTION_INSERT);
-    query_uuid(&q, "share_id", share->id);
-    query_uuid(&q, "id", uuid_v7());
-    query_text(&q, "principal", c->principal);
-    query_uuid_if(&q, "participant_id", r->has_participant_id, r->participant_id);
-    query_text(&q, "previous_permission", r->previous_permission);
-    query_uuid_if(&q, "copied_thread_id", r->has_copied_thread_id, r->copied_thread_id);
-    query_bool(&q, "active", r->has_participant_id);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, share_id, share->id);
+    query_uuid(&q, id, uuid_v7());
+    query_text(&q, principal, c->principal);
+    query_uuid_if(&q, participant_id, r->has_participant_id, r->participant_id);
+    query_text(&q, previous_permission, r->previous_permission);
+    query_uuid_if(&q, copied_thread_id, r->has_copied_thread_id, r->copied_thread_id);
+    query_bool(&q, active, r->has_participant_id);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run(&q);
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_SHARE_COUNT_REDEMPTION);
-    query_uuid(&q, "id", share->id);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, share->id);
+    query_i64(&q, now, c->now_us);
     e = query_run(&q);
     return e == OK
                ? audit_record(c, "share.redeemed", "share", share->id, describe(c->arena, share))
@@ -312,8 +312,8 @@ static enum error find_copy(
 {
     struct query q;
     context_query(c, &q, &SQL_REDEMPTION_COPY_OF);
-    query_uuid(&q, "share_id", share->id);
-    query_text(&q, "principal", c->principal);
+    query_uuid(&q, share_id, share->id);
+    query_text(&q, principal, c->principal);
     *out_found = query_next(&q);
     if (*out_found) {
         out->thread_id = row_uuid(&q);
@@ -390,7 +390,7 @@ static enum error weigh(struct context *c, const struct share *revoked, struct u
     struct query q;
     struct str before = STR("read_write"), others = STR_NONE;
     context_query(c, &q, &SQL_REDEMPTION_OF_PARTICIPANT);
-    query_uuid(&q, "participant_id", participant_id);
+    query_uuid(&q, participant_id, participant_id);
     while (query_next(&q)) {
         bool own = uuid_eq(row_uuid(&q), revoked->id);
         struct str previous = row_text(&q), given = row_text(&q);
@@ -413,8 +413,8 @@ static enum error take_back(struct context *c, const struct share *share, struct
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_REDEMPTION_SET_PREVIOUS);
-    query_uuid(&q, "participant_id", id);
-    query_text(&q, "previous_permission", before);
+    query_uuid(&q, participant_id, id);
+    query_text(&q, previous_permission, before);
     e = query_run(&q);
     if (e == OK)
         e = participant_get(c, share->thread_id, id, &p);
@@ -426,7 +426,7 @@ static enum error list_given(
 {
     struct query q;
     context_query(c, &q, &SQL_REDEMPTION_PARTICIPANTS);
-    query_uuid(&q, "share_id", share->id);
+    query_uuid(&q, share_id, share->id);
     *out_count = 0;
     while (*out_count < PARTICIPANTS_MAX && query_next(&q))
         out_ids[(*out_count)++] = row_uuid(&q);
@@ -437,7 +437,7 @@ static enum error end_redemptions(struct context *c, const struct share *share)
 {
     struct query q;
     context_query(c, &q, &SQL_REDEMPTION_END);
-    query_uuid(&q, "share_id", share->id);
+    query_uuid(&q, share_id, share->id);
     return query_run(&q);
 }
 
@@ -445,8 +445,8 @@ static enum error mark_revoked(struct context *c, const struct share *share)
 {
     struct query q;
     context_query(c, &q, &SQL_SHARE_REVOKE);
-    query_uuid(&q, "id", share->id);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, share->id);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run(&q);
     return e == OK ? audit_record(c, "share.revoked", "share", share->id, describe(c->arena, share))
                    : e;
@@ -476,10 +476,10 @@ enum error share_close_all_by(
     size_t n = 0;
     struct query q;
     context_query(c, &q, &SQL_SHARE_LIST_BY);
-    query_uuid(&q, "thread_id", thread_id);
-    query_text(&q, "created_by", principal);
-    query_i64(&q, "now", c->now_us);
-    query_i64(&q, "limit", SHARES_MAX);
+    query_uuid(&q, thread_id, thread_id);
+    query_text(&q, created_by, principal);
+    query_i64(&q, now, c->now_us);
+    query_i64(&q, limit, SHARES_MAX);
     while (query_next(&q))
         read_row(&q, &shares[n++]);
     enum error e = query_end(&q);

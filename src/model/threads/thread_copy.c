@@ -3,8 +3,8 @@
 
 #include "base/json/json_patch.h"
 #include "base/json/json_write.h"
-#include "model/statements.h"
 #include "model/threads/events.h"
+#include "model/threads/thread_copy.sql.h"
 #include "model/threads/threads.h"
 
 /* What is copied row by row, each under a new id. */
@@ -27,8 +27,8 @@ static enum error list(struct context *c, const struct part *part, struct uuid s
     struct query q;
     size_t n = 0;
     context_query(c, &q, part->list);
-    query_uuid(&q, "source_id", source_id);
-    query_i64(&q, "limit", THREAD_COPY_MAX + 1);
+    query_uuid(&q, source_id, source_id);
+    query_i64(&q, limit, THREAD_COPY_MAX + 1);
     while (query_next(&q))
         ids[n++] = row_uuid(&q);
     enum error e = query_end(&q);
@@ -51,7 +51,7 @@ static enum error take_number(
     struct context *c, const struct part *part, struct event_number *out_number)
 {
     *out_number = (struct event_number){0};
-    if (!statement_takes(part->copy[0], "event_id"))
+    if (!statement_takes(part->copy[0], event_id))
         return OK;
     enum error e = event_take_id(c, &out_number->has_id, &out_number->id);
     return e == OK && out_number->has_id ? event_raise_floor(c, out_number->id) : e;
@@ -63,18 +63,18 @@ static enum error copy_row(struct context *c, const struct sql_statement *statem
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
-    query_uuid(&q, "new_id", new_id);
-    if (statement_takes(statement, "source_id"))
-        query_uuid(&q, "source_id", source_id);
-    if (statement_takes(statement, "thread_id"))
-        query_uuid(&q, "thread_id", thread_id);
-    if (statement_takes(statement, "principal"))
-        query_text(&q, "principal", c->principal);
-    if (statement_takes(statement, "now"))
-        query_i64(&q, "now", c->now_us);
-    if (statement_takes(statement, "event_id"))
-        query_i64_if(&q, "event_id", event->has_id, event->id);
+    query_uuid(&q, id, id);
+    query_uuid(&q, new_id, new_id);
+    if (statement_takes(statement, source_id))
+        query_uuid(&q, source_id, source_id);
+    if (statement_takes(statement, thread_id))
+        query_uuid(&q, thread_id, thread_id);
+    if (statement_takes(statement, principal))
+        query_text(&q, principal, c->principal);
+    if (statement_takes(statement, now))
+        query_i64(&q, now, c->now_us);
+    if (statement_takes(statement, event_id))
+        query_i64_if(&q, event_id, event->has_id, event->id);
     return query_run(&q);
 }
 
@@ -99,8 +99,8 @@ static enum error copy_ends(struct context *c, struct uuid source_id, struct uui
 {
     struct query q;
     context_query(c, &q, &SQL_COPY_FILE_ENDS);
-    query_uuid(&q, "source_id", source_id);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, source_id, source_id);
+    query_uuid(&q, thread_id, thread_id);
     return query_run(&q);
 }
 

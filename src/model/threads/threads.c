@@ -6,10 +6,10 @@
 #include "model/checkpoints/snapshots.h"
 #include "model/execution/runs.h"
 #include "model/files/blob_doubts.h"
-#include "model/statements.h"
 #include "model/tenancy/audit.h"
 #include "model/threads/messages.h"
 #include "model/threads/participants.h"
+#include "model/threads/threads.sql.h"
 
 const char *const thread_statuses[] = {"active", "paused", "cancelled", "error", NULL};
 const char *const thread_run_policies[] = {"reject", "enqueue", "interrupt", "rollback", NULL};
@@ -81,17 +81,17 @@ static void read_row(struct query *q, struct thread *out)
 /* The parameters that insert and update share. */
 static void bind(struct query *q, const struct thread *t, int64_t now_us)
 {
-    query_uuid(q, "id", t->id);
-    query_text(q, "key", t->key);
-    query_text(q, "status", t->status);
-    query_text(q, "title", t->title);
-    query_text(q, "agent", t->agent);
-    query_text(q, "metadata", t->metadata);
-    query_text(q, "error", t->error);
-    query_text(q, "run_policy", t->run_policy);
-    query_bool(q, "prune_on_completion", t->prune_on_completion);
-    query_i64_if(q, "event_max_age_s", t->has_event_max_age_s, t->event_max_age_s);
-    query_i64(q, "now", now_us);
+    query_uuid(q, id, t->id);
+    query_text(q, key, t->key);
+    query_text(q, status, t->status);
+    query_text(q, title, t->title);
+    query_text(q, agent, t->agent);
+    query_text(q, metadata, t->metadata);
+    query_text(q, error, t->error);
+    query_text(q, run_policy, t->run_policy);
+    query_bool(q, prune_on_completion, t->prune_on_completion);
+    query_i64_if(q, event_max_age_s, t->has_event_max_age_s, t->event_max_age_s);
+    query_i64(q, now, now_us);
 }
 
 static enum error write_documents(
@@ -99,10 +99,10 @@ static enum error write_documents(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", t->id);
-    query_text(&q, "context", t->context);
-    query_text(&q, "preferences", t->preferences);
-    query_text(&q, "important_steps", t->important_steps);
+    query_uuid(&q, id, t->id);
+    query_text(&q, context, t->context);
+    query_text(&q, preferences, t->preferences);
+    query_text(&q, important_steps, t->important_steps);
     return query_run(&q);
 }
 
@@ -113,9 +113,9 @@ static enum error add_metadata(
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_METADATA_ADD);
-    query_text(&q, "key", key);
-    query_text(&q, "value", value);
-    query_uuid(&q, "thread_id", thread_id);
+    query_text(&q, key, key);
+    query_text(&q, value, value);
+    query_uuid(&q, thread_id, thread_id);
     return query_run(&q);
 }
 
@@ -163,7 +163,7 @@ static enum error reindex_metadata(struct context *c, struct uuid thread_id, str
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_METADATA_CLEAR);
-    query_uuid(&q, "thread_id", thread_id);
+    query_uuid(&q, thread_id, thread_id);
     enum error e = query_run(&q);
     return e == OK ? thread_index_metadata(c, thread_id, metadata) : e;
 }
@@ -175,7 +175,7 @@ static enum error find_owner(
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_ID_OF_KEY);
-    query_text(&q, "key", key);
+    query_text(&q, key, key);
     *out_found = query_next(&q);
     if (*out_found)
         *out_id = row_uuid(&q);
@@ -272,8 +272,8 @@ static enum error begin_after(struct context *c, const struct thread *thread)
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_BEGIN_AFTER);
-    query_uuid(&q, "id", thread->id);
-    query_i64(&q, "seq", thread->last_seq);
+    query_uuid(&q, id, thread->id);
+    query_i64(&q, seq, thread->last_seq);
     return query_run(&q);
 }
 
@@ -331,7 +331,7 @@ static enum error get(struct context *c, const struct sql_statement *statement, 
     if (e != OK)
         return e;
     context_query(c, &q, statement);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_thread);
@@ -355,7 +355,7 @@ static enum error find_by_key(
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_GET_BY_KEY);
-    query_text(&q, "key", key);
+    query_text(&q, key, key);
     *out_found = query_next(&q);
     if (*out_found)
         read_row(&q, out_thread);
@@ -431,23 +431,25 @@ static const struct sql_statement *list_statement(
 
 static void bind_filter(struct context *c, struct query *q, const struct thread_filter *filter)
 {
-    static const char *const KEYS[] = {"key_1", "key_2", "key_3", "key_4"};
-    static const char *const VALUES[] = {"value_1", "value_2", "value_3", "value_4"};
+    static const char *const KEYS[] = {
+        PARAM_TEXT_key_1, PARAM_TEXT_key_2, PARAM_TEXT_key_3, PARAM_TEXT_key_4};
+    static const char *const VALUES[] = {
+        PARAM_TEXT_value_1, PARAM_TEXT_value_2, PARAM_TEXT_value_3, PARAM_TEXT_value_4};
     if (!str_is_none(c->principal))
-        query_text(q, "principal", c->principal);
+        query_text(q, principal, c->principal);
     if (!str_is_none(filter->key))
-        query_text(q, "key", filter->key);
-    query_uuid_if(q, "before", filter->has_before, filter->before);
-    query_text(q, "status", filter->status);
-    query_text(q, "agent", filter->agent);
-    query_text(q, "title_like", like_pattern(c->arena, filter->title_part));
-    query_i64_if(q, "created_after", filter->has_created_after, filter->created_after);
-    query_i64_if(q, "created_before", filter->has_created_before, filter->created_before);
+        query_text(q, key, filter->key);
+    query_uuid_if(q, before, filter->has_before, filter->before);
+    query_text(q, status, filter->status);
+    query_text(q, agent, filter->agent);
+    query_text(q, title_like, like_pattern(c->arena, filter->title_part));
+    query_i64_if(q, created_after, filter->has_created_after, filter->created_after);
+    query_i64_if(q, created_before, filter->has_created_before, filter->created_before);
     for (size_t i = 0; i < THREAD_METADATA_FILTERS; i++) {
         if (str_is_none(filter->metadata_keys[i]))
             continue;
-        query_text(q, KEYS[i], filter->metadata_keys[i]);
-        query_text(q, VALUES[i], filter->metadata_values[i]);
+        query_bind_text(q, KEYS[i], filter->metadata_keys[i]);
+        query_bind_text(q, VALUES[i], filter->metadata_values[i]);
     }
 }
 
@@ -463,8 +465,8 @@ enum error thread_list(struct context *c, const struct thread_filter *filter, si
     struct query q;
     context_query(c, &q, list_statement(c, filter));
     bind_filter(c, &q, filter);
-    query_i64(&q, "limit", (int64_t)limit + 1);
-    query_i64(&q, "max_bytes", PAGE_MAX_BYTES);
+    query_i64(&q, limit, (int64_t)limit + 1);
+    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;
     *out_more = false;
     while (query_next(&q)) {
@@ -490,7 +492,7 @@ static enum error save_undo(struct context *c, struct uuid thread_id)
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_UNDO_SAVE);
-    query_uuid(&q, "id", thread_id);
+    query_uuid(&q, id, thread_id);
     return query_run(&q);
 }
 
@@ -599,9 +601,9 @@ enum error thread_set_recent_run(struct context *c, struct thread *thread, struc
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_SET_RECENT_RUN);
-    query_uuid(&q, "id", thread->id);
-    query_uuid(&q, "run_id", run_id);
-    query_i64(&q, "now", c->now_us);
+    query_uuid(&q, id, thread->id);
+    query_uuid(&q, run_id, run_id);
+    query_i64(&q, now, c->now_us);
     enum error e = query_run(&q);
     return e == OK ? thread_get_head(c, thread->id, thread) : e;
 }
@@ -633,7 +635,7 @@ enum error thread_delete(struct context *c, struct uuid id)
         return e;
     struct query q;
     context_query(c, &q, &SQL_THREAD_DELETE);
-    query_uuid(&q, "id", id);
+    query_uuid(&q, id, id);
     event_forget_thread(c, id);
     return query_run(&q);
 }
@@ -644,7 +646,7 @@ enum error thread_forget_undo(struct context *c, struct uuid run_id)
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_UNDO_DROP);
-    query_uuid(&q, "run_id", run_id);
+    query_uuid(&q, run_id, run_id);
     return query_run(&q);
 }
 
@@ -656,7 +658,7 @@ enum error thread_undo_run(struct context *c, struct uuid thread_id, struct uuid
         return e;
     struct query q;
     context_query(c, &q, &SQL_THREAD_UNDO_GET);
-    query_uuid(&q, "run_id", run_id);
+    query_uuid(&q, run_id, run_id);
     bool found = query_next(&q);
     if (found) {
         thread.context = row_text(&q);

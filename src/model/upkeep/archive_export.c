@@ -5,7 +5,7 @@
 #include "model/checkpoints/snapshots.h"
 #include "model/files/blobs.h"
 #include "model/integrity.h"
-#include "model/statements.h"
+#include "model/upkeep/archive.sql.h"
 #include "model/upkeep/archive_file.h"
 #include "store/content.h"
 
@@ -194,21 +194,21 @@ static void settle(struct place *p)
 static void bind_place(struct query *q, const struct archive_subject *subject,
     const struct place *p, int64_t page_rows)
 {
-    if (statement_takes(q->statement, "from"))
-        query_uuid(q, "from", subject->id);
-    if (statement_takes(q->statement, "after_1"))
-        query_uuid(q, "after_1", p->ids[0]);
-    if (statement_takes(q->statement, "after_2"))
-        query_uuid(q, "after_2", p->ids[1]);
-    if (statement_takes(q->statement, "after_n"))
-        query_i64(q, "after_n", p->numbers[0]);
-    if (statement_takes(q->statement, "after_m"))
-        query_i64(q, "after_m", p->numbers[1]);
-    if (statement_takes(q->statement, "after_text"))
-        query_text(q, "after_text", buf_str(&p->text));
-    if (statement_takes(q->statement, "after_bytes"))
-        query_bytes(q, "after_bytes", buf_str(&p->text));
-    query_i64(q, "limit", page_rows);
+    if (statement_takes(q->statement, from))
+        query_uuid(q, from, subject->id);
+    if (statement_takes(q->statement, after_1))
+        query_uuid(q, after_1, p->ids[0]);
+    if (statement_takes(q->statement, after_2))
+        query_uuid(q, after_2, p->ids[1]);
+    if (statement_takes(q->statement, after_n))
+        query_i64(q, after_n, p->numbers[0]);
+    if (statement_takes(q->statement, after_m))
+        query_i64(q, after_m, p->numbers[1]);
+    if (statement_takes(q->statement, after_text))
+        query_text(q, after_text, buf_str(&p->text));
+    if (statement_takes(q->statement, after_bytes))
+        query_bytes(q, after_bytes, buf_str(&p->text));
+    query_i64(q, limit, page_rows);
 }
 
 static enum error write_row(struct archive_export *x, const struct archive_member *m,
@@ -248,7 +248,7 @@ static enum error write_page(struct context *c, const struct archive_subject *su
     enum error e = OK;
     arena_init(&page, SIZE_MAX);
     query_begin(&q, c->tx, m->select[subject->what], &page);
-    query_uuid(&q, "tenant_id", c->tenant_id);
+    query_uuid(&q, tenant_id, c->tenant_id);
     bind_place(&q, subject, p, m->page_rows);
     for (*out_rows = 0; e == OK && query_next(&q); ++*out_rows) {
         struct arena_mark mark = arena_mark(&page);
@@ -321,10 +321,10 @@ static enum error list_blobs(
         if (x->n_blobs > 0)
             after = (struct str){(char *)x->blobs[x->n_blobs - 1].sha256.bytes, SHA256_LEN};
         context_query(c, &q, statements[subject->what]);
-        if (statement_takes(q.statement, "from"))
-            query_uuid(&q, "from", subject->id);
-        query_bytes(&q, "after_bytes", after);
-        query_i64(&q, "limit", PAGE);
+        if (statement_takes(q.statement, from))
+            query_uuid(&q, from, subject->id);
+        query_bytes(&q, after_bytes, after);
+        query_i64(&q, limit, PAGE);
         for (n = 0; query_next(&q); n++)
             note_blob(x, &q);
         e = query_end(&q);
@@ -341,7 +341,7 @@ enum error archive_find_subject(struct context *c, const struct archive_subject 
     if (statements[subject->what] == NULL)
         return OK;
     context_query(c, &q, statements[subject->what]);
-    query_uuid(&q, "id", subject->id);
+    query_uuid(&q, id, subject->id);
     bool found = query_next(&q);
     enum error e = query_end(&q);
     return e == OK && !found ? context_not_found(c, archive_whats[subject->what], subject->id) : e;

@@ -5,10 +5,10 @@
 #include "model/checkpoints/items.h"
 #include "model/checkpoints/snapshots.h"
 #include "model/files/blobs.h"
-#include "model/statements.h"
 #include "model/tenancy/audit.h"
 #include "model/threads/events.h"
 #include "model/threads/threads.h"
+#include "model/upkeep/archive.sql.h"
 #include "model/upkeep/archive_file.h"
 
 /* How far ahead of this server's clock ids may be that are kept: new ones come after them. */
@@ -147,7 +147,7 @@ static enum error find_by(struct archive_walk *w, const struct sql_statement *st
     struct import *im = w->data;
     struct query q;
     query_begin(&q, im->c->tx, statement, w->arena);
-    query_uuid(&q, "tenant_id", im->c->tenant_id);
+    query_uuid(&q, tenant_id, im->c->tenant_id);
     archive_bind_row(w->member, row, &q);
     *out_found = query_next(&q);
     if (*out_found)
@@ -262,8 +262,8 @@ static enum error bind_event(struct import *im, struct query *q)
     int64_t id = 0;
     bool has_id = false;
     enum error e = event_take_id(im->c, &has_id, &id);
-    query_i64_if(q, "event_id", has_id, id);
-    query_i64(q, "marks", im->ends_thread ? EVENT_MARK_FREES_RUN : 0);
+    query_i64_if(q, event_id, has_id, id);
+    query_i64(q, marks, im->ends_thread ? EVENT_MARK_FREES_RUN : 0);
     return e;
 }
 
@@ -273,7 +273,7 @@ static enum error bind_message(struct import *im, struct query *q)
     int64_t id = 0;
     bool has_id = false;
     enum error e = event_take_id(im->c, &has_id, &id);
-    query_i64_if(q, "event_id", has_id, id);
+    query_i64_if(q, event_id, has_id, id);
     return e == OK && has_id ? event_raise_floor(im->c, id) : e;
 }
 
@@ -285,7 +285,7 @@ static enum error add_row(struct archive_walk *w, const struct archive_value *ro
     for (size_t i = 0; e == OK && i < COUNT_OF(w->member->add) && w->member->add[i] != NULL; i++) {
         struct query q;
         query_begin(&q, im->c->tx, w->member->add[i], w->arena);
-        query_uuid(&q, "tenant_id", im->c->tenant_id);
+        query_uuid(&q, tenant_id, im->c->tenant_id);
         archive_bind_row(w->member, row, &q);
         if (is_event)
             e = bind_event(im, &q);
@@ -310,7 +310,7 @@ static enum error clear_log(struct import *im, struct uuid thread_id)
     for (size_t i = 0; e == OK && i < COUNT_OF(statements); i++) {
         struct query q;
         context_query(im->c, &q, statements[i]);
-        query_uuid(&q, "id", thread_id);
+        query_uuid(&q, id, thread_id);
         e = query_run(&q);
     }
     return e;

@@ -304,19 +304,19 @@ static void bind_value(
 {
     switch (f->kind) {
     case KIND_ID:
-        query_uuid_if(q, f->name, !v->is_null, v->id);
+        query_bind_uuid_if(q, f->name, !v->is_null, v->id);
         break;
     case KIND_INT:
     case KIND_TIME:
-        query_i64_if(q, f->name, !v->is_null, v->number);
+        query_bind_i64_if(q, f->name, !v->is_null, v->number);
         break;
     case KIND_BOOL:
         if (!v->is_null)
-            query_bool(q, f->name, v->number != 0);
+            query_bind_bool(q, f->name, v->number != 0);
         break;
     case KIND_HASH:
     case KIND_BYTES:
-        query_bytes(q, f->name, v->bytes);
+        query_bind_bytes(q, f->name, v->bytes);
         break;
     case KIND_TEXT:
     case KIND_PRINCIPAL:
@@ -324,7 +324,7 @@ static void bind_value(
     case KIND_OBJECT:
     case KIND_ARRAY:
     case KIND_DOCUMENT:
-        query_text(q, f->name, v->text);
+        query_bind_text(q, f->name, v->text);
         break;
     }
 }
@@ -333,6 +333,6 @@ void archive_bind_row(
     const struct archive_member *m, const struct archive_value *row, struct query *q)
 {
     for (size_t i = 0; i < m->n_fields; i++)
-        if (!(m->fields[i].flags & HIDDEN) && statement_takes(q->statement, m->fields[i].name))
+        if (!(m->fields[i].flags & HIDDEN) && statement_has_param(q->statement, m->fields[i].name))
             bind_value(q, &m->fields[i], &row[i]);
 }

@@ -16,11 +16,14 @@
 #include "model/execution/steps.h"
 #include "model/execution/turns.h"
 #include "model/files/files.h"
-#include "model/statements.h"
 #include "model/threads/events.h"
 #include "model/threads/messages.h"
 #include "model/threads/participants.h"
+#include "model/upkeep/archive.sql.h"
+#include "model/upkeep/archive_agents.sql.h"
 #include "model/upkeep/archive_fields.h"
+#include "model/upkeep/archive_memory.sql.h"
+#include "model/upkeep/archive_money.sql.h"
 
 const char *const archive_sort_names[SORT_COUNT] = {"", "agent", "thread", "participant", "run",
     "message", "file", "state document", "turn", "snapshot", "history entry", "eval", "notebook"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/upkeep/check.h"
 
-#include "model/statements.h"
 #include "model/tenancy/audit.h"
+#include "model/upkeep/check.sql.h"
 #include "model/upkeep/check_walk.h"
 
 enum { KEYS_A_PAGE = 200, ANSWERS_A_PAGE = 200, TENANTS_A_PAGE = 500 };
@@ -93,9 +93,9 @@ static enum error read_keys(struct check_walk *w, size_t *out_rows, bool *out_mo
 {
     struct query q;
     check_begin(w, &q, &SQL_CHECK_KEYS);
-    query_uuid(&q, "after_tenant", w->after_tenant);
-    query_uuid(&q, "after_id", w->after_id);
-    query_i64(&q, "limit", KEYS_A_PAGE);
+    query_uuid(&q, after_tenant, w->after_tenant);
+    query_uuid(&q, after_id, w->after_id);
+    query_i64(&q, limit, KEYS_A_PAGE);
     for (; query_next(&q); ++*out_rows) {
         struct json scopes;
         w->after_tenant = row_uuid(&q);
@@ -136,10 +136,10 @@ static enum error read_answers(struct check_walk *w, size_t *out_rows, bool *out
     struct str route = arena_str(w->page, w->after_route), key = arena_str(w->page, w->after_key);
     arena_clear(w->c->arena);
     check_begin(w, &q, &SQL_CHECK_ANSWERS);
-    query_uuid(&q, "after_tenant", w->after_tenant);
-    query_text(&q, "route", route);
-    query_text(&q, "key", key);
-    query_i64(&q, "limit", ANSWERS_A_PAGE);
+    query_uuid(&q, after_tenant, w->after_tenant);
+    query_text(&q, route, route);
+    query_text(&q, key, key);
+    query_i64(&q, limit, ANSWERS_A_PAGE);
     for (; query_next(&q); ++*out_rows)
         read_answer(w, &q);
     *out_more = *out_rows == ANSWERS_A_PAGE;
@@ -152,8 +152,8 @@ static enum error read_tenants(struct check_walk *w, size_t *out_rows, bool *out
 {
     struct query q;
     check_begin(w, &q, &SQL_CHECK_TENANTS);
-    query_uuid(&q, "after_id", w->after_id);
-    query_i64(&q, "limit", TENANTS_A_PAGE);
+    query_uuid(&q, after_id, w->after_id);
+    query_i64(&q, limit, TENANTS_A_PAGE);
     for (; query_next(&q); ++*out_rows)
         w->after_id = row_uuid(&q);
     *out_more = *out_rows == TENANTS_A_PAGE;
@@ -167,7 +167,7 @@ static enum error read_audited(struct check_walk *w, size_t *out_rows, bool *out
     struct audit_verdict verdict = {0};
     context_enter_system(w->c);
     check_begin(w, &q, &SQL_CHECK_AUDITED);
-    query_uuid(&q, "after_tenant", w->after_tenant);
+    query_uuid(&q, after_tenant, w->after_tenant);
     *out_more = query_next(&q);
     if (*out_more)
         w->after_tenant = row_uuid(&q);

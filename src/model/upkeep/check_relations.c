@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules between the rows of files, states, messages, participants, shares, storage and steps; and
  * whether content is there. */
-#include "model/statements.h"
+#include "model/upkeep/check_relations.sql.h"
 #include "model/upkeep/check_walk.h"
 #include "store/content_copy.h"
 
@@ -54,7 +54,7 @@ static enum error check_rule(struct check_walk *w, size_t rule)
 {
     struct query q;
     check_begin(w, &q, RULES[rule].statement);
-    query_i64(&q, "limit", CHECK_MAX_FINDINGS);
+    query_i64(&q, limit, CHECK_MAX_FINDINGS);
     while (query_next(&q)) {
         struct str object = check_object(w, RULES[rule].object, row_uuid(&q));
         long long number = row_i64(&q);
@@ -106,9 +106,9 @@ enum error check_read_blobs(struct check_walk *w, size_t *out_rows, bool *out_mo
     size_t n = 0;
     struct query q;
     check_begin(w, &q, &SQL_CHECK_BLOBS);
-    query_uuid(&q, "after_tenant", w->after_tenant);
-    query_uuid(&q, "after_id", w->after_id);
-    query_i64(&q, "limit", BLOBS_A_PAGE);
+    query_uuid(&q, after_tenant, w->after_tenant);
+    query_uuid(&q, after_id, w->after_id);
+    query_i64(&q, limit, BLOBS_A_PAGE);
     for (; query_next(&q); ++*out_rows)
         n += read_blob(w, &q, &names[n]);
     enum error e = query_end(&q);

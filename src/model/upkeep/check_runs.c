@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/execution/runs.h"
-#include "model/statements.h"
+#include "model/upkeep/check.sql.h"
 #include "model/upkeep/check_walk.h"
 
 enum { RUNS_A_PAGE = 32 };
@@ -98,8 +98,8 @@ static enum error check_documents(struct check_walk *w, const struct checked_run
     struct query q;
     struct json unused;
     check_begin(w, &q, &SQL_CHECK_RUN_DOCUMENTS);
-    query_uuid(&q, "tenant_id", r->tenant_id);
-    query_uuid(&q, "run_id", r->run.id);
+    query_uuid(&q, tenant_id, r->tenant_id);
+    query_uuid(&q, run_id, r->run.id);
     if (!query_next(&q))
         check_found(w->check, "run-documents", r->object, "its documents are not there");
     else
@@ -130,9 +130,9 @@ enum error check_read_runs(struct check_walk *w, size_t *out_rows, bool *out_mor
     size_t n = 0;
     struct query q;
     check_begin(w, &q, &SQL_CHECK_RUNS);
-    query_uuid(&q, "after_tenant", w->after_tenant);
-    query_uuid(&q, "after_id", w->after_id);
-    query_i64(&q, "limit", RUNS_A_PAGE);
+    query_uuid(&q, after_tenant, w->after_tenant);
+    query_uuid(&q, after_id, w->after_id);
+    query_i64(&q, limit, RUNS_A_PAGE);
     while (query_next(&q))
         runs[n++] = read_run(w, &q);
     enum error e = query_end(&q);

@@ -3,7 +3,7 @@
  */
 #include "model/checkpoints/item_bytes.h"
 #include "model/checkpoints/snapshot_store.h"
-#include "model/statements.h"
+#include "model/upkeep/check_relations.sql.h"
 #include "model/upkeep/check_walk.h"
 
 enum { SNAPSHOTS_A_PAGE = 32, ITEMS_A_PAGE = 64 };
@@ -37,8 +37,8 @@ static enum error check_references(struct check_walk *w, const struct seen_snaps
     if (named.n > 0)
         qsort(named.pieces, named.n, sizeof(named.pieces[0]), by_hash);
     check_begin(w, &q, &SQL_CHECK_SNAPSHOT_ITEMS);
-    query_uuid(&q, "tenant_id", s->tenant_id);
-    query_uuid(&q, "id", s->id);
+    query_uuid(&q, tenant_id, s->tenant_id);
+    query_uuid(&q, id, s->id);
     while (query_next(&q)) {
         struct str hash = row_bytes(&q);
         same = same && at < named.n && hash.len == SHA256_LEN &&
@@ -71,9 +71,9 @@ enum error check_read_snapshots(struct check_walk *w, size_t *out_rows, bool *ou
     struct seen_snapshot *seen = ARENA_ARRAY(w->page, struct seen_snapshot, SNAPSHOTS_A_PAGE);
     struct query q;
     check_begin(w, &q, &SQL_CHECK_SNAPSHOTS);
-    query_uuid(&q, "after_tenant", w->after_tenant);
-    query_uuid(&q, "after_id", w->after_id);
-    query_i64(&q, "limit", SNAPSHOTS_A_PAGE);
+    query_uuid(&q, after_tenant, w->after_tenant);
+    query_uuid(&q, after_id, w->after_id);
+    query_i64(&q, limit, SNAPSHOTS_A_PAGE);
     for (; *out_rows < SNAPSHOTS_A_PAGE && query_next(&q); ++*out_rows) {
         struct seen_snapshot *s = &seen[*out_rows];
         w->after_tenant = s->tenant_id = row_uuid(&q);
@@ -135,9 +135,9 @@ enum error check_read_items(struct check_walk *w, size_t *out_rows, bool *out_mo
     struct seen_item *seen = ARENA_ARRAY(w->page, struct seen_item, ITEMS_A_PAGE);
     struct query q;
     check_begin(w, &q, &SQL_CHECK_ITEMS);
-    query_uuid(&q, "after_tenant", w->after_tenant);
-    query_bytes(&q, "after_bytes", w->after_key);
-    query_i64(&q, "limit", ITEMS_A_PAGE);
+    query_uuid(&q, after_tenant, w->after_tenant);
+    query_bytes(&q, after_bytes, w->after_key);
+    query_i64(&q, limit, ITEMS_A_PAGE);
     for (; *out_rows < ITEMS_A_PAGE && query_next(&q); ++*out_rows) {
         struct seen_item *item = &seen[*out_rows];
         item->tenant_id = row_uuid(&q);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/statements.h"
 #include "model/threads/threads.h"
+#include "model/upkeep/check.sql.h"
 #include "model/upkeep/check_walk.h"
 
 enum { THREADS_A_PAGE = 32, EVENTS_A_PAGE = 100 };
@@ -21,8 +21,8 @@ struct checked_thread {
 
 static void of_thread(struct query *q, const struct checked_thread *t)
 {
-    query_uuid(q, "tenant_id", t->tenant_id);
-    query_uuid(q, "thread_id", t->id);
+    query_uuid(q, tenant_id, t->tenant_id);
+    query_uuid(q, thread_id, t->id);
 }
 
 /* --- Events --------------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static enum error count_events(struct check_walk *w, const struct checked_thread
     int64_t count = 0, first = 0, last = 0;
     check_begin(w, &q, &SQL_CHECK_THREAD_BOUNDS);
     of_thread(&q, t);
-    query_i64(&q, "after", t->pruned_seq);
+    query_i64(&q, after, t->pruned_seq);
     if (query_next(&q)) {
         count = row_i64(&q);
         first = row_i64(&q);
@@ -96,8 +96,8 @@ static enum error read_events(
     size_t rows = 0;
     check_begin(w, &q, &SQL_CHECK_THREAD_EVENTS);
     of_thread(&q, t);
-    query_i64(&q, "after", at->seq);
-    query_i64(&q, "limit", EVENTS_A_PAGE);
+    query_i64(&q, after, at->seq);
+    query_i64(&q, limit, EVENTS_A_PAGE);
     for (; query_next(&q); rows++)
         check_event(w, t, &q, at);
     w->n_events += rows;
@@ -183,7 +183,7 @@ static enum error check_metadata(struct check_walk *w, const struct checked_thre
     struct json metadata;
     check_begin(w, &q, &SQL_CHECK_THREAD_METADATA);
     of_thread(&q, t);
-    query_i64(&q, "limit", LIMIT);
+    query_i64(&q, limit, LIMIT);
     for (; query_next(&q); n++) {
         rows[n].key = row_text(&q);
         rows[n].value = row_text(&q);
@@ -256,9 +256,9 @@ enum error check_read_threads(struct check_walk *w, size_t *out_rows, bool *out_
     size_t n = 0;
     struct query q;
     check_begin(w, &q, &SQL_CHECK_THREADS);
-    query_uuid(&q, "after_tenant", w->after_tenant);
-    query_uuid(&q, "after_id", w->after_id);
-    query_i64(&q, "limit", THREADS_A_PAGE);
+    query_uuid(&q, after_tenant, w->after_tenant);
+    query_uuid(&q, after_id, w->after_id);
+    query_i64(&q, limit, THREADS_A_PAGE);
     while (query_next(&q))
         threads[n++] = read_thread(w, &q);
     enum error e = query_end(&q);

@@ -6,10 +6,11 @@
 #include "model/execution/runs.h"
 #include "model/files/file_uploads.h"
 #include "model/memory/memory_items.h"
-#include "model/statements.h"
 #include "model/tenancy/idempotency.h"
 #include "model/tenancy/tenants.h"
+#include "model/tenancy/tenants.sql.h"
 #include "model/threads/events.h"
+#include "model/threads/events.sql.h"
 #include "model/threads/messages.h"
 #include "model/threads/participants.h"
 
@@ -100,10 +101,10 @@ static enum error list_aged(
     size_t n = 0;
     struct query q;
     query_begin(&q, c->tx, &SQL_EVENT_PRUNE_DUE, c->arena);
-    query_uuid(&q, "after_tenant", from->tenant_id);
-    query_uuid(&q, "after_id", from->thread_id);
-    query_i64(&q, "now", cautious_now_us(c));
-    query_i64(&q, "limit", THREADS_A_PASS);
+    query_uuid(&q, after_tenant, from->tenant_id);
+    query_uuid(&q, after_id, from->thread_id);
+    query_i64(&q, now, cautious_now_us(c));
+    query_i64(&q, limit, THREADS_A_PASS);
     for (; query_next(&q); n++) {
         last.tenant_id = row_uuid(&q);
         last.thread_id = row_uuid(&q);

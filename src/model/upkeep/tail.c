@@ -3,9 +3,11 @@
 
 #include "base/clock.h"
 #include "base/json/json_write.h"
-#include "model/statements.h"
 #include "model/tenancy/keys.h"
+#include "model/tenancy/keys.sql.h"
+#include "model/tenancy/tenants.sql.h"
 #include "model/threads/events.h"
+#include "model/threads/events.sql.h"
 
 /* Revocations are told for a while, since clocks differ and a listener may come late. */
 static const int64_t REVOKED_FOR_US = 5 * 60 * (int64_t)1000000;
@@ -48,9 +50,9 @@ static enum error read_events(
     struct query q;
     size_t bytes = 0;
     query_begin(&q, c->tx, &SQL_EVENT_TAIL, c->arena);
-    query_text(&q, "tenants", tenants);
-    query_i64(&q, "after", tail->position);
-    query_i64(&q, "through", page->after.position);
+    query_text(&q, tenants, tenants);
+    query_i64(&q, after, tail->position);
+    query_i64(&q, through, page->after.position);
     while (bytes < TAIL_PAGE_MAX_BYTES && query_next(&q)) {
         struct event event = {0};
         event_read_row(&q, &event);
@@ -67,8 +69,8 @@ static enum error read_revoked(struct context *c, struct str tenants, struct tai
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_KEY_REVOKED_SINCE, c->arena);
-    query_text(&q, "tenants", tenants);
-    query_i64(&q, "since", c->lease_now_us - REVOKED_FOR_US);
+    query_text(&q, tenants, tenants);
+    query_i64(&q, since, c->lease_now_us - REVOKED_FOR_US);
     while (query_next(&q)) {
         struct uuid tenant_id = row_uuid(&q);
         add(page, event_access_ended_create(tenant_id, row_uuid(&q)));
@@ -80,7 +82,7 @@ static enum error read_gone(struct context *c, struct str tenants, struct tail_p
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_TENANT_GONE, c->arena);
-    query_text(&q, "tenants", tenants);
+    query_text(&q, tenants, tenants);
     while (query_next(&q)) {
         struct uuid tenant_id = row_uuid(&q);
         add(page, event_access_ended_create(tenant_id, tenant_id));

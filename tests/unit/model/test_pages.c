@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A page ends at its limit of bytes, after the same row on either engine. */
 #include "fixture.h"
+#include "model/execution/runs.sql.h"
+#include "model/threads/events.sql.h"
+#include "model/threads/threads.sql.h"
 
 enum { MIB = 1024 * 1024, PAGE_MIBS = PAGE_MAX_BYTES / MIB };
 
@@ -109,13 +112,13 @@ static size_t count_rows(
     struct query q;
     size_t count = 0;
     context_query(begin_reading(f), &q, statement);
-    query_i64(&q, "limit", 1000);
-    query_i64(&q, "max_bytes", bytes);
+    query_i64(&q, limit, 1000);
+    query_i64(&q, max_bytes, bytes);
     if (!uuid_is_nil(thread_id))
-        query_uuid(&q, "thread_id", thread_id);
+        query_uuid(&q, thread_id, thread_id);
     if (statement == &SQL_EVENT_LIST || statement == &SQL_EVENT_LIST_TENANT) {
-        query_i64(&q, "after", 0);
-        query_i64(&q, "through", INT64_MAX);
+        query_i64(&q, after, 0);
+        query_i64(&q, through, INT64_MAX);
     }
     while (query_next(&q))
         count++;

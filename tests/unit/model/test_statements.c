@@ -3,6 +3,11 @@
 #include <sqlite3.h>
 
 #include "fixture.h"
+#include "model/execution/runs.sql.h"
+#include "model/tenancy/audit.sql.h"
+#include "model/tenancy/keys.sql.h"
+#include "model/threads/events.sql.h"
+#include "model/threads/threads.sql.h"
 #include "postgres.h"
 
 /* Each has tenant_id as a column. */

@@ -2,77 +2,7 @@
 #include "fixture.h"
 
 #include "base/alloc.h"
-
-/* --- Statements ----------------------------------------------------------------------------- */
-
-static const char *const NOTE_PARAMS[] = {"tenant_id", "key", "number", "body"};
-static const enum sql_type NOTE_TYPES[] = {SQL_UUID, SQL_UUID, SQL_INT, SQL_TEXT};
-static const char *const KEY_PARAMS[] = {"tenant_id", "key"};
-static const enum sql_type KEY_TYPES[] = {SQL_UUID, SQL_UUID};
-static const char *const ECHO_PARAMS[] = {"text", "bytes", "number", "id", "flag"};
-static const enum sql_type ECHO_TYPES[] = {SQL_TEXT, SQL_BYTES, SQL_INT, SQL_UUID, SQL_BOOL};
-static const char *const BODY_PARAMS[] = {"body"};
-static const enum sql_type BODY_TYPES[] = {SQL_TEXT};
-static const char *const SIZE_PARAMS[] = {"size"};
-static const enum sql_type SIZE_TYPES[] = {SQL_INT};
-
-#define PARAMS(which) \
-    .params = which##_PARAMS, .types = which##_TYPES, .n_params = COUNT_OF(which##_PARAMS)
-
-const struct sql_statement NOTE_CREATE = {.index = 0,
-    .name = "note_create",
-    .text = {"CREATE TABLE IF NOT EXISTS notes (tenant_id BLOB NOT NULL, key BLOB NOT NULL,"
-             "number INTEGER NOT NULL, body TEXT, UNIQUE (tenant_id, key, number))"}};
-const struct sql_statement NOTE_ADD = {.index = 1,
-    .name = "note_add",
-    .text = {"INSERT INTO notes (tenant_id, key, number, body) VALUES (?1, ?2, ?3, ?4)"},
-    .writes = true,
-    PARAMS(NOTE)};
-const struct sql_statement NOTE_LAST = {.index = 2,
-    .name = "note_last",
-    .text = {"SELECT coalesce(max(number), 0) FROM notes WHERE tenant_id = ?1 AND key = ?2"},
-    PARAMS(KEY)};
-const struct sql_statement NOTE_COUNT = {
-    .index = 3, .name = "note_count", .text = {"SELECT count(*) FROM notes"}};
-const struct sql_statement NOTE_LIST = {.index = 4,
-    .name = "note_list",
-    .text = {"SELECT number FROM notes WHERE tenant_id = ?1 AND key = ?2 ORDER BY number"},
-    PARAMS(KEY)};
-const struct sql_statement NOTE_RENAME = {
-    .index = 5, .name = "note_rename", .text = {"UPDATE notes SET body = ?1"}, PARAMS(BODY)};
-const struct sql_statement VALUES_ECHO = {.index = 6,
-    .name = "values_echo",
-    .text = {"SELECT ?1, coalesce(?2, ?4), coalesce(?3, ?5) UNION ALL SELECT 'second', x'02', 2"},
-    PARAMS(ECHO)};
-const struct sql_statement PRAGMA_SYNCHRONOUS = {
-    .index = 7, .name = "synchronous", .text = {"PRAGMA synchronous"}};
-const struct sql_statement PRAGMA_JOURNAL = {
-    .index = 8, .name = "journal", .text = {"PRAGMA journal_mode"}};
-const struct sql_statement PRAGMA_FOREIGN_KEYS = {
-    .index = 9, .name = "foreign_keys", .text = {"PRAGMA foreign_keys"}};
-/* As few pages as the database has: not one more fits. */
-const struct sql_statement PRAGMA_NO_SPACE = {
-    .index = 10, .name = "no_space", .text = {"PRAGMA max_page_count = 1"}};
-const struct sql_statement PRAGMA_SPACE = {
-    .index = 11, .name = "space", .text = {"PRAGMA max_page_count = 1000000"}};
-const struct sql_statement BROKEN_STATEMENT = {
-    .index = 12, .name = "broken", .text = {"SELECT 1 FROM no_such_table"}};
-const struct sql_statement BLOB_ADD = {.index = 13,
-    .name = "blob_add",
-    .text = {"INSERT INTO notes SELECT x'00', randomblob(16), 1, hex(randomblob(?1 / 2))"},
-    PARAMS(SIZE)};
-
-const struct sql_statement NOTE_REMOVE = {.index = 14,
-    .name = "note_remove",
-    .text = {"DELETE FROM notes WHERE tenant_id = ?1 AND key = ?2 AND number = "
-             "(SELECT max(number) FROM notes WHERE tenant_id = ?1 AND key = ?2)"},
-    .writes = true,
-    PARAMS(KEY)};
-
-static const struct sql_statement *const STATEMENTS[] = {&NOTE_CREATE, &NOTE_ADD, &NOTE_LAST,
-    &NOTE_COUNT, &NOTE_LIST, &NOTE_RENAME, &VALUES_ECHO, &PRAGMA_SYNCHRONOUS, &PRAGMA_JOURNAL,
-    &PRAGMA_FOREIGN_KEYS, &PRAGMA_NO_SPACE, &PRAGMA_SPACE, &BROKEN_STATEMENT, &BLOB_ADD,
-    &NOTE_REMOVE};
+#include "note_statements.h"
 
 /* --- Life ----------------------------------------------------------------------------------- */
 
@@ -90,8 +20,8 @@ void fixture_init(struct fixture *f)
     f->config = (struct store_config){.engine = ENGINE_SQLITE,
         .data_dir = f->scratch.data_dir,
         .readers = 2,
-        .statements = STATEMENTS,
-        .n_statements = COUNT_OF(STATEMENTS),
+        .statements = note_statements,
+        .n_statements = NOTE_STATEMENT_COUNT,
         .on_fatal = on_fatal};
 }
 
@@ -101,7 +31,7 @@ void fixture_open(struct fixture *f)
         fprintf(stderr, "store_open: %.*s\n", STR_ARG(f->problem.detail));
         abort();
     }
-    EXPECT_EQ(fixture_run(f, &NOTE_CREATE), OK);
+    EXPECT_EQ(fixture_run(f, &SQL_NOTE_CREATE), OK);
 }
 
 void fixture_close(struct fixture *f)
@@ -189,7 +119,8 @@ static void publish_note(struct tx *tx, struct uuid key, uint64_t number)
 
 enum error add_note(struct step *step, struct tx *tx)
 {
-    const struct sequence numbers = {.load = &NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};
+    const struct sequence numbers = {
+        .load = &SQL_NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};
     struct arena arena;
     arena_init(&arena, SIZE_MAX);
     uint64_t number = 0;
@@ -198,11 +129,11 @@ enum error add_note(struct step *step, struct tx *tx)
         char *body = arena_alloc(&arena, step->size_bytes);
         memset(body, 'x', step->size_bytes);
         struct query q;
-        query_begin(&q, tx, &NOTE_ADD, &arena);
-        query_uuid(&q, "tenant_id", UUID_NIL);
-        query_uuid(&q, "key", step->key);
-        query_i64(&q, "number", (int64_t)number);
-        query_text(&q, "body", (struct str){body, step->size_bytes});
+        query_begin(&q, tx, &SQL_NOTE_ADD, &arena);
+        query_uuid(&q, tenant_id, UUID_NIL);
+        query_uuid(&q, key, step->key);
+        query_i64(&q, number, (int64_t)number);
+        query_text(&q, body, (struct str){body, step->size_bytes});
         e = query_run(&q);
     }
     if (e == OK && step->publishes)
@@ -217,7 +148,7 @@ enum error count_notes(struct step *step, struct tx *tx)
     struct arena arena;
     arena_init(&arena, SIZE_MAX);
     struct query q;
-    query_begin(&q, tx, &NOTE_COUNT, &arena);
+    query_begin(&q, tx, &SQL_NOTE_COUNT, &arena);
     while (query_next(&q))
         step->number = row_i64(&q);
     arena_deinit(&arena);
@@ -244,9 +175,9 @@ static enum error check_numbers(struct step *step, struct tx *tx)
     struct arena arena;
     arena_init(&arena, SIZE_MAX);
     struct query q;
-    query_begin(&q, tx, &NOTE_LIST, &arena);
-    query_uuid(&q, "tenant_id", UUID_NIL);
-    query_uuid(&q, "key", step->key);
+    query_begin(&q, tx, &SQL_NOTE_LIST, &arena);
+    query_uuid(&q, tenant_id, UUID_NIL);
+    query_uuid(&q, key, step->key);
     step->number = 0;
     while (query_next(&q)) {
         step->number++;

@@ -11,12 +11,9 @@
 
 #include <semaphore.h>
 
+#include "notes.sql.h"
 #include "scratch.h"
 #include "store/store.h"
-
-extern const struct sql_statement NOTE_CREATE, NOTE_ADD, NOTE_LAST, NOTE_COUNT, NOTE_LIST,
-    NOTE_RENAME, VALUES_ECHO, PRAGMA_SYNCHRONOUS, PRAGMA_JOURNAL, PRAGMA_FOREIGN_KEYS,
-    PRAGMA_NO_SPACE, PRAGMA_SPACE, BROKEN_STATEMENT, BLOB_ADD, NOTE_REMOVE;
 
 struct fixture {
     struct scratch scratch;

@@ -130,7 +130,7 @@ TEST(a_disk_that_fills_during_the_migration_leaves_the_old_schema_or_the_new_one
             test_fail(__FILE__, __LINE__, "after %d writes %d objects exist", writes, (int)found);
     }
     EXPECT(refusals > 2);
-    EXPECT_EQ(fixture_run(&f, &NOTE_CREATE), OK);
+    EXPECT_EQ(fixture_run(&f, &SQL_NOTE_CREATE), OK);
     EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
     fixture_end(&f);
 }

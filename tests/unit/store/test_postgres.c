@@ -6,51 +6,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "fixture.h"
+#include "line_statements.h"
+#include "lines.sql.h"
 #include "test.h"
-
-/* --- Statements ----------------------------------------------------------------------------- */
-
-static const char *const KEY_PARAMS[] = {"tenant_id", "key", "count"};
-static const enum sql_type KEY_TYPES[] = {SQL_UUID, SQL_UUID, SQL_INT};
-static const char *const NUMBER_PARAMS[] = {"number", "text"};
-static const enum sql_type NUMBER_TYPES[] = {SQL_INT, SQL_TEXT};
-static const char *const ECHO_PARAMS[] = {"uuid", "int", "bool", "text", "json", "bytes"};
-static const enum sql_type ECHO_TYPES[] = {
-    SQL_UUID, SQL_INT, SQL_BOOL, SQL_TEXT, SQL_JSON, SQL_BYTES};
-
-#define PARAMS(which, n) .params = which##_PARAMS, .types = which##_TYPES, .n_params = n
-
-static const struct sql_statement LINE_ADD = {.index = 0,
-    .name = "line_add",
-    .text = {NULL, "INSERT INTO lines (number, text) VALUES ($1, $2)"},
-    .writes = true,
-    PARAMS(NUMBER, 2)};
-static const struct sql_statement LINE_COUNT = {
-    .index = 1, .name = "line_count", .text = {NULL, "SELECT count(*) FROM lines"}};
-static const struct sql_statement COUNTER_ADVANCE = {.index = 2,
-    .name = "counter_advance",
-    .text = {NULL, "UPDATE counters SET last = last + $3 WHERE tenant_id = $1 AND key = $2"
-                   " RETURNING last"},
-    .writes = true,
-    PARAMS(KEY, 3)};
-static const struct sql_statement COUNTER_LOCK = {.index = 3,
-    .name = "counter_lock",
-    .text = {NULL, "SELECT 1 FROM counters WHERE key = $2 AND tenant_id = $1 FOR UPDATE"},
-    PARAMS(KEY, 2)};
-static const struct sql_statement ECHO = {.index = 4,
-    .name = "echo",
-    .text = {NULL, "SELECT $1, $2, $3, $4, $5, $6, NULL, 7::int"},
-    PARAMS(ECHO, 6)};
-static const struct sql_statement TENANT_SET = {.index = 5,
-    .name = "tenant_set",
-    .text = {NULL, "SELECT current_setting('cairn.tenant', true)"}};
-static const struct sql_statement LINE_MARK = {.index = 6,
-    .name = "line_mark",
-    .text = {NULL, "INSERT INTO lines (number, text) VALUES (1000000, 'mark')"},
-    .writes = true};
-
-static const struct sql_statement *const STATEMENTS[] = {
-    &LINE_ADD, &LINE_COUNT, &COUNTER_ADVANCE, &COUNTER_LOCK, &ECHO, &TENANT_SET, &LINE_MARK};
 
 /* --- Nodes ---------------------------------------------------------------------------------- */
 
@@ -79,8 +37,8 @@ static struct store_config config_of(struct nodes *n)
         .schema = str_of(n->schema),
         .writers = 2,
         .readers = 2,
-        .statements = STATEMENTS,
-        .n_statements = COUNT_OF(STATEMENTS),
+        .statements = line_statements,
+        .n_statements = LINE_STATEMENT_COUNT,
         .on_fatal = on_fatal};
 }
 
@@ -172,18 +130,18 @@ struct task {
 static enum error add_line(struct task *t, struct tx *tx, int64_t number)
 {
     struct query q;
-    query_begin(&q, tx, &LINE_ADD, &t->arena);
-    query_i64(&q, "number", number);
-    query_text(&q, "text", STR("line"));
+    query_begin(&q, tx, &SQL_LINE_ADD, &t->arena);
+    query_i64(&q, number, number);
+    query_text(&q, text, STR("line"));
     return query_run(&q);
 }
 
 static enum error lock_counter(struct task *t, struct tx *tx)
 {
     struct query q;
-    query_begin(&q, tx, &COUNTER_LOCK, &t->arena);
-    query_uuid(&q, "tenant_id", UUID_NIL);
-    query_uuid(&q, "key", t->counter);
+    query_begin(&q, tx, &SQL_COUNTER_LOCK, &t->arena);
+    query_uuid(&q, tenant_id, UUID_NIL);
+    query_uuid(&q, key, t->counter);
     return query_run(&q);
 }
 
@@ -198,12 +156,13 @@ static enum error run_task(struct store_job *job, struct tx *tx)
     if (e == OK && t->number != 0)
         e = add_line(t, tx, t->number);
     if (e == OK && !uuid_is_nil(t->counter)) {
-        const struct sequence s = {&COUNTER_ADVANCE, &COUNTER_ADVANCE, UUID_NIL, t->counter};
+        const struct sequence s = {
+            &SQL_COUNTER_ADVANCE, &SQL_COUNTER_ADVANCE, UUID_NIL, t->counter};
         e = tx_sequence_take(tx, &s, 1, &t->taken);
     }
     if (e == OK && t->mark) {
-        tx_once(tx, &LINE_MARK);
-        tx_once(tx, &LINE_MARK);
+        tx_once(tx, &SQL_LINE_MARK);
+        tx_once(tx, &SQL_LINE_MARK);
         tx_notify(tx);
     }
     if (t->gate != NULL && t->runs == 1) {
@@ -223,10 +182,10 @@ static enum error run_first_half(struct store_job *job, struct tx *tx)
     tx_enter_system(tx);
     if (t->number != 0 && add_line(t, tx, t->number) != OK)
         return ERR_INTERNAL;
-    query_begin(&t->query, tx, &COUNTER_ADVANCE, &t->arena);
-    query_uuid(&t->query, "tenant_id", UUID_NIL);
-    query_uuid(&t->query, "key", t->counter);
-    query_i64(&t->query, "count", 1);
+    query_begin(&t->query, tx, &SQL_COUNTER_ADVANCE, &t->arena);
+    query_uuid(&t->query, tenant_id, UUID_NIL);
+    query_uuid(&t->query, key, t->counter);
+    query_i64(&t->query, count, 1);
     query_send(&t->query);
     return OK;
 }
@@ -587,7 +546,7 @@ struct look {
 static enum error count_lines(struct look *l, struct tx *tx, int64_t *out_count)
 {
     struct query q;
-    query_begin(&q, tx, &LINE_COUNT, &l->arena);
+    query_begin(&q, tx, &SQL_LINE_COUNT, &l->arena);
     while (query_next(&q))
         *out_count = row_i64(&q);
     return query_end(&q);
@@ -622,7 +581,7 @@ POSTGRES_TEST(a_reader_sees_one_moment_until_it_asks_for_a_newer_one)
 static enum error read_tenant(struct look *l, struct tx *tx)
 {
     struct query q;
-    query_begin(&q, tx, &TENANT_SET, &l->arena);
+    query_begin(&q, tx, &SQL_TENANT_SET, &l->arena);
     while (query_next(&q))
         l->tenant = row_text(&q);
     return query_end(&q);
@@ -691,13 +650,13 @@ static enum error echo(void *data, struct tx *tx)
 {
     struct look *l = data;
     struct query q;
-    query_begin(&q, tx, &ECHO, &l->arena);
-    query_uuid(&q, "uuid", id_of(9));
-    query_i64(&q, "int", INT64_MIN + 1);
-    query_bool(&q, "bool", true);
-    query_text(&q, "text", STR("k\xc3\xa4se"));
-    query_text(&q, "json", STR("{ \"b\": 1, \"a\":1.50}"));
-    query_bytes(&q, "bytes", STR("\0\1\2 and more than sixteen bytes"));
+    query_begin(&q, tx, &SQL_TYPES_ECHO, &l->arena);
+    query_uuid(&q, uuid, id_of(9));
+    query_i64(&q, int, INT64_MIN + 1);
+    query_bool(&q, bool, true);
+    query_text(&q, text, STR("k\xc3\xa4se"));
+    query_text(&q, json, STR("{ \"b\": 1, \"a\":1.50}"));
+    query_bytes(&q, bytes, STR("\0\1\2 and more than sixteen bytes"));
     EXPECT(query_next(&q));
     EXPECT(uuid_eq(row_uuid(&q), id_of(9)));
     EXPECT_EQ(row_i64(&q), INT64_MIN + 1);
@@ -711,7 +670,7 @@ static enum error echo(void *data, struct tx *tx)
     enum error e = query_end(&q);
     if (e != OK)
         return e;
-    query_begin(&q, tx, &ECHO, &l->arena);
+    query_begin(&q, tx, &SQL_TYPES_ECHO, &l->arena);
     EXPECT(query_next(&q));
     for (int i = 0; i < 6; i++)
         EXPECT(str_is_none(row_text(&q)));

@@ -13,16 +13,16 @@ static void in_job(
 
 static void begin_echo(struct query *q, struct tx *tx, void *arena)
 {
-    query_begin(q, tx, &VALUES_ECHO, arena);
+    query_begin(q, tx, &SQL_VALUES_ECHO, arena);
 }
 
 static enum error echo_values(void *arena, struct tx *tx)
 {
     struct query q;
     begin_echo(&q, tx, arena);
-    query_text(&q, "text", STR("h\xc3\xa9llo"));
-    query_bytes(&q, "bytes", STR("\0\xff\0"));
-    query_i64(&q, "number", INT64_MIN);
+    query_text(&q, text, STR("h\xc3\xa9llo"));
+    query_bytes(&q, bytes, STR("\0\xff\0"));
+    query_i64(&q, number, INT64_MIN);
     EXPECT(query_next(&q));
     struct str text = row_text(&q), bytes = row_bytes(&q);
     EXPECT_EQ(row_i64(&q), INT64_MIN);
@@ -47,9 +47,9 @@ static enum error echo_empty(void *arena, struct tx *tx)
 {
     struct query q;
     begin_echo(&q, tx, arena);
-    query_text(&q, "text", STR(""));
-    query_bytes(&q, "bytes", STR(""));
-    query_bool(&q, "flag", true);
+    query_text(&q, text, STR(""));
+    query_bytes(&q, bytes, STR(""));
+    query_bool(&q, flag, true);
     EXPECT(query_next(&q));
     struct str text = row_text(&q), bytes = row_bytes(&q);
     EXPECT(!str_is_none(text));
@@ -81,9 +81,9 @@ static enum error bind_nothing(void *arena, struct tx *tx)
 {
     struct query q;
     begin_echo(&q, tx, arena);
-    query_text(&q, "text", STR_NONE);
-    query_uuid_if(&q, "id", false, id_of(1));
-    query_i64_if(&q, "number", false, 5);
+    query_text(&q, text, STR_NONE);
+    query_uuid_if(&q, id, false, id_of(1));
+    query_i64_if(&q, number, false, 5);
     expect_all_null(&q);
     return query_end(&q);
 }
@@ -97,9 +97,9 @@ static enum error bind_and_forget(void *arena, struct tx *tx)
 {
     struct query q;
     begin_echo(&q, tx, arena);
-    query_text(&q, "text", STR("left behind"));
-    query_uuid(&q, "id", id_of(1));
-    query_i64(&q, "number", 5);
+    query_text(&q, text, STR("left behind"));
+    query_uuid(&q, id, id_of(1));
+    query_i64(&q, number, 5);
     EXPECT(query_next(&q)); /* and not to its end */
     enum error e = query_end(&q);
     EXPECT_EQ(e, OK);
@@ -118,8 +118,8 @@ static enum error read_uuids(void *arena, struct tx *tx)
     struct query q;
     struct uuid id;
     begin_echo(&q, tx, arena);
-    query_text(&q, "text", STR("seventeen bytes!!"));
-    query_uuid(&q, "id", id_of(77));
+    query_text(&q, text, STR("seventeen bytes!!"));
+    query_uuid(&q, id, id_of(77));
     EXPECT(query_next(&q));
     EXPECT(!row_uuid_if(&q, &id));
     EXPECT(row_uuid_if(&q, &id));
@@ -139,7 +139,7 @@ static enum error read_words(void *arena, struct tx *tx)
 {
     struct query q;
     begin_echo(&q, tx, arena);
-    query_text(&q, "text", STR_NONE);
+    query_text(&q, text, STR_NONE);
     EXPECT(query_next(&q));
     EXPECT_EQ(row_enum(&q, speeds), 0);
     EXPECT(query_next(&q));
@@ -151,7 +151,7 @@ static enum error read_unknown_word(void *arena, struct tx *tx)
 {
     struct query q;
     begin_echo(&q, tx, arena);
-    query_text(&q, "text", STR("swift"));
+    query_text(&q, text, STR("swift"));
     EXPECT(query_next(&q));
     EXPECT_EQ(row_enum(&q, speeds), 0);
     EXPECT(!query_next(&q));
@@ -167,10 +167,10 @@ TEST(a_stored_word_that_its_list_does_not_have_is_damage)
 static enum error add(void *arena, struct tx *tx, int64_t number)
 {
     struct query q;
-    query_begin(&q, tx, &NOTE_ADD, arena);
-    query_uuid(&q, "tenant_id", UUID_NIL);
-    query_uuid(&q, "key", UUID_NIL);
-    query_i64(&q, "number", number);
+    query_begin(&q, tx, &SQL_NOTE_ADD, arena);
+    query_uuid(&q, tenant_id, UUID_NIL);
+    query_uuid(&q, key, UUID_NIL);
+    query_i64(&q, number, number);
     return query_run(&q);
 }
 
@@ -178,14 +178,14 @@ static enum error count_changes(void *arena, struct tx *tx)
 {
     struct query q;
     int64_t changed = -1;
-    query_begin(&q, tx, &NOTE_RENAME, arena);
-    query_text(&q, "body", STR("none yet"));
+    query_begin(&q, tx, &SQL_NOTE_RENAME, arena);
+    query_text(&q, body, STR("none yet"));
     EXPECT_EQ(query_run_counted(&q, &changed), OK);
     EXPECT_EQ(changed, 0);
     EXPECT_EQ(add(arena, tx, 1), OK);
     EXPECT_EQ(add(arena, tx, 2), OK);
-    query_begin(&q, tx, &NOTE_RENAME, arena);
-    query_text(&q, "body", STR("renamed"));
+    query_begin(&q, tx, &SQL_NOTE_RENAME, arena);
+    query_text(&q, body, STR("renamed"));
     EXPECT_EQ(query_run_counted(&q, &changed), OK);
     EXPECT_EQ(changed, 2);
     return OK;
@@ -214,12 +214,12 @@ static enum error use_after_error(void *arena, struct tx *tx)
 {
     struct query q;
     EXPECT_EQ(add(arena, tx, 1), OK);
-    query_begin(&q, tx, &NOTE_ADD, arena);
-    query_uuid(&q, "tenant_id", UUID_NIL);
-    query_uuid(&q, "key", UUID_NIL);
-    query_i64(&q, "number", 1);
+    query_begin(&q, tx, &SQL_NOTE_ADD, arena);
+    query_uuid(&q, tenant_id, UUID_NIL);
+    query_uuid(&q, key, UUID_NIL);
+    query_i64(&q, number, 1);
     EXPECT(!query_next(&q));
-    query_i64(&q, "number", 2); /* does nothing any more */
+    query_i64(&q, number, 2); /* does nothing any more */
     EXPECT(!query_next(&q));
     int64_t changed = 7;
     EXPECT_EQ(query_run_counted(&q, &changed), ERR_CONFLICT);
@@ -235,7 +235,7 @@ TEST(an_error_sticks_until_the_end_of_the_query)
 static enum error run_broken(void *arena, struct tx *tx)
 {
     struct query q;
-    query_begin(&q, tx, &BROKEN_STATEMENT, arena);
+    query_begin(&q, tx, &SQL_BROKEN_STATEMENT, arena);
     EXPECT(!query_next(&q));
     return query_end(&q);
 }

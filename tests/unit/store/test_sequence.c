@@ -94,7 +94,8 @@ TEST(numbers_go_on_after_the_store_is_opened_again)
 
 static enum error drop_numbers(struct step *step, struct tx *tx)
 {
-    const struct sequence numbers = {.load = &NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};
+    const struct sequence numbers = {
+        .load = &SQL_NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};
     tx_sequence_drop(tx, &numbers);
     return OK;
 }
@@ -102,9 +103,9 @@ static enum error drop_numbers(struct step *step, struct tx *tx)
 static enum error remove_note(struct step *step, struct tx *tx)
 {
     struct query q;
-    query_begin(&q, tx, &NOTE_REMOVE, NULL);
-    query_uuid(&q, "tenant_id", UUID_NIL);
-    query_uuid(&q, "key", step->key);
+    query_begin(&q, tx, &SQL_NOTE_REMOVE, NULL);
+    query_uuid(&q, tenant_id, UUID_NIL);
+    query_uuid(&q, key, step->key);
     return query_run(&q);
 }
 
@@ -140,7 +141,8 @@ TEST(a_sequence_that_was_dropped_is_read_from_the_tables_again)
 
 static enum error take_three(struct step *step, struct tx *tx)
 {
-    const struct sequence numbers = {.load = &NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};
+    const struct sequence numbers = {
+        .load = &SQL_NOTE_LAST, .tenant_id = UUID_NIL, .key = step->key};
     uint64_t first = 0;
     enum error e = tx_sequence_take(tx, &numbers, 3, &first);
     step->number = (int64_t)first;
@@ -205,7 +207,8 @@ TEST(more_counters_than_the_cache_holds_still_count_without_gaps)
 
 static enum error take_of_another_tenant(struct step *step, struct tx *tx)
 {
-    const struct sequence numbers = {.load = &NOTE_LAST, .tenant_id = id_of(9), .key = step->key};
+    const struct sequence numbers = {
+        .load = &SQL_NOTE_LAST, .tenant_id = id_of(9), .key = step->key};
     uint64_t first = 0;
     enum error e = tx_sequence_take(tx, &numbers, 1, &first);
     step->number = (int64_t)first;

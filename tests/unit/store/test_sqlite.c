@@ -113,12 +113,12 @@ static enum error check_pragmas(void *data, struct tx *tx)
 {
     struct arena *arena = data;
     int64_t synchronous = -1, foreign_keys = -1;
-    EXPECT_EQ(read_number(tx, &PRAGMA_SYNCHRONOUS, &synchronous), OK);
-    EXPECT_EQ(read_number(tx, &PRAGMA_FOREIGN_KEYS, &foreign_keys), OK);
+    EXPECT_EQ(read_number(tx, &SQL_PRAGMA_SYNCHRONOUS, &synchronous), OK);
+    EXPECT_EQ(read_number(tx, &SQL_PRAGMA_FOREIGN_KEYS, &foreign_keys), OK);
     EXPECT_EQ(synchronous, 2); /* FULL */
     EXPECT_EQ(foreign_keys, 1);
     struct query q;
-    query_begin(&q, tx, &PRAGMA_JOURNAL, arena);
+    query_begin(&q, tx, &SQL_PRAGMA_JOURNAL, arena);
     EXPECT(query_next(&q));
     EXPECT_STR(row_text(&q), STR("wal"));
     return query_end(&q);
@@ -249,10 +249,10 @@ TEST(a_database_without_room_refuses_the_whole_batch_and_serves_again_with_room)
     struct fixture f;
     fixture_begin(&f);
     EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
-    EXPECT_EQ(fixture_run(&f, &PRAGMA_NO_SPACE), OK);
+    EXPECT_EQ(fixture_run(&f, &SQL_PRAGMA_NO_SPACE), OK);
     expect_full(&f);
     EXPECT_EQ(fixture_count(&f), 1);
-    EXPECT_EQ(fixture_run(&f, &PRAGMA_SPACE), OK);
+    EXPECT_EQ(fixture_run(&f, &SQL_PRAGMA_SPACE), OK);
     EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
     expect_gapless(&f, UUID_NIL, 2);
     fixture_end(&f);

@@ -423,8 +423,8 @@ static enum error add_megabyte(struct step *step, struct tx *tx)
     struct arena arena;
     arena_init(&arena, SIZE_MAX);
     struct query q;
-    query_begin(&q, tx, &BLOB_ADD, &arena);
-    query_i64(&q, "size", 1000000);
+    query_begin(&q, tx, &SQL_NOTE_ADD_LARGE, &arena);
+    query_i64(&q, size, 1000000);
     arena_deinit(&arena);
     return query_run(&q);
 }
