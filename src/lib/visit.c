@@ -259,15 +259,15 @@ static struct str copy_line(struct arena *arena, struct str s)
     return (struct str){text, s.len};
 }
 
-static cairn_answer *answer_create(int status, const struct header_list *list, struct buf *body)
+static cairn_answer *answer_create(int status, const struct answer_head *head, struct buf *body)
 {
     cairn_answer *a = MEM_NEW(cairn_answer);
     arena_init(&a->arena, SIZE_MAX);
     a->status = status;
-    a->headers = ARENA_ARRAY(&a->arena, struct http_header, list->count);
-    for (size_t i = 0; i < list->count; i++)
+    a->headers = ARENA_ARRAY(&a->arena, struct http_header, head->count);
+    for (size_t i = 0; i < head->count; i++)
         a->headers[a->n_headers++] = (struct http_header){
-            copy_line(&a->arena, list->items[i].name), copy_line(&a->arena, list->items[i].value)};
+            copy_line(&a->arena, head->items[i].name), copy_line(&a->arena, head->items[i].value)};
     char *bytes = buf_take(body, &a->body_len);
     a->body = mem_realloc(bytes, a->body_len + 1);
     a->body[a->body_len] = '\0';
@@ -276,20 +276,20 @@ static cairn_answer *answer_create(int status, const struct header_list *list, s
 
 cairn_answer *visit_answer(struct visit *v)
 {
-    struct header_list list = {.count = 0};
+    struct answer_head head = {.count = 0};
     struct buf body CLEANUP(buf_deinit);
     buf_init(&body, SIZE_MAX);
     if (!v->is_call) {
-        for (size_t i = 0; i < REFUSAL_HEADER_COUNT; i++)
-            header_add(&list, refusal_headers[i].name, refusal_headers[i].value);
-        buf_append(&body, refusal_document(&v->arena, &v->refusal));
-        return answer_create(v->refusal.status, &list, &body);
+        for (size_t i = 0; i < ANSWER_REFUSAL_HEADERS; i++)
+            answer_head_add(&head, answer_refusal_headers[i].name, answer_refusal_headers[i].value);
+        buf_append(&body, answer_refusal(&v->arena, &v->refusal));
+        return answer_create(v->refusal.status, &head, &body);
     }
-    header_add_common(&list, &v->call);
-    header_add_of_call(&list, &v->call);
+    answer_head_add_common(&head, &v->call);
+    answer_head_add_call(&head, &v->call);
     if (str_eq(v->request.method, STR("HEAD")))
         buf_reset(&v->call.answer.body);
-    return answer_create(v->call.answer.status, &list, &v->call.answer.body);
+    return answer_create(v->call.answer.status, &head, &v->call.answer.body);
 }
 
 cairn_answer *visit_turn_away(const struct visit_request *request)

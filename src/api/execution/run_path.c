@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/execution/run_path.h"
 
-bool call_find_param(const struct call *call, const char *name, size_t *out_index)
-{
-    struct str found;
-    for (size_t i = 0; !str_is_none(found = route_param_name(call->route, i)); i++)
-        if (str_eq(found, str_of(name))) {
-            *out_index = i;
-            return true;
-        }
-    return false;
-}
-
-size_t call_param(const struct call *call, const char *name)
-{
-    size_t index;
-    if (!call_find_param(call, name, &index))
-        abort(); /* a wrong row of the route table */
-    return index;
-}
-
 static enum error check_agent(struct call *call, struct context *c, const struct run *run)
 {
     size_t agent;

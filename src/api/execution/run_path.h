@@ -11,11 +11,6 @@
 #include "api/http/call.h"
 #include "model/execution/runs.h"
 
-/* Where the path's parameter of this name is in call->request.params, numbers or texts. */
-size_t call_param(const struct call *call, const char *name);
-/* The same, where the path may have none of this name: false. */
-MUST_CHECK bool call_find_param(const struct call *call, const char *name, size_t *out_index);
-
 /* The run of the path, without its documents. Under an agent that it is not of, it is not there. */
 MUST_CHECK enum error call_run(struct call *call, struct context *c, struct run *out_head);
 /* The same with its documents. */

@@ -2,9 +2,72 @@
 #include "api/http/access.h"
 
 #include "model/execution/runs.h"
+#include "model/tenancy/keys.h"
 #include "model/threads/participants.h"
 
-enum error access_take_principal(struct call *call, struct context *c)
+/* --- Authentication ------------------------------------------------------------------------- */
+
+static enum error limit_rate(struct call *call, const struct api_key *key, int64_t now_us)
+{
+    if (!key->has_rate_limit)
+        return OK;
+    if (!call->is_counted)
+        call->rate =
+            rate_limiter_take(call->api->rate_limiter, key->id, key->rate_limit_per_minute, now_us);
+    call->is_counted = true;
+    const struct rate_verdict v = call->rate;
+    call_add_header(call, STR("RateLimit-Policy"),
+        arena_printf(call->arena, "\"key\";q=%lld;w=60", (long long)v.limit));
+    call_add_header(call, STR("RateLimit"),
+        arena_printf(
+            call->arena, "\"key\";r=%lld;t=%lld", (long long)v.remaining, (long long)v.reset_s));
+    if (v.allowed)
+        return OK;
+    enum error e = problem_set(&call->problem, ERR_RATE_LIMITED,
+        "the key may make %lld requests a minute", (long long)v.limit);
+    call->problem.retry_after_s = (uint32_t)v.reset_s;
+    return e;
+}
+
+/* While the database has no key, a client on the loopback address acts for the default tenant. */
+static enum error enter_open(struct call *call, struct context *c)
+{
+    bool any = true;
+    if (call->api->may_be_open) {
+        enum error e = key_any(c, &any);
+        if (e != OK)
+            return e;
+    }
+    if (any)
+        return problem_set(
+            &call->problem, ERR_UNAUTHENTICATED, "send an API key: Authorization: Bearer cairn_…");
+    context_enter(c, DEFAULT_TENANT_ID);
+    c->actor = ACTOR_OPEN;
+    c->scopes = scopes_effective(SCOPE_OPERATOR);
+    return OK;
+}
+
+static enum error enter_with_key(struct call *call, struct context *c)
+{
+    struct api_key key;
+    bool known;
+    enum error e = key_authenticate(c, call->request.secret, &key, &known);
+    if (e != OK) {
+        if (known) {
+            call->caller.denied = "key.refused";
+            call->caller.key_id = c->key_id;
+        }
+        return e;
+    }
+    call->caller.has_key = true;
+    call->caller.key_id = key.id;
+    call->caller.has_expiry = key.has_expires_at;
+    call->caller.expires_at = key.expires_at;
+    return limit_rate(call, &key, c->now_us);
+}
+
+/* A key of the whole tenant may narrow itself to one principal for this request. */
+static enum error take_principal(struct call *call, struct context *c)
 {
     const struct str name = STR("Cairn-Principal");
     struct str wanted = http_header(call->request.http, name);
@@ -21,18 +84,29 @@ enum error access_take_principal(struct call *call, struct context *c)
     return OK;
 }
 
-/* The first parameter of the path with one of these names; false: there is none. */
-static bool find_param(
-    const struct call *call, const struct str *names, size_t n_names, struct uuid *out_id)
+enum error access_authenticate(struct call *call, struct context *c)
 {
-    struct str name;
-    for (size_t i = 0; !str_is_none(name = route_param_name(call->route, i)); i++)
-        for (size_t k = 0; k < n_names; k++)
-            if (str_eq(name, names[k])) {
-                *out_id = call->request.params[i];
-                return true;
-            }
-    return false;
+    if (call->route->flags & ROUTE_PUBLIC)
+        return OK;
+    enum error e =
+        str_is_none(call->request.secret) ? enter_open(call, c) : enter_with_key(call, c);
+    call->caller.tenant_id = c->tenant_id;
+    if (e == OK)
+        e = take_principal(call, c);
+    call->caller.principal = c->principal;
+    return e;
+}
+
+/* --- Permission ----------------------------------------------------------------------------- */
+
+enum error access_check_scope(struct call *call, struct context *c)
+{
+    unsigned needed = (unsigned)call->route->scope;
+    if ((c->scopes & needed) == needed)
+        return OK;
+    call->caller.denied = "scope.refused";
+    return problem_set(&call->problem, ERR_FORBIDDEN, "this route needs the scope %s",
+        scope_name(call->route->scope));
 }
 
 static enum error check_thread(struct call *call, struct context *c, struct uuid thread_id)
@@ -42,7 +116,7 @@ static enum error check_thread(struct call *call, struct context *c, struct uuid
     return participant_check_access(c, thread_id, writes || access == ACCESS_WRITER);
 }
 
-/* A run of a thread that the principal takes no part in looks as if it were not there. */
+/* The run of a thread in which the principal takes no part is reported as not found. */
 static enum error check_run(struct call *call, struct context *c, struct uuid run_id)
 {
     struct run run;
@@ -63,25 +137,23 @@ static enum error check_agent(struct context *c, struct uuid agent_id)
     return context_not_found(c, "agent", agent_id);
 }
 
-enum error access_check(struct call *call, struct context *c)
+enum error access_check_path(struct call *call, struct context *c)
 {
-    static const struct str threads[] = {{"thread_id", 9}, {"workflow_id", 11}};
-    static const struct str runs[] = {{"run_id", 6}}, agents[] = {{"agent_id", 8}};
-    struct uuid id;
+    size_t at;
     if (str_is_none(c->principal))
         return OK;
     call->must_be_fresh = true;
     if (call->job.mode == STORE_READ_STALE)
-        return ERR_UNAVAILABLE; /* and runs again elsewhere: see job_done */
+        return ERR_UNAVAILABLE; /* the job runs again on the primary: see job_done */
     if (call->route->access == ACCESS_OWN)
         return OK;
     bool by_path = call->route->access != ACCESS_TENANT;
-    if (by_path && find_param(call, threads, COUNT_OF(threads), &id))
-        return check_thread(call, c, id);
-    if (by_path && find_param(call, runs, COUNT_OF(runs), &id))
-        return check_run(call, c, id);
-    if (by_path && find_param(call, agents, COUNT_OF(agents), &id))
-        return check_agent(c, id);
+    if (by_path && call_find_thread_param(call, &at))
+        return check_thread(call, c, call->request.params[at]);
+    if (by_path && call_find_param(call, "run_id", &at))
+        return check_run(call, c, call->request.params[at]);
+    if (by_path && call_find_param(call, "agent_id", &at))
+        return check_agent(c, call->request.params[at]);
     return problem_set(&call->problem, ERR_FORBIDDEN,
         "this route is about the whole tenant, and the request acts for %.*s alone",
         STR_ARG(c->principal));

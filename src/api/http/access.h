@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Principals. A request acts for its key's whole tenant, or for one principal: the key's own, or
- * the one that the header Cairn-Principal names, by which a key of the whole tenant narrows itself
- * for this request. A principal sees the threads that it takes part in, and of each what its
- * permission lets it (model/threads/participants.h); anything else looks as if it were not there.
+ * Which client sent a request, and what the client may do. All of it follows from the route table
+ * (route.h) and runs before every handler.
  *
- * The check is here, before every handler, and follows from the route table (route.h).
+ * A request acts for its key's whole tenant, or for one principal: that of the key, or the one
+ * that the header Cairn-Principal names, by which a key of the whole tenant narrows itself for this
+ * request. A principal sees the threads in which it takes part, and in each thread as much as its
+ * permission allows (model/threads/participants.h). Anything else is reported as not found.
  */
 #ifndef API_HTTP_ACCESS_H
 #define API_HTTP_ACCESS_H
 
 #include "api/http/call.h"
 
-/* After authentication: for whom. */
-MUST_CHECK enum error access_take_principal(struct call *call, struct context *c);
-/* Whether the principal may use this route on what the path names. */
-MUST_CHECK enum error access_check(struct call *call, struct context *c);
+/* Fills call->caller and the context, and counts the request against the key's rate limit. */
+MUST_CHECK enum error access_authenticate(struct call *call, struct context *c);
+/* The key must have the scope of the route. */
+MUST_CHECK enum error access_check_scope(struct call *call, struct context *c);
+/* A principal must have permission for the thread, run or agent that the path names. */
+MUST_CHECK enum error access_check_path(struct call *call, struct context *c);
 
 #endif

@@ -1,31 +1,115 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/answer.h"
 
-void header_add(struct header_list *list, struct str name, struct str value)
+/* --- The head ------------------------------------------------------------------------------- */
+
+void answer_head_add(struct answer_head *head, struct str name, struct str value)
 {
-    assert(list->count < ANSWER_MAX_HEADERS);
+    assert(head->count < ANSWER_MAX_HEADERS);
     if (!str_is_none(value))
-        list->items[list->count++] = (struct http_header){name, value};
+        head->items[head->count++] = (struct http_header){name, value};
 }
 
-void header_add_common(struct header_list *list, const struct call *call)
+void answer_head_add_common(struct answer_head *head, const struct call *call)
 {
-    header_add(list, STR("Cairn-Version"), STR(CAIRN_VERSION));
-    header_add(list, STR("X-Request-Id"), call->request.id);
-    header_add(list, STR("traceparent"), http_header(call->request.http, STR("traceparent")));
-    header_add(list, STR("Cache-Control"), STR("no-store"));
-    header_add(list, STR("X-Content-Type-Options"), STR("nosniff"));
+    answer_head_add(head, STR("Cairn-Version"), STR(CAIRN_VERSION));
+    answer_head_add(head, STR("X-Request-Id"), call->request.id);
+    answer_head_add(head, STR("traceparent"), http_header(call->request.http, STR("traceparent")));
+    answer_head_add(head, STR("Cache-Control"), STR("no-store"));
+    answer_head_add(head, STR("X-Content-Type-Options"), STR("nosniff"));
 }
 
-void header_add_of_call(struct header_list *list, const struct call *call)
+void answer_head_add_call(struct answer_head *head, const struct call *call)
 {
     if (call->answer.body.len > 0 || call->answer.is_bytes)
-        header_add(list, STR("Content-Type"), call->answer.content_type);
+        answer_head_add(head, STR("Content-Type"), call->answer.content_type);
     for (size_t i = 0; i < call->answer.n_headers; i++)
-        header_add(list, call->answer.headers[i].name, call->answer.headers[i].value);
+        answer_head_add(head, call->answer.headers[i].name, call->answer.headers[i].value);
 }
 
-const struct http_header refusal_headers[REFUSAL_HEADER_COUNT] = {
+/* --- Problems ------------------------------------------------------------------------------- */
+
+static void write_extension(struct json_writer *w, struct arena *arena, struct str extension)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    if (str_is_none(extension) || !json_parse(arena, extension, &doc, &unused))
+        return;
+    struct json_iter it = json_iter(json_root(&doc));
+    struct json key, value;
+    while (json_next(&it, &key, &value)) {
+        json_write_key(w, json_string(arena, key));
+        json_write_value(w, value);
+    }
+}
+
+static void write_faults(struct json_writer *w, const struct problem *problem)
+{
+    if (problem->n_faults == 0)
+        return;
+    json_write_key(w, STR("errors"));
+    json_write_array(w);
+    for (size_t i = 0; i < problem->n_faults; i++) {
+        json_write_object(w);
+        json_write_key(w, STR("pointer"));
+        json_write_string(w, problem->faults[i].pointer);
+        json_write_key(w, STR("detail"));
+        json_write_string(w, problem->faults[i].detail);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    if (problem->n_faults_untold == 0)
+        return;
+    json_write_key(w, STR("errors_untold"));
+    json_write_i64(w, (int64_t)problem->n_faults_untold);
+}
+
+/* An empty pointer is the whole body. */
+static struct str word_fault(struct arena *arena, const struct problem_fault *fault)
+{
+    struct str where = fault->pointer.len > 0 ? fault->pointer : STR("the body");
+    return arena_printf(arena, "%.*s %.*s", STR_ARG(where), STR_ARG(fault->detail));
+}
+
+static void write_problem(struct json_writer *w, struct arena *arena, const struct problem *problem,
+    struct str request_id, int status)
+{
+    const struct error_info *info = error_info(problem->code);
+    struct str detail = problem->detail;
+    if (str_is_none(detail) && problem->n_faults > 0)
+        detail = word_fault(arena, &problem->faults[0]);
+    json_write_object(w);
+    json_write_key(w, STR("type"));
+    json_write_string(w, arena_printf(arena, "urn:cairn:error:%.*s", STR_ARG(info->code)));
+    json_write_key(w, STR("title"));
+    json_write_string(w, info->title);
+    json_write_key(w, STR("status"));
+    json_write_i64(w, status);
+    json_write_key(w, STR("code"));
+    json_write_string(w, info->code);
+    json_write_key(w, STR("detail"));
+    json_write_string(w, str_is_none(detail) ? info->title : detail);
+    json_write_key(w, STR("request_id"));
+    json_write_string(w, request_id);
+    json_write_key(w, STR("retryable"));
+    json_write_bool(w, info->retryable && !problem->is_final);
+    write_faults(w, problem);
+    write_extension(w, arena, problem->extension);
+    json_write_end(w);
+}
+
+struct str answer_problem(
+    struct arena *arena, const struct problem *problem, struct str request_id, int status)
+{
+    struct json_text out;
+    json_text_init(&out, CALL_ANSWER_MAX_BYTES);
+    write_problem(&out.w, arena, problem, request_id, status);
+    return json_text_take(&out, arena);
+}
+
+/* --- Malformed requests --------------------------------------------------------------------- */
+
+const struct http_header answer_refusal_headers[ANSWER_REFUSAL_HEADERS] = {
     {{"Cairn-Version", sizeof "Cairn-Version" - 1}, {CAIRN_VERSION, sizeof CAIRN_VERSION - 1}},
     {{"Content-Type", sizeof "Content-Type" - 1},
         {"application/problem+json", sizeof "application/problem+json" - 1}},
@@ -45,12 +129,12 @@ static enum error refusal_code(int status)
     }
 }
 
-struct str refusal_document(struct arena *arena, const struct http_refusal *refusal)
+struct str answer_refusal(struct arena *arena, const struct http_refusal *refusal)
 {
     struct problem problem;
     problem_init(&problem, arena);
     problem_set(&problem, refusal_code(refusal->status), "%s", refusal->rule);
     char id[UUID_TEXT_LEN];
     uuid_format(uuid_v7(), id);
-    return problem_document(arena, &problem, (struct str){id, sizeof id}, refusal->status);
+    return answer_problem(arena, &problem, (struct str){id, sizeof id}, refusal->status);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The head of an answer: what is the same over HTTP and in-process. */
+/* Heads and problem documents of answers: the same over HTTP and in-process. */
 #ifndef API_HTTP_ANSWER_H
 #define API_HTTP_ANSWER_H
 
@@ -7,20 +7,25 @@
 
 enum { ANSWER_MAX_HEADERS = CALL_MAX_HEADERS + 10 };
 
-struct header_list {
+struct answer_head {
     struct http_header items[ANSWER_MAX_HEADERS];
     size_t count;
 };
 
-/* Does nothing when the value is none. */
-void header_add(struct header_list *list, struct str name, struct str value);
-/* What every answer carries, and what a finished call adds to it. */
-void header_add_common(struct header_list *list, const struct call *call);
-void header_add_of_call(struct header_list *list, const struct call *call);
+/* Ignores a value that is STR_NONE. */
+void answer_head_add(struct answer_head *head, struct str name, struct str value);
+/* The headers of every answer. */
+void answer_head_add_common(struct answer_head *head, const struct call *call);
+/* The headers that a finished call adds to them. */
+void answer_head_add_call(struct answer_head *head, const struct call *call);
 
-/* The problem document of a request that is not even one of HTTP, and its headers. */
-struct str refusal_document(struct arena *arena, const struct http_refusal *refusal);
-enum { REFUSAL_HEADER_COUNT = 2 };
-extern const struct http_header refusal_headers[REFUSAL_HEADER_COUNT];
+/* A problem document (RFC 9457). */
+struct str answer_problem(
+    struct arena *arena, const struct problem *problem, struct str request_id, int status);
+
+/* The problem document and the headers for a request that is not valid HTTP. */
+struct str answer_refusal(struct arena *arena, const struct http_refusal *refusal);
+enum { ANSWER_REFUSAL_HEADERS = 2 };
+extern const struct http_header answer_refusal_headers[ANSWER_REFUSAL_HEADERS];
 
 #endif

@@ -11,6 +11,7 @@
 #ifndef API_HTTP_CALL_H
 #define API_HTTP_CALL_H
 
+#include "api/http/cursor.h"
 #include "api/http/download.h"
 #include "api/http/intake.h"
 #include "api/http/rate_limit.h"
@@ -107,7 +108,7 @@ struct call {
 
     /* Between the halves of the job. */
     struct context *context;
-    struct idempotency *idempotency;
+    struct replay *replay; /* of the Idempotency-Key */
     /* A handler that has only sent its statements leaves the answer to this. */
     enum error (*later)(struct call *call, struct context *c);
     void *later_data;
@@ -136,7 +137,21 @@ void call_rewind(struct call *call);
 void call_refuse(struct call *call, enum error e);
 void call_add_header(struct call *call, struct str name, struct str value);
 
+/* The request's own id when it is safe to repeat, else a new one. */
+struct str request_read_id(struct arena *arena, const struct http_request *http);
+/* The API key; STR_NONE when there is none, "" when the header holds no key. */
+struct str request_read_secret(const struct http_request *http);
+/* Returns true for 1 to max_bytes printable ASCII characters without blanks and quotes. */
+bool request_is_plain_id(struct str id, size_t max_bytes);
+
 /* --- For handlers --------------------------------------------------------------------------- */
+
+/* Returns the position of the path's parameter of this name in params, numbers or texts. */
+size_t call_param(const struct call *call, const char *name);
+/* Returns false if the path has no parameter of this name. */
+MUST_CHECK bool call_find_param(const struct call *call, const char *name, size_t *out_index);
+/* The thread of the path: {thread_id}, or {workflow_id} of the Memoria routes. */
+MUST_CHECK bool call_find_thread_param(const struct call *call, size_t *out_index);
 
 /* Answers one object; `version` 0 for objects without one. */
 void call_answer(
@@ -150,23 +165,5 @@ void call_answer_raw(struct call *call, struct str content_type, struct str byte
 void call_answer_nothing(struct call *call);
 /* Changes `object` (of route->body) by the patch in the body; the result is decoded into out. */
 MUST_CHECK enum error call_apply_patch(struct call *call, const void *object, void *out);
-
-/* Cursors of lists by id: opaque on the wire. */
-struct str cursor_from_uuid(struct arena *arena, struct uuid id);
-MUST_CHECK enum error cursor_to_uuid(
-    struct call *call, struct str cursor, bool *out_has, struct uuid *out_id);
-
-/* Of lists by name: any text that is in the path or in the database. */
-struct str cursor_from_text(struct arena *arena, struct str text);
-/* STR_NONE stays what it is. */
-MUST_CHECK enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text);
-/* Of lists by number, from 1: without a cursor 0. */
-struct str cursor_from_number(struct arena *arena, int64_t number);
-MUST_CHECK enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number);
-enum error cursor_refused(struct call *call);
-
-/* The problem document of a call that never was one: a malformed request. */
-struct str problem_document(
-    struct arena *arena, const struct problem *problem, struct str request_id, int status);
 
 #endif

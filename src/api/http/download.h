@@ -52,7 +52,7 @@ MUST_CHECK enum error call_answer_blob(
 MUST_CHECK enum error call_answer_spool(
     struct call *call, int fd, uint64_t size_bytes, const struct download_facts *facts);
 
-/* --- For who carries the bytes --------------------------------------------------------------- */
+/* --- For who carries the bytes -------------------------------------------------------------- */
 
 void download_init(struct download *d);
 /* Nothing is answered so; closes the spooled file. */

@@ -52,14 +52,14 @@ static struct visit *visit_of(struct call *call)
 
 /* --- Answering ------------------------------------------------------------------------------ */
 
-static void add_common(struct header_list *list, const struct visit *v)
+static void add_common(struct answer_head *head, const struct visit *v)
 {
-    header_add_common(list, &v->call);
+    answer_head_add_common(head, &v->call);
     if (str_is_none(v->origin))
         return;
-    header_add(list, STR("Access-Control-Allow-Origin"), v->origin);
-    header_add(list, STR("Vary"), STR("Origin"));
-    header_add(list, STR("Access-Control-Expose-Headers"),
+    answer_head_add(head, STR("Access-Control-Allow-Origin"), v->origin);
+    answer_head_add(head, STR("Vary"), STR("Origin"));
+    answer_head_add(head, STR("Access-Control-Expose-Headers"),
         STR("Cairn-Version, ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, "
             "Idempotency-Replayed, Accept-Ranges, Content-Range, Content-Disposition, "
             "Repr-Digest"));
@@ -115,35 +115,35 @@ static void on_exchange_end(struct http_exchange *x)
 static void answer(struct visit *v)
 {
     struct call *call = &v->call;
-    struct header_list list = {.count = 0};
-    add_common(&list, v);
-    header_add_of_call(&list, call);
+    struct answer_head head = {.count = 0};
+    add_common(&head, v);
+    answer_head_add_call(&head, call);
     log_visit(v);
     http_reply(v->x, &(struct http_answer){.status = call->answer.status,
-                         .headers = list.items,
-                         .n_headers = list.count,
+                         .headers = head.items,
+                         .n_headers = head.count,
                          .body = buf_str(&call->answer.body)});
 }
 
 static void start_stream(struct visit *v)
 {
-    struct header_list list = {.count = 0};
-    add_common(&list, v);
+    struct answer_head head = {.count = 0};
+    add_common(&head, v);
     bool sse = v->call.route->mode == ROUTE_SSE;
     if (sse) {
-        header_add(&list, STR("Content-Type"), STR("text/event-stream; charset=utf-8"));
-        header_add(&list, STR("X-Accel-Buffering"), STR("no"));
+        answer_head_add(&head, STR("Content-Type"), STR("text/event-stream; charset=utf-8"));
+        answer_head_add(&head, STR("X-Accel-Buffering"), STR("no"));
     }
     log_visit(v);
     if (sse && str_eq(v->call.request.http->method, STR("HEAD"))) {
         http_reply(v->x,
-            &(struct http_answer){.status = 200, .headers = list.items, .n_headers = list.count});
+            &(struct http_answer){.status = 200, .headers = head.items, .n_headers = head.count});
         return;
     }
     struct http_exchange *x = v->x;
     /* The arena, and with it the visit, ends with the start of the stream. */
     struct call call = v->call;
-    stream_start(v->lane->watchers, x, &call, list.items, list.count);
+    stream_start(v->lane->watchers, x, &call, head.items, head.count);
     buf_deinit(&call.answer.body);
     buf_deinit(&call.answer.replay);
     http_exchange_release(x);
@@ -248,28 +248,28 @@ static void on_download_ready(void *data, enum error e)
             poll_finish(&v->poll);
         return;
     }
-    struct header_list list = {.count = 0};
+    struct answer_head head = {.count = 0};
     int status = v->call.answer.status;
-    add_common(&list, v);
-    header_add_of_call(&list, &v->call);
+    add_common(&head, v);
+    answer_head_add_call(&head, &v->call);
     log_visit(v);
     /* The arena, and with it the visit, ends with the start of the stream. */
     call_deinit(&v->call);
     arena_deinit(&v->rerun_arena);
-    dispatch_start(d, status, list.items, list.count, on_download_ended, f);
+    dispatch_start(d, status, head.items, head.count, on_download_ended, f);
 }
 
 static void start_download(struct visit *v)
 {
     struct call *call = &v->call;
     if (str_eq(call->request.http->method, STR("HEAD"))) {
-        struct header_list list = {.count = 0};
-        add_common(&list, v);
-        header_add_of_call(&list, call);
+        struct answer_head head = {.count = 0};
+        add_common(&head, v);
+        answer_head_add_call(&head, call);
         log_visit(v);
         http_reply(v->x, &(struct http_answer){.status = call->answer.status,
-                             .headers = list.items,
-                             .n_headers = list.count,
+                             .headers = head.items,
+                             .n_headers = head.count,
                              .body = {"", (size_t)call->answer.download.size_bytes}});
         return;
     }
@@ -415,16 +415,17 @@ static enum error check_origin(const struct front *f, struct visit *v)
 
 static void answer_preflight(struct visit *v)
 {
-    struct header_list list = {.count = 0};
-    add_common(&list, v);
-    header_add(&list, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
-    header_add(&list, STR("Access-Control-Allow-Headers"),
+    struct answer_head head = {.count = 0};
+    add_common(&head, v);
+    answer_head_add(
+        &head, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
+    answer_head_add(&head, STR("Access-Control-Allow-Headers"),
         STR("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
             "Cairn-Fencing-Token, Cairn-Consistency, Cairn-Principal, X-Request-Id, traceparent, "
             "Range, If-Range, Content-Digest, Repr-Digest"));
-    header_add(&list, STR("Access-Control-Max-Age"), STR("600"));
+    answer_head_add(&head, STR("Access-Control-Max-Age"), STR("600"));
     http_reply(
-        v->x, &(struct http_answer){.status = 204, .headers = list.items, .n_headers = list.count});
+        v->x, &(struct http_answer){.status = 204, .headers = head.items, .n_headers = head.count});
 }
 
 /* --- Arrival -------------------------------------------------------------------------------- */
@@ -499,7 +500,7 @@ static void on_request(struct http_exchange *x, void *data)
 
 static struct str word_refusal(struct arena *arena, const struct http_refusal *refusal, void *data)
 {
-    return refusal_document(arena, refusal);
+    return answer_refusal(arena, refusal);
 }
 
 /* --- Life ----------------------------------------------------------------------------------- */
@@ -518,8 +519,8 @@ struct http_app front_app(struct front *f)
     return (struct http_app){.data = f,
         .on_request = on_request,
         .word_refusal = word_refusal,
-        .refusal_headers = refusal_headers,
-        .n_refusal_headers = REFUSAL_HEADER_COUNT};
+        .refusal_headers = answer_refusal_headers,
+        .n_refusal_headers = ANSWER_REFUSAL_HEADERS};
 }
 
 void front_attach(struct front *f, struct http_server *server)

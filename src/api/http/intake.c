@@ -62,7 +62,7 @@ enum error intake_read_digest(struct call *call)
     return e == OK ? read_digest(call, STR("Repr-Digest")) : e;
 }
 
-/* --- The lease of an upload of several requests ---------------------------------------------- */
+/* --- The lease of an upload of several requests --------------------------------------------- */
 
 /* So often it is renewed while bytes come: long before it ends, however long one write takes. */
 #define RENEW_US (INT64_C(1000000) * FILE_UPLOAD_LEASE_S / 4)

@@ -58,7 +58,7 @@ struct intake {
 /* The blob to adopt. */
 struct blob intake_blob(const struct intake *upload);
 
-/* --- For who carries the bytes: the front, and the library ----------------------------------- */
+/* --- For who carries the bytes: the front, and the library ---------------------------------- */
 
 MUST_CHECK enum error intake_read_digest(struct call *call);
 /* How many bytes may come. */

@@ -65,8 +65,8 @@ bool principal_agent(struct str principal, struct uuid *out_agent_id);
  * what is told of a thread that is not there, who may only read ERR_FORBIDDEN. OK without one: such
  * a key acts for its whole tenant. A WRITE job holds the thread's lock from here on.
  *
- * The prologue asks for every route whose path names a thread or a run. A handler asks when its
- * request names another thread, in a body or a query.
+ * The request machinery calls this for every route whose path names a thread or a run. A handler
+ * calls it when its request names another thread, in a body or a query.
  */
 MUST_CHECK enum error participant_check_access(
     struct context *c, struct uuid thread_id, bool to_write);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/http/prologue.h"
+#include "api/http/answer.h"
 #include "base/parsed.h"
 #include "fixture.h"
 
@@ -135,7 +135,7 @@ TEST(a_problem_document_holds_what_rfc_9457_and_cairn_promise)
     problem_init(&problem, f.arena);
     problem_set(&problem, ERR_UNAVAILABLE, "try later");
     problem.extension = STR("{\"extra\":[1]}");
-    EXPECT_STR(problem_document(f.arena, &problem, STR("r1"), 503),
+    EXPECT_STR(answer_problem(f.arena, &problem, STR("r1"), 503),
         STR("{\"type\":\"urn:cairn:error:unavailable\",\"title\":\"Cairn cannot answer now\","
             "\"status\":503,\"code\":\"unavailable\",\"detail\":\"try "
             "later\",\"request_id\":\"r1\","
@@ -143,7 +143,7 @@ TEST(a_problem_document_holds_what_rfc_9457_and_cairn_promise)
     fixture_end(&f);
 }
 
-/* --- The prologue --------------------------------------------------------------------------- */
+/* --- Before the handler --------------------------------------------------------------------- */
 
 /* Makes a key by the API and returns its secret. */
 static struct str make_key(struct fixture *f, struct str by, const char *body)
@@ -298,11 +298,11 @@ TEST(a_request_id_is_repeated_when_it_is_safe_and_made_when_it_is_not)
         "", "has blank", "quote\"", "back\\slash", "\x7f", "\xc3\xa9"};
     struct http_request *good = make_request(&f, "GET", "/healthz");
     add_header(good, "X-Request-Id", STR("trace-42"));
-    EXPECT_STR(prologue_request_id(f.arena, good), STR("trace-42"));
+    EXPECT_STR(request_read_id(f.arena, good), STR("trace-42"));
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct http_request *r = make_request(&f, "GET", "/healthz");
         add_header(r, "X-Request-Id", str_of(bad[i]));
-        EXPECT_EQ(prologue_request_id(f.arena, r).len, UUID_TEXT_LEN);
+        EXPECT_EQ(request_read_id(f.arena, r).len, UUID_TEXT_LEN);
     }
     fixture_end(&f);
 }
@@ -324,7 +324,7 @@ TEST(a_secret_comes_in_authorization_or_as_a_protocol_of_a_websocket)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct http_request *r = make_request(&f, "GET", "/v1/events/ws");
         add_header(r, cases[i].header, str_of(cases[i].value));
-        struct str secret = prologue_secret(r);
+        struct str secret = request_read_secret(r);
         EXPECT_STR(secret, str_of(cases[i].secret));
         EXPECT_EQ(str_is_none(secret), cases[i].secret == NULL);
     }

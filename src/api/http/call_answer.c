@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answer of a call: an object, a page, bytes, nothing, or the problem that refused it. */
+#include "api/http/answer.h"
+
+void call_add_header(struct call *call, struct str name, struct str value)
+{
+    assert(call->answer.n_headers < CALL_MAX_HEADERS);
+    call->answer.headers[call->answer.n_headers++] = (struct http_header){name, value};
+}
+
+static struct str word_full(const struct call *call)
+{
+    if (store_is_shared(call->api->store))
+        return STR("the disk of the database is full; nothing was changed: send the request again "
+                   "once there is space. Reads and streams go on");
+    if (call->route->on_full != STORE_ON_FULL_REFUSED)
+        return STR("the disk is full, and too little is left of the reserve for this: make room on "
+                   "it, then send the request again; nothing was changed");
+    if (!str_is_none(http_header(call->request.http, STR("Idempotency-Key"))))
+        return STR(
+            "the disk is full, and this request was not looked at: it may have been carried out "
+            "when it was sent before. Send it again with the same Idempotency-Key once there "
+            "is space");
+    return STR("the disk is full; nothing was changed: send the request again once there is space. "
+               "Reads and streams go on; what can be cancelled, deleted, pruned and revoked still "
+               "can be, and leases can be kept and given back");
+}
+
+/* What the store refuses comes without words. */
+static struct str word_refusal(const struct call *call, enum error e)
+{
+    switch (e) {
+    case ERR_STORAGE_FULL:
+        return word_full(call);
+    case ERR_UNAVAILABLE:
+        return STR("the database cannot be reached or is busy; nothing was changed: send the "
+                   "request again");
+    case ERR_OUTCOME_UNKNOWN:
+        return STR("the connection to the database broke during the commit, so the request may "
+                   "have been carried out or not: send it again with the same Idempotency-Key, or "
+                   "read what is there now");
+    default:
+        return STR_NONE;
+    }
+}
+
+/* The store may refuse (disk full) after the handler has written its answer: that one goes, with
+ * its headers, except what tells of the rate limit. */
+static void forget_answer(struct call *call, enum error e)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < call->answer.n_headers; i++)
+        if (str_starts_with(call->answer.headers[i].name, STR("RateLimit")))
+            call->answer.headers[kept++] = call->answer.headers[i];
+    call->answer.n_headers = kept;
+    call->problem =
+        (struct problem){.arena = call->arena, .code = e, .detail = word_refusal(call, e)};
+}
+
+/* Whether sending it twice does it once. */
+static bool is_repeatable(const struct call *call)
+{
+    return str_eq(call->request.http->method, STR("POST")) &&
+           !str_is_none(http_header(call->request.http, STR("Idempotency-Key")));
+}
+
+void call_refuse(struct call *call, enum error e)
+{
+    if (call->problem.code != e)
+        forget_answer(call, e);
+    call->problem.is_final = e == ERR_OUTCOME_UNKNOWN && !is_repeatable(call);
+    call->answer.status = error_info(e)->status;
+    call->answer.content_type = STR("application/problem+json");
+    download_drop(&call->answer.download);
+    buf_reset(&call->answer.body);
+    buf_append(&call->answer.body,
+        answer_problem(call->arena, &call->problem, call->request.id, call->answer.status));
+    bool retryable = error_info(e)->retryable && !call->problem.is_final;
+    if (call->problem.retry_after_s == 0 && retryable)
+        call->problem.retry_after_s = 1;
+    if (call->problem.retry_after_s > 0)
+        call_add_header(
+            call, STR("Retry-After"), arena_printf(call->arena, "%u", call->problem.retry_after_s));
+    if (error_info(e)->status == 401)
+        call_add_header(call, STR("WWW-Authenticate"), STR("Bearer realm=\"cairn\""));
+}
+
+/* Caches on the way may have weakened the tag; for reading it is the same one. */
+static bool has_already(const struct call *call, struct str tag)
+{
+    const struct str name = STR("If-None-Match");
+    return http_header_lists(call->request.http, name, tag) ||
+           http_header_lists(
+               call->request.http, name, arena_printf(call->arena, "W/%.*s", STR_ARG(tag))) ||
+           http_header_lists(call->request.http, name, STR("*"));
+}
+
+/* True: the client has this version, and nothing more is to be said. */
+static bool answer_version(struct call *call, int64_t version)
+{
+    if (version <= 0)
+        return false;
+    bool is_revision = (call->route->flags & ROUTE_REVISION) != 0;
+    struct str tag =
+        arena_printf(call->arena, "\"%s%lld\"", is_revision ? "r" : "", (long long)version);
+    call_add_header(call, STR("ETag"), tag);
+    if (call->route->mode != ROUTE_READ || !has_already(call, tag))
+        return false;
+    call->answer.status = 304;
+    return true;
+}
+
+void call_answer(
+    struct call *call, const struct schema *schema, const void *object, int64_t version)
+{
+    if (answer_version(call, version))
+        return;
+    struct json_writer w;
+    json_writer_init(&w, &call->answer.body);
+    schema_encode(&w, schema, object);
+}
+
+void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version)
+{
+    if (answer_version(call, version))
+        return;
+    call->answer.content_type = content_type;
+    buf_append(&call->answer.body, bytes);
+}
+
+void call_answer_page(struct call *call, const struct schema *schema, const void *items,
+    size_t count, bool more, struct str (*cursor_of)(struct arena *arena, const void *item))
+{
+    const char *item = items;
+    struct json_writer w;
+    json_writer_init(&w, &call->answer.body);
+    json_write_object(&w);
+    json_write_key(&w, STR("data"));
+    json_write_array(&w);
+    for (size_t i = 0; i < count; i++)
+        schema_encode(&w, schema, item + i * schema->struct_bytes);
+    json_write_end(&w);
+    json_write_key(&w, STR("has_more"));
+    json_write_bool(&w, more);
+    json_write_key(&w, STR("next_cursor"));
+    json_write_string(
+        &w, more ? cursor_of(call->arena, item + (count - 1) * schema->struct_bytes) : STR_NONE);
+    json_write_end(&w);
+}
+
+void call_answer_nothing(struct call *call)
+{
+    call->answer.status = 204;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/cursor.h"
+
+#include "api/http/call.h"
+#include "base/hash.h"
+
+struct str cursor_from_uuid(struct arena *arena, struct uuid id)
+{
+    return base64url_encode(arena, (struct str){(const char *)id.bytes, sizeof id.bytes});
+}
+
+enum error cursor_refused(struct call *call)
+{
+    problem_fault(&call->problem, STR("cursor"), "must be a next_cursor of this list");
+    call->problem.code = ERR_BAD_CURSOR;
+    return ERR_BAD_CURSOR;
+}
+
+enum error cursor_to_uuid(struct call *call, struct str cursor, bool *out_has, struct uuid *out_id)
+{
+    struct str bytes;
+    if (str_is_none(cursor))
+        return OK;
+    if (!base64url_decode(call->arena, cursor, &bytes) || bytes.len != sizeof out_id->bytes)
+        return cursor_refused(call);
+    memcpy(out_id->bytes, bytes.ptr, bytes.len);
+    *out_has = true;
+    return OK;
+}
+
+struct str cursor_from_text(struct arena *arena, struct str text)
+{
+    return base64url_encode(arena, text);
+}
+
+struct str cursor_from_number(struct arena *arena, int64_t number)
+{
+    return cursor_from_text(arena, arena_printf(arena, "%lld", (long long)number));
+}
+
+enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number)
+{
+    struct str text = STR_NONE;
+    int64_t number = 0;
+    enum error e = cursor_to_text(call, cursor, &text);
+    if (e == OK && !str_is_none(text) && (!str_to_i64(text, &number) || number < 1))
+        return cursor_refused(call);
+    if (e == OK)
+        *out_number = number;
+    return e;
+}
+
+/* Made up by somebody, it could be anything: what no database takes as text is refused here. */
+enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text)
+{
+    struct str text;
+    if (str_is_none(cursor))
+        return OK;
+    if (!base64url_decode(call->arena, cursor, &text) || text.len == 0 ||
+        text.len > ROUTE_TEXT_MAX_BYTES || str_has_byte(text, '\0') || !str_is_utf8(text))
+        return cursor_refused(call);
+    *out_text = text;
+    return OK;
+}

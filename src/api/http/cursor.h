@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cursors of lists: opaque on the wire. An absent cursor (STR_NONE) leaves the output as it is. */
+#ifndef API_HTTP_CURSOR_H
+#define API_HTTP_CURSOR_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/uuid.h"
+
+struct call;
+
+/* Of lists by id. */
+struct str cursor_from_uuid(struct arena *arena, struct uuid id);
+MUST_CHECK enum error cursor_to_uuid(
+    struct call *call, struct str cursor, bool *out_has, struct uuid *out_id);
+
+/* Of lists by name: any text that a path or a column can hold. */
+struct str cursor_from_text(struct arena *arena, struct str text);
+MUST_CHECK enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text);
+
+/* Of lists by number, from 1. Without a cursor the number is 0. */
+struct str cursor_from_number(struct arena *arena, int64_t number);
+MUST_CHECK enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number);
+
+/* Reports a cursor that is none of this list. */
+enum error cursor_refused(struct call *call);
+
+#endif
