@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/reserve.h"
 
 enum error sqlite_give_up(struct sqlite_store *s, const char *why)
 {
@@ -205,6 +206,32 @@ static int64_t get_i64(struct query *q, unsigned column)
     return sqlite3_column_int64(stmt_of(q), (int)column);
 }
 
+/* --- The store ------------------------------------------------------------------------------ */
+
+static void submit(struct store *store, struct store_job *job)
+{
+    struct sqlite_store *s = CONTAINER_OF(store, struct sqlite_store, base);
+    if (!job_queue_put(job->mode == STORE_WRITE ? &s->writes : &s->reads, job))
+        job->done(job, ERR_UNAVAILABLE);
+}
+
+static struct store_stats stats(const struct store *store)
+{
+    const struct sqlite_store *s = CONTAINER_OF(store, struct sqlite_store, base);
+    return (struct store_stats){
+        .commits = atomic_load(&s->n_commits),
+        .writes = atomic_load(&s->n_writes),
+        .reads = atomic_load(&s->n_reads),
+        .rollbacks = atomic_load(&s->n_rollbacks),
+        .checkpoints = atomic_load(&s->n_checkpoints),
+        .queued = job_queue_count(&s->writes) + job_queue_count(&s->reads),
+        .commit_us = atomic_load(&s->commit_us),
+        .connected = true,
+        .has_reserve = !space_is_short(s),
+        .free_bytes = reserve_free_bytes(s->directory_fd),
+    };
+}
+
 static void give_up(struct store *store, const char *why)
 {
     (void)sqlite_give_up(CONTAINER_OF(store, struct sqlite_store, base), why);
@@ -212,8 +239,8 @@ static void give_up(struct store *store, const char *why)
 
 const struct engine_ops sqlite_ops = {
     .close = sqlite_close,
-    .submit = sqlite_submit,
-    .stats = sqlite_stats,
+    .submit = submit,
+    .stats = stats,
     .give_up = give_up,
     .begin = begin,
     .bind_text = bind_text,

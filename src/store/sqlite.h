@@ -10,7 +10,8 @@
  *
  *   sqlite.c           connections and statements
  *   sqlite_open.c      the data directory, pragmas, migrations
- *   sqlite_writer.c    the commit queue, group commit, checkpoints; the readers
+ *   sqlite_writer.c    the commit queue, group commit, checkpoints
+ *   sqlite_reader.c    the readers
  *   sqlite_sequence.c  counters in memory
  *   sqlite_space.c     a full disk
  */
@@ -97,7 +98,6 @@ struct sqlite_store {
     struct job_queue writes;
     struct job_queue reads;
     pthread_t writer_thread;
-    bool has_writer_thread;
     pthread_t *reader_threads;
     unsigned n_reader_threads;
     struct sequence_cache sequences;
@@ -128,12 +128,11 @@ MUST_CHECK enum error sqlite_connect(
     struct sqlite_store *s, struct sqlite_connection *c, bool writer, struct problem *problem);
 void sqlite_disconnect(struct sqlite_connection *c);
 
-/* On failure none is left. */
-MUST_CHECK enum error sqlite_threads_start(struct sqlite_store *s, struct problem *problem);
-/* Finishes what is queued and joins the threads. */
-void sqlite_threads_stop(struct sqlite_store *s);
-void sqlite_submit(struct store *store, struct store_job *job);
-struct store_stats sqlite_stats(const struct store *store);
+/* A failed start leaves no thread behind. Stopping finishes the queued jobs and joins. */
+MUST_CHECK enum error sqlite_writer_start(struct sqlite_store *s, struct problem *problem);
+void sqlite_writer_stop(struct sqlite_store *s);
+MUST_CHECK enum error sqlite_readers_start(struct sqlite_store *s, struct problem *problem);
+void sqlite_readers_stop(struct sqlite_store *s);
 void sqlite_close(struct store *store);
 
 /* With too little space to open the database, the reserve goes first. */

@@ -333,6 +333,17 @@ static void close_all(struct sqlite_store *s)
     mem_free(s);
 }
 
+static enum error start_threads(struct sqlite_store *s, struct problem *problem)
+{
+    enum error e = sqlite_writer_start(s, problem);
+    if (e != OK)
+        return e;
+    e = sqlite_readers_start(s, problem);
+    if (e != OK)
+        sqlite_writer_stop(s);
+    return e;
+}
+
 enum error sqlite_store_open(
     const struct store_config *config, struct problem *problem, struct store **out_store)
 {
@@ -346,7 +357,7 @@ enum error sqlite_store_open(
     sequence_cache_init(&s->sequences);
     enum error e = open_all(s, problem);
     if (e == OK)
-        e = sqlite_threads_start(s, problem);
+        e = start_threads(s, problem);
     if (e != OK) {
         close_all(s);
         return e;
@@ -358,6 +369,7 @@ enum error sqlite_store_open(
 void sqlite_close(struct store *store)
 {
     struct sqlite_store *s = CONTAINER_OF(store, struct sqlite_store, base);
-    sqlite_threads_stop(s);
+    sqlite_readers_stop(s);
+    sqlite_writer_stop(s);
     close_all(s);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/thread.h"
-#include "store/reserve.h"
 #include "store/sqlite.h"
 
 /* --- Group commit --------------------------------------------------------------------------- */
@@ -185,6 +183,8 @@ static void checkpoint_if_due(struct sqlite_store *s)
     atomic_fetch_add(&s->n_checkpoints, 1);
 }
 
+/* --- The thread ----------------------------------------------------------------------------- */
+
 static void *writer_main(void *data)
 {
     thread_set_name("cairn-writer");
@@ -200,96 +200,19 @@ static void *writer_main(void *data)
     return NULL;
 }
 
-/* --- Readers -------------------------------------------------------------------------------- */
-
-static int is_past_deadline(void *data)
-{
-    const struct sqlite_connection *c = data;
-    return clock_steady_us() > c->read_deadline_us;
-}
-
-static void run_read(struct sqlite_connection *c, struct store_job *job)
-{
-    struct tx tx;
-    tx_init(&tx, &c->store->base, c, false);
-    c->read_deadline_us = clock_steady_us() + SQLITE_READ_DEADLINE_US;
-    enum error e =
-        atomic_load(&c->store->is_broken) ? ERR_UNAVAILABLE : sqlite_do(c, SQLITE_VERB_BEGIN);
-    if (e == OK)
-        e = job_run_whole(job, &tx);
-    tx_drop_memo(&tx);
-    if (!sqlite3_get_autocommit(c->db)) {
-        enum error ended = sqlite_do(c, SQLITE_VERB_COMMIT);
-        e = e != OK ? e : ended;
-    }
-    atomic_fetch_add(&c->store->n_reads, 1);
-    job->done(job, e);
-}
-
-static void *reader_main(void *data)
-{
-    thread_set_name("cairn-reader");
-    struct sqlite_connection *c = data;
-    sqlite3_progress_handler(c->db, 10000, is_past_deadline, c);
-    struct store_job *job;
-    while ((job = job_queue_take(&c->store->reads, 1)) != NULL)
-        run_read(c, job);
-    return NULL;
-}
-
-/* --- Threads -------------------------------------------------------------------------------- */
-
-enum error sqlite_threads_start(struct sqlite_store *s, struct problem *problem)
+enum error sqlite_writer_start(struct sqlite_store *s, struct problem *problem)
 {
     job_queue_init(&s->writes);
-    job_queue_init(&s->reads);
     sqlite3_wal_hook(s->writer.db, note_wal_pages, s);
-    s->reader_threads = mem_zalloc(s->base.config.readers * sizeof(pthread_t));
     enum error e = thread_start(&s->writer_thread, writer_main, s, problem);
-    s->has_writer_thread = e == OK;
-    while (e == OK && s->n_reader_threads < s->base.config.readers) {
-        unsigned i = s->n_reader_threads;
-        e = thread_start(&s->reader_threads[i], reader_main, &s->readers[i], problem);
-        s->n_reader_threads += e == OK;
-    }
     if (e != OK)
-        sqlite_threads_stop(s);
+        job_queue_deinit(&s->writes);
     return e;
 }
 
-void sqlite_threads_stop(struct sqlite_store *s)
+void sqlite_writer_stop(struct sqlite_store *s)
 {
-    job_queue_close(&s->reads);
-    for (unsigned i = 0; i < s->n_reader_threads; i++)
-        pthread_join(s->reader_threads[i], NULL);
     job_queue_close(&s->writes);
-    if (s->has_writer_thread)
-        pthread_join(s->writer_thread, NULL);
-    mem_free(s->reader_threads);
-    job_queue_deinit(&s->reads);
+    pthread_join(s->writer_thread, NULL);
     job_queue_deinit(&s->writes);
-}
-
-void sqlite_submit(struct store *store, struct store_job *job)
-{
-    struct sqlite_store *s = CONTAINER_OF(store, struct sqlite_store, base);
-    if (!job_queue_put(job->mode == STORE_WRITE ? &s->writes : &s->reads, job))
-        job->done(job, ERR_UNAVAILABLE);
-}
-
-struct store_stats sqlite_stats(const struct store *store)
-{
-    const struct sqlite_store *s = CONTAINER_OF(store, struct sqlite_store, base);
-    return (struct store_stats){
-        .commits = atomic_load(&s->n_commits),
-        .writes = atomic_load(&s->n_writes),
-        .reads = atomic_load(&s->n_reads),
-        .rollbacks = atomic_load(&s->n_rollbacks),
-        .checkpoints = atomic_load(&s->n_checkpoints),
-        .queued = job_queue_count(&s->writes) + job_queue_count(&s->reads),
-        .commit_us = atomic_load(&s->commit_us),
-        .connected = true,
-        .has_reserve = !space_is_short(s),
-        .free_bytes = reserve_free_bytes(s->directory_fd),
-    };
 }
