@@ -44,7 +44,7 @@ static bool parse(struct visit *v, const struct visit_request *r)
         return false;
     }
     struct str seen = str_slice(buf_str(&head), 0, limits.head_bytes);
-    if (http_parse_head(&v->arena, seen, &limits, &v->request, &used, &v->refusal) != HTTP_DONE)
+    if (http_head_parse(&v->arena, seen, &limits, &v->request, &used, &v->refusal) != HTTP_DONE)
         return false;
     /* As a blank line it would have ended the head before the headers behind it. */
     v->refusal = (struct http_refusal){400, "a header must not be empty"};

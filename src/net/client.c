@@ -413,7 +413,7 @@ static enum client_result read_head(
         const char *rule;
         struct str bytes = str_slice(buf_str(&c->in), c->taken, c->in.len);
         enum http_parsed parsed =
-            http_parse_answer(arena, bytes, HEAD_MAX_BYTES, out_answer, &used, &rule);
+            http_answer_parse(arena, bytes, HEAD_MAX_BYTES, out_answer, &used, &rule);
         if (parsed == HTTP_REFUSED)
             return fail(c, CLIENT_MALFORMED, "the answer is not HTTP: %s", rule);
         if (parsed == HTTP_DONE) {

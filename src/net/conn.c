@@ -209,13 +209,13 @@ static void queue_refusal(struct conn *c, struct http_refusal refusal, bool head
     struct str body = str_of(refusal.rule);
     if (app->word_refusal != NULL)
         body = app->word_refusal(&arena, &refusal, app->data);
-    struct answer_head head = {.status = refusal.status,
+    struct reply_head head = {.status = refusal.status,
         .headers = app->word_refusal != NULL ? app->refusal_headers : &plain,
         .n_headers = app->word_refusal != NULL ? app->n_refusal_headers : 1,
         .framing = FRAMED_BY_LENGTH,
         .length = body.len,
         .minor = 1};
-    outqueue_add_copy(conn_output(c), answer_head_text(c->shard, &head));
+    outqueue_add_copy(conn_output(c), reply_head_text(c->shard, &head));
     if (!head_only)
         outqueue_add_copy(conn_output(c), body);
 }

@@ -30,8 +30,8 @@ enum conn_state {
 
 enum body_mode {
     BODY_UNREAD,  /* the application has not asked for it yet */
-    BODY_COLLECT, /* http_read_body */
-    BODY_RUNS,    /* http_stream_body */
+    BODY_COLLECT, /* http_exchange_read_body */
+    BODY_RUNS,    /* http_exchange_stream_body */
     BODY_DISCARD, /* nobody wants it, but the next request is behind it */
     BODY_BROKEN,  /* its end will not be found: the connection cannot be kept */
     BODY_DONE
@@ -132,10 +132,6 @@ struct outqueue *conn_output(struct conn *c);
 void conn_flush(struct conn *c);
 /* Has the queue flushed before the loop sleeps again. */
 void conn_mark_dirty(struct conn *c);
-void shard_flush_dirty(struct shard *shard);
-/* Closes those who have been the longest in taking what they asked for, until what is held is
- * within the limit. False when some are left to be closed another time. */
-bool shard_shed(struct shard *shard);
 /* Plain or TLS. A number of bytes, 0 at the peer's end (receive only), or one of these. */
 enum { IO_AGAIN = -1, IO_BROKEN = -2 };
 ssize_t conn_receive(struct conn *c, char *place, size_t room);
@@ -172,9 +168,9 @@ void exchange_finish(struct http_exchange *x);
 /* No more body is wanted; may give up keep_alive. */
 void exchange_drop_body(struct http_exchange *x);
 
-/* --- answer.c ------------------------------------------------------------------------------- */
+/* --- reply.c -------------------------------------------------------------------------------- */
 enum answer_framing { FRAMED_BY_LENGTH, FRAMED_BY_CHUNKS, FRAMED_BY_CLOSE, FRAMED_BY_NOTHING };
-struct answer_head {
+struct reply_head {
     int status;
     const struct http_header *headers;
     size_t n_headers;
@@ -184,12 +180,16 @@ struct answer_head {
     bool keep_alive;
 };
 /* In the shard's buffer, until the next call. */
-struct str answer_head_text(struct shard *shard, const struct answer_head *head);
-bool answer_has_body(int status);
+struct str reply_head_text(struct shard *shard, const struct reply_head *head);
+bool reply_has_body(int status);
 
 /* --- stream.c ------------------------------------------------------------------------------- */
 /* Drops what the request held: a subscriber stays for hours. */
-void exchange_become_stream(struct http_exchange *x, const struct http_stream_hooks *hooks);
+void stream_begin(struct http_exchange *x, const struct http_stream_hooks *hooks);
+/* Returns true if the stream is open and its queue has room for `size` more bytes. */
+bool stream_takes(const struct http_exchange *x, size_t size);
+/* Queues the bytes with a reference of their own; false when the stream does not take them. */
+MUST_CHECK bool stream_send(struct http_exchange *x, struct http_shared *s);
 void stream_drain(struct http_exchange *x);
 
 /* --- ws.c ----------------------------------------------------------------------------------- */

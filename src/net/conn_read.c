@@ -51,7 +51,7 @@ static bool step_head(struct conn *c)
     struct http_exchange *x = shard->spare;
     struct http_refusal refusal;
     size_t used;
-    switch (http_parse_head(
+    switch (http_head_parse(
         &x->arena, c->input, &shard->server->config.limits, &x->request, &used, &refusal)) {
     case HTTP_MORE:
         return starve(c);

@@ -8,7 +8,7 @@
 #define MSG_NOSIGNAL 0 /* where SO_NOSIGPIPE does it */
 #endif
 
-enum { PIECES_AT_ONCE = 64, SHED_AT_ONCE = 16, SHED_AFTER_MS = 1000 };
+enum { PIECES_AT_ONCE = 64 };
 
 ssize_t conn_receive(struct conn *c, char *place, size_t room)
 {
@@ -91,46 +91,4 @@ void conn_mark_dirty(struct conn *c)
     c->dirty = true;
     c->next_dirty = c->shard->dirty;
     c->shard->dirty = c;
-}
-
-void shard_flush_dirty(struct shard *shard)
-{
-    struct conn *c = shard->dirty;
-    shard->dirty = NULL;
-    while (c != NULL) {
-        struct conn *next = c->next_dirty;
-        c->dirty = false;
-        if (c->state != CONN_CLOSED)
-            conn_flush(c);
-        conn_unref(c);
-        c = next;
-    }
-}
-
-/* Who has not taken all for a second, and of those who has been the longest; or NULL. */
-static struct conn *slowest(struct shard *shard)
-{
-    struct conn *found = NULL;
-    uint64_t since_ms = shard_now_ms(shard) - SHED_AFTER_MS;
-    for (struct conn *c = shard->conns; c != NULL; c = c->next)
-        if (c->blocked && c->out.bytes > 0 && c->queued_ms < since_ms) {
-            since_ms = c->queued_ms;
-            found = c;
-        }
-    return found;
-}
-
-bool shard_shed(struct shard *shard)
-{
-    size_t max = shard->server->config.unsent_max_bytes;
-    for (size_t n = 0; outqueue_held_bytes() > max; n++) {
-        struct conn *c = slowest(shard);
-        if (c == NULL)
-            return true; /* they are another shard's, or are taken as fast as can be */
-        if (n == SHED_AT_ONCE)
-            return false;
-        count_up(&shard->counters.shed, 1);
-        conn_close(c);
-    }
-    return true;
 }

@@ -182,7 +182,7 @@ static void start_body(struct http_exchange *x, uint64_t limit_bytes, enum body_
     conn_pump(c);
 }
 
-void http_read_body(struct http_exchange *x, size_t limit_bytes,
+void http_exchange_read_body(struct http_exchange *x, size_t limit_bytes,
     void (*on_body)(struct http_exchange *x, struct str body))
 {
     if (x->ended)
@@ -202,7 +202,7 @@ void http_exchange_end_on_eof(struct http_exchange *x)
         conn_close(x->conn);
 }
 
-void http_stream_body(struct http_exchange *x, uint64_t limit_bytes,
+void http_exchange_stream_body(struct http_exchange *x, uint64_t limit_bytes,
     void (*on_run)(struct http_exchange *x, struct str run, bool last))
 {
     if (x->ended)
@@ -211,7 +211,7 @@ void http_stream_body(struct http_exchange *x, uint64_t limit_bytes,
     start_body(x, limit_bytes, BODY_RUNS);
 }
 
-void http_body_pause(struct http_exchange *x)
+void http_exchange_pause_body(struct http_exchange *x)
 {
     struct conn *c = x->conn;
     if (x->ended || c->paused)
@@ -221,7 +221,7 @@ void http_body_pause(struct http_exchange *x)
     conn_update(c);
 }
 
-void http_body_resume(struct http_exchange *x)
+void http_exchange_resume_body(struct http_exchange *x)
 {
     struct conn *c = x->conn;
     if (x->ended || !c->paused)
@@ -235,7 +235,7 @@ void http_body_resume(struct http_exchange *x)
 
 /* --- The whole answer ----------------------------------------------------------------------- */
 
-void http_reply(struct http_exchange *x, const struct http_answer *answer)
+void http_exchange_reply(struct http_exchange *x, const struct http_answer *answer)
 {
     if (x->ended)
         return;
@@ -243,10 +243,10 @@ void http_reply(struct http_exchange *x, const struct http_answer *answer)
     struct conn *c = x->conn;
     x->answer = ANSWER_COMPLETE;
     exchange_drop_body(x);
-    bool has_body = answer_has_body(answer->status);
+    bool has_body = reply_has_body(answer->status);
     /* A 304 without a body says nothing about the length; with one it says the 200's. */
     bool has_length = has_body || (answer->status == 304 && answer->body.len > 0);
-    struct answer_head head = {
+    struct reply_head head = {
         .status = answer->status,
         .headers = answer->headers,
         .n_headers = answer->n_headers,
@@ -255,8 +255,14 @@ void http_reply(struct http_exchange *x, const struct http_answer *answer)
         .minor = x->request.minor,
         .keep_alive = x->keep_alive && !c->shard->draining,
     };
-    outqueue_add_copy(conn_output(c), answer_head_text(c->shard, &head));
+    outqueue_add_copy(conn_output(c), reply_head_text(c->shard, &head));
     if (has_body && !x->is_head)
         outqueue_add_borrowed(conn_output(c), answer->body);
     conn_flush(c);
+}
+
+void http_exchange_abort(struct http_exchange *x)
+{
+    if (!x->ended)
+        conn_close(x->conn);
 }

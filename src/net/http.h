@@ -64,7 +64,7 @@ enum http_parsed { HTTP_MORE, HTTP_DONE, HTTP_REFUSED };
  * Looks for one whole head at the front of `bytes`. HTTP_DONE: `out_request` is filled (its strings
  * are copied into the arena) and `out_used` bytes belong to the head. HTTP_REFUSED: `out_refusal`.
  */
-enum http_parsed http_parse_head(struct arena *arena, struct str bytes,
+enum http_parsed http_head_parse(struct arena *arena, struct str bytes,
     const struct http_limits *limits, struct http_request *out_request, size_t *out_used,
     struct http_refusal *out_refusal);
 

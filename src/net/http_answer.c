@@ -96,7 +96,7 @@ static const char *read_lines(struct arena *arena, struct str head, struct http_
     return a->status == 0 ? "it does not begin like HTTP/1.1" : NULL;
 }
 
-enum http_parsed http_parse_answer(struct arena *arena, struct str bytes, size_t max_bytes,
+enum http_parsed http_answer_parse(struct arena *arena, struct str bytes, size_t max_bytes,
     struct http_answer *out_answer, size_t *out_used, const char **out_rule)
 {
     struct str begin = str_slice(STR("HTTP/1."), 0, bytes.len);

@@ -19,7 +19,7 @@ struct http_answer {
 };
 
 /* HTTP_DONE: `out_used` bytes belong to the head. HTTP_REFUSED: `out_rule` says why. */
-enum http_parsed http_parse_answer(struct arena *arena, struct str bytes, size_t max_bytes,
+enum http_parsed http_answer_parse(struct arena *arena, struct str bytes, size_t max_bytes,
     struct http_answer *out_answer, size_t *out_used, const char **out_rule);
 /* The first header of that name (any case), or STR_NONE. */
 struct str http_answer_header(const struct http_answer *answer, struct str name);

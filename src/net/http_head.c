@@ -272,7 +272,7 @@ static void read_request_line(struct http_request *r, struct request_line line)
         mark < line.target.len ? str_slice(line.target, mark + 1, line.target.len) : STR_NONE;
 }
 
-enum http_parsed http_parse_head(struct arena *arena, struct str bytes,
+enum http_parsed http_head_parse(struct arena *arena, struct str bytes,
     const struct http_limits *limits, struct http_request *out_request, size_t *out_used,
     struct http_refusal *out_refusal)
 {

@@ -3,10 +3,27 @@
 
 #include "base/alloc.h"
 
+static _Atomic size_t held;
+
+void outqueue_hold(size_t size)
+{
+    atomic_fetch_add_explicit(&held, size, memory_order_relaxed);
+}
+
+void outqueue_release(size_t size)
+{
+    atomic_fetch_sub_explicit(&held, size, memory_order_relaxed);
+}
+
+size_t outqueue_held_bytes(void)
+{
+    return atomic_load_explicit(&held, memory_order_relaxed);
+}
+
 static void add(struct outqueue *q, struct out_piece *piece)
 {
     piece->size = sizeof *piece + (piece->shared == NULL ? piece->left.len : 0);
-    held_add(piece->size);
+    outqueue_hold(piece->size);
     piece->next = NULL;
     if (q->first == NULL)
         q->first = piece;
@@ -21,7 +38,7 @@ static void drop_first(struct outqueue *q)
     struct out_piece *piece = q->first;
     q->first = piece->next;
     q->bytes -= piece->left.len;
-    held_sub(piece->size);
+    outqueue_release(piece->size);
     http_shared_unref(piece->shared);
     mem_free(piece);
 }

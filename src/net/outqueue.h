@@ -28,7 +28,9 @@ struct outqueue {
     size_t bytes;
 };
 
-/* What waiting to be sent takes, in the whole process; shared bytes also before they are queued. */
+/* The memory of output in the whole process. Shared bytes count once, from their creation. */
+void outqueue_hold(size_t size_bytes);
+void outqueue_release(size_t size_bytes);
 size_t outqueue_held_bytes(void);
 
 void outqueue_clear(struct outqueue *q);

@@ -47,8 +47,8 @@ void http_server_config_init(struct http_server_config *config); /* the document
 /* The application; all are called on the exchange's loop. */
 struct http_app {
     void *data;
-    /* The head is read. Call one of http_read_body, http_stream_body, http_reply,
-     * http_stream_start, ws_accept: at once or after a hold. */
+    /* The head is read. Call one of http_exchange_read_body, http_exchange_stream_body,
+     * http_exchange_reply, http_stream_start, ws_accept: at once or after a hold. */
     void (*on_request)(struct http_exchange *x, void *data);
     /* A malformed, oversized or late request, or one connection too many (503): the application
      * words the answer's body, and gives the headers of all of them. NULL: the rule as plain text.
@@ -90,7 +90,8 @@ struct http_server_stats http_server_stats(const struct http_server *s);
 /* --- One exchange --------------------------------------------------------------------------- */
 
 const struct http_request *http_exchange_request(const struct http_exchange *x);
-/* The exchange's arena. Its budget is 16 MiB, and 16 times http_read_body's limit on top. */
+/* The exchange's arena. Its budget is 16 MiB, and 16 times http_exchange_read_body's limit on top.
+ */
 struct arena *http_exchange_arena(struct http_exchange *x);
 struct loop *http_exchange_loop(const struct http_exchange *x);
 /* Numeric address of the other side. */
@@ -108,20 +109,20 @@ void http_exchange_release(struct http_exchange *x);
 
 /* Reads the whole body, then calls back, maybe before this returns; a body over the limit is
  * answered 413 without a call. The body lives as long as the exchange's arena. */
-void http_read_body(struct http_exchange *x, size_t limit_bytes,
+void http_exchange_read_body(struct http_exchange *x, size_t limit_bytes,
     void (*on_body)(struct http_exchange *x, struct str body));
 
 /* From now on a client that closes its sending side has left: nobody waits for the answer. For
  * answers that may take long. Ends the exchange at once when it has done so already. */
 void http_exchange_end_on_eof(struct http_exchange *x);
 
-/* Gives the body in runs as it arrives, `last` with the final one. Between http_body_pause and
- * http_body_resume nothing is read from the socket, so the sender feels the back-pressure; they
- * hold back a WebSocket's messages as well. */
-void http_stream_body(struct http_exchange *x, uint64_t limit_bytes,
+/* Gives the body in runs as it arrives, `last` with the final one. Between http_exchange_pause_body
+ * and http_exchange_resume_body nothing is read from the socket, so the sender feels the
+ * back-pressure; they hold back a WebSocket's messages as well. */
+void http_exchange_stream_body(struct http_exchange *x, uint64_t limit_bytes,
     void (*on_run)(struct http_exchange *x, struct str run, bool last));
-void http_body_pause(struct http_exchange *x);
-void http_body_resume(struct http_exchange *x);
+void http_exchange_pause_body(struct http_exchange *x);
+void http_exchange_resume_body(struct http_exchange *x);
 
 struct http_answer {
     int status;
@@ -131,7 +132,7 @@ struct http_answer {
     size_t n_headers;
     struct str body; /* lives until on_end; HEAD and 304 send its length but not the body */
 };
-void http_reply(struct http_exchange *x, const struct http_answer *answer);
+void http_exchange_reply(struct http_exchange *x, const struct http_answer *answer);
 
 /* --- Streamed answers (SSE, downloads) --------------------------------------------------------
  * Chunked on HTTP/1.1, until close on HTTP/1.0. When http_stream_start or ws_accept returns, the
@@ -144,7 +145,7 @@ void http_reply(struct http_exchange *x, const struct http_answer *answer);
 struct http_shared;
 struct http_shared *http_shared_create(struct str bytes);
 /* The same bytes as one unmasked, final WebSocket text message. */
-struct http_shared *ws_shared_create(struct str text);
+struct http_shared *http_shared_create_message(struct str text);
 struct http_shared *http_shared_ref(struct http_shared *s);
 void http_shared_unref(struct http_shared *s); /* accepts NULL */
 

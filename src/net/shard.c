@@ -4,6 +4,8 @@
 #include "base/alloc.h"
 #include "net/conn.h"
 
+enum { SHED_AT_ONCE = 16, SHED_AFTER_MS = 1000 };
+
 static void on_due(struct deadline *d)
 {
     conn_on_deadline(CONTAINER_OF(d, struct conn, deadline));
@@ -27,6 +29,50 @@ void shard_set_deadline(struct shard *shard, struct deadline *d, uint64_t at_ms)
     deadline_set(&shard->deadlines, d, at_ms);
 }
 
+static void flush_dirty(struct shard *shard)
+{
+    struct conn *c = shard->dirty;
+    shard->dirty = NULL;
+    while (c != NULL) {
+        struct conn *next = c->next_dirty;
+        c->dirty = false;
+        if (c->state != CONN_CLOSED)
+            conn_flush(c);
+        conn_unref(c);
+        c = next;
+    }
+}
+
+/* The connection whose peer has left output waiting the longest, and for a second at least. */
+static struct conn *slowest(struct shard *shard)
+{
+    struct conn *found = NULL;
+    uint64_t since_ms = shard_now_ms(shard) - SHED_AFTER_MS;
+    for (struct conn *c = shard->conns; c != NULL; c = c->next)
+        if (c->blocked && c->out.bytes > 0 && c->queued_ms < since_ms) {
+            since_ms = c->queued_ms;
+            found = c;
+        }
+    return found;
+}
+
+/* Closes the slowest connections while the process holds too much output. Returns false if there
+ * may be more to close. */
+static bool shed(struct shard *shard)
+{
+    size_t max = shard->server->config.unsent_max_bytes;
+    for (size_t n = 0; outqueue_held_bytes() > max; n++) {
+        struct conn *c = slowest(shard);
+        if (c == NULL)
+            return true; /* the bytes belong to another shard, or their peers read fast enough */
+        if (n == SHED_AT_ONCE)
+            return false;
+        count_up(&shard->counters.shed, 1);
+        conn_close(c);
+    }
+    return true;
+}
+
 static void on_more(uv_idle_t *more)
 {
 }
@@ -36,8 +82,8 @@ static void on_more(uv_idle_t *more)
 static void on_flush(uv_prepare_t *flush)
 {
     struct shard *shard = flush->data;
-    shard_flush_dirty(shard);
-    bool is_done = shard_shed(shard);
+    flush_dirty(shard);
+    bool is_done = shed(shard);
     if (shard->dirty != NULL || !is_done)
         uv_idle_start(&shard->more, on_more);
     else
@@ -56,7 +102,7 @@ void shard_init(struct shard *shard, struct http_server *server, int listen_fd)
     uv_prepare_start(&shard->flush, on_flush);
     deadlines_init(&shard->deadlines, shard_now_ms(shard));
     shard->read_buffer = mem_alloc(READ_BYTES);
-    buf_init(&shard->answer_head, ANSWER_HEAD_BYTES);
+    buf_init(&shard->reply_head, REPLY_HEAD_BYTES);
     memcpy(shard->date, "Thu, 01 Jan 1970 00:00:00 GMT", DATE_LEN);
 }
 
@@ -73,5 +119,5 @@ void shard_deinit(struct shard *shard)
         exchange_unref(shard->spare);
     ws_reader_destroy(shard->spare_reader);
     mem_free(shard->read_buffer);
-    buf_deinit(&shard->answer_head);
+    buf_deinit(&shard->reply_head);
 }

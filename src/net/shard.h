@@ -22,7 +22,7 @@ enum {
     READ_HEAD_BYTES = 16384,   /* of heads at once; no TLS record is larger */
     READ_AHEAD_BYTES = 16384,  /* of unprocessed input, past which nothing more is read */
     DISCARD_BYTES = 64 * 1024, /* of an unwanted body read over to keep a connection */
-    ANSWER_HEAD_BYTES = 1 << 20,
+    REPLY_HEAD_BYTES = 1 << 20,
     LINGER_MS = 2000,         /* for a refused client to notice the answer */
     END_MS = 5000,            /* for a subscriber to take its last words */
     REFUSED_CONNECTIONS = 64, /* past the maximum, that are told so; further ones are just closed */
@@ -59,7 +59,7 @@ struct shard {
     struct http_exchange *spare;
     struct ws_reader *spare_reader;
     char *read_buffer;
-    struct buf answer_head;
+    struct buf reply_head;
     char date[DATE_LEN];
     int64_t date_s;
     bool draining;
@@ -93,7 +93,8 @@ static inline uint64_t shard_now_ms(struct shard *shard)
     return loop_now_ms(shard->loop);
 }
 
-/* --- listener.c ----------------------------------------------------------------------------- */
+/* --- shard_listen.c -----------------------------------------------------------------------------
+ */
 void shard_listen(struct shard *shard);
 void shard_stop_listening(struct shard *shard);
 

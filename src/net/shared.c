@@ -5,28 +5,11 @@
 #include "net/outqueue.h"
 #include "net/ws_frames.h"
 
-static _Atomic size_t held;
-
-void held_add(size_t size)
-{
-    atomic_fetch_add_explicit(&held, size, memory_order_relaxed);
-}
-
-void held_sub(size_t size)
-{
-    atomic_fetch_sub_explicit(&held, size, memory_order_relaxed);
-}
-
-size_t outqueue_held_bytes(void)
-{
-    return atomic_load_explicit(&held, memory_order_relaxed);
-}
-
 static struct http_shared *create(struct str before, struct str payload, struct str after)
 {
     struct http_shared *s = mem_alloc(sizeof *s + before.len + payload.len + after.len);
     atomic_init(&s->refs, 1);
-    held_add(before.len + payload.len + after.len);
+    outqueue_hold(before.len + payload.len + after.len);
     s->before = (uint8_t)before.len;
     s->after = (uint8_t)after.len;
     s->len = payload.len;
@@ -64,7 +47,7 @@ struct http_shared *shared_frame_create(uint8_t opcode, struct str payload)
     return s;
 }
 
-struct http_shared *ws_shared_create(struct str text)
+struct http_shared *http_shared_create_message(struct str text)
 {
     return shared_frame_create(WS_TEXT, text);
 }
@@ -79,6 +62,6 @@ void http_shared_unref(struct http_shared *s)
 {
     if (s == NULL || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) > 1)
         return;
-    held_sub(shared_framed(s).len);
+    outqueue_release(shared_framed(s).len);
     mem_free(s);
 }

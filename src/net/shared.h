@@ -30,10 +30,6 @@ static inline struct str shared_payload(const struct http_shared *s)
     return (struct str){s->wire + s->before, s->len};
 }
 
-/* Counts bytes that are held until peers have taken them, or no longer (outqueue_held_bytes). */
-void held_add(size_t size);
-void held_sub(size_t size);
-
 /* One unmasked, final frame. */
 struct http_shared *shared_frame_create(uint8_t opcode, struct str payload);
 

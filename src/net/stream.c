@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/conn.h"
 
-void exchange_become_stream(struct http_exchange *x, const struct http_stream_hooks *hooks)
+void stream_begin(struct http_exchange *x, const struct http_stream_hooks *hooks)
 {
     struct conn *c = x->conn;
     x->answer = ANSWER_STREAM;
@@ -28,11 +28,11 @@ void http_stream_start_sized(struct http_exchange *x, int status, const struct h
 {
     if (x->ended)
         return;
-    assert(x->answer == ANSWER_NONE && answer_has_body(status));
+    assert(x->answer == ANSWER_NONE && reply_has_body(status));
     struct conn *c = x->conn;
     x->is_sized = true;
     x->left = x->is_head ? 0 : length;
-    struct answer_head head = {
+    struct reply_head head = {
         .status = status,
         .headers = headers,
         .n_headers = n_headers,
@@ -41,16 +41,10 @@ void http_stream_start_sized(struct http_exchange *x, int status, const struct h
         .minor = x->request.minor,
         .keep_alive = x->keep_alive && !c->shard->draining,
     };
-    outqueue_add_copy(conn_output(c), answer_head_text(c->shard, &head));
-    exchange_become_stream(x, hooks);
+    outqueue_add_copy(conn_output(c), reply_head_text(c->shard, &head));
+    stream_begin(x, hooks);
     if (x->left == 0)
         complete_sized(x);
-}
-
-void http_exchange_abort(struct http_exchange *x)
-{
-    if (!x->ended)
-        conn_close(x->conn);
 }
 
 void http_stream_start(struct http_exchange *x, int status, const struct http_header *headers,
@@ -60,12 +54,12 @@ void http_stream_start(struct http_exchange *x, int status, const struct http_he
         return;
     assert(x->answer == ANSWER_NONE && status >= 200);
     struct conn *c = x->conn;
-    bool has_body = answer_has_body(status);
+    bool has_body = reply_has_body(status);
     x->mute = x->is_head || !has_body;
     x->chunked = has_body && x->request.minor == 1;
     if (has_body && !x->chunked)
         x->keep_alive = false;
-    struct answer_head head = {
+    struct reply_head head = {
         .status = status,
         .headers = headers,
         .n_headers = n_headers,
@@ -75,8 +69,8 @@ void http_stream_start(struct http_exchange *x, int status, const struct http_he
         .minor = x->request.minor,
         .keep_alive = x->keep_alive && !c->shard->draining,
     };
-    outqueue_add_copy(conn_output(c), answer_head_text(c->shard, &head));
-    exchange_become_stream(x, hooks);
+    outqueue_add_copy(conn_output(c), reply_head_text(c->shard, &head));
+    stream_begin(x, hooks);
 }
 
 /* Takes over the reference. */
@@ -93,7 +87,7 @@ static struct str wire_of(const struct http_exchange *x, const struct http_share
     return s->websocket || x->chunked ? shared_framed(s) : shared_payload(s);
 }
 
-static bool takes(const struct http_exchange *x, size_t size)
+bool stream_takes(const struct http_exchange *x, size_t size)
 {
     if (x->ended || x->answer != ANSWER_STREAM || x->ending_ms > 0)
         return false;
@@ -104,10 +98,10 @@ static bool takes(const struct http_exchange *x, size_t size)
     return x->conn->out.bytes <= max && size <= max - x->conn->out.bytes;
 }
 
-static bool send_shared(struct http_exchange *x, struct http_shared *s)
+bool stream_send(struct http_exchange *x, struct http_shared *s)
 {
     struct str wire = wire_of(x, s);
-    if (!takes(x, wire.len))
+    if (!stream_takes(x, wire.len))
         return false;
     assert(!x->is_sized || wire.len <= x->left);
     queue(x, http_shared_ref(s), wire);
@@ -119,13 +113,13 @@ static bool send_shared(struct http_exchange *x, struct http_shared *s)
 bool http_stream_send(struct http_exchange *x, struct str bytes)
 {
     assert(x->ws == NULL);
-    if (!takes(x, bytes.len))
+    if (!stream_takes(x, bytes.len))
         return false;
     /* An empty chunk would end the answer. */
     if (x->mute || bytes.len == 0)
         return true;
     struct http_shared *s = http_shared_create(bytes);
-    bool sent = send_shared(x, s);
+    bool sent = stream_send(x, s);
     http_shared_unref(s);
     return sent;
 }
@@ -134,8 +128,8 @@ bool http_stream_send_shared(struct http_exchange *x, struct http_shared *s)
 {
     assert(x->ws == NULL && !s->websocket);
     if (x->mute || s->len == 0)
-        return takes(x, 0);
-    return send_shared(x, s);
+        return stream_takes(x, 0);
+    return stream_send(x, s);
 }
 
 size_t http_stream_queued(const struct http_exchange *x)
@@ -172,22 +166,4 @@ void stream_drain(struct http_exchange *x)
         ws_close(x, WS_CODE_GOING_AWAY, STR(""));
     else
         http_stream_end(x, STR(""));
-}
-
-/* --- WebSocket messages go the same way ----------------------------------------------------- */
-
-bool ws_send_shared(struct http_exchange *x, struct http_shared *framed)
-{
-    assert(framed->websocket);
-    return send_shared(x, framed);
-}
-
-bool ws_send_text(struct http_exchange *x, struct str text)
-{
-    if (!takes(x, text.len))
-        return false;
-    struct http_shared *s = ws_shared_create(text);
-    bool sent = ws_send_shared(x, s);
-    http_shared_unref(s);
-    return sent;
 }

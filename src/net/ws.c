@@ -77,9 +77,9 @@ static void queue_switch(struct http_exchange *x, struct str protocol,
         all[n++] = (struct http_header){STR("Sec-WebSocket-Protocol"), protocol};
     for (size_t i = 0; i < n_headers; i++)
         all[n++] = headers[i];
-    struct answer_head head = {
+    struct reply_head head = {
         .status = 101, .headers = all, .n_headers = n, .framing = FRAMED_BY_NOTHING, .minor = 1};
-    outqueue_add_copy(conn_output(c), answer_head_text(c->shard, &head));
+    outqueue_add_copy(conn_output(c), reply_head_text(c->shard, &head));
 }
 
 void ws_accept(struct http_exchange *x, struct str protocol, const struct http_header *headers,
@@ -96,7 +96,7 @@ void ws_accept(struct http_exchange *x, struct str protocol, const struct http_h
     ws->ping_ms = ws->pong_ms = shard_now_ms(shard);
     x->ws = ws;
     x->keep_alive = false;
-    exchange_become_stream(x, &hooks->stream);
+    stream_begin(x, &hooks->stream);
     conn_pump(x->conn);
 }
 
@@ -225,4 +225,22 @@ void ws_on_deadline(struct http_exchange *x)
     }
     ws->ping_ms = now_ms;
     send_control(x, WS_PING, STR(""));
+}
+
+/* --- Messages ------------------------------------------------------------------------------- */
+
+bool ws_send_shared(struct http_exchange *x, struct http_shared *framed)
+{
+    assert(framed->websocket);
+    return stream_send(x, framed);
+}
+
+bool ws_send_text(struct http_exchange *x, struct str text)
+{
+    if (!stream_takes(x, text.len))
+        return false;
+    struct http_shared *s = http_shared_create_message(text);
+    bool sent = ws_send_shared(x, s);
+    http_shared_unref(s);
+    return sent;
 }

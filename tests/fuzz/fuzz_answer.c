@@ -19,7 +19,7 @@ static enum http_parsed parse(
     const char *rule = NULL;
     for (size_t offered = 0; parsed == HTTP_MORE && offered < bytes.len;) {
         offered = bytes.len - offered < step ? bytes.len : offered + step;
-        parsed = http_parse_answer(arena, str_slice(bytes, 0, offered), HEAD_BYTES, a, used, &rule);
+        parsed = http_answer_parse(arena, str_slice(bytes, 0, offered), HEAD_BYTES, a, used, &rule);
     }
     FUZZ_CHECK((parsed == HTTP_REFUSED) == (rule != NULL));
     return parsed;
@@ -50,7 +50,7 @@ static void check_again(struct arena *arena, const struct http_answer *a)
         buf_printf(
             &text, "%.*s: %.*s\r\n", STR_ARG(a->headers[i].name), STR_ARG(a->headers[i].value));
     buf_append(&text, STR("\r\n"));
-    FUZZ_CHECK(http_parse_answer(arena, buf_str(&text), 4 * HEAD_BYTES, &again, &used, &rule) ==
+    FUZZ_CHECK(http_answer_parse(arena, buf_str(&text), 4 * HEAD_BYTES, &again, &used, &rule) ==
                HTTP_DONE);
     FUZZ_CHECK(used == text.len && is_same(a, &again));
     buf_deinit(&text);

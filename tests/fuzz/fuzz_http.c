@@ -43,7 +43,7 @@ static void read_head(struct str bytes, size_t step, struct result *r)
     r->head = HTTP_MORE;
     while (r->head == HTTP_MORE && offered < bytes.len) {
         offered = bytes.len - offered < step ? bytes.len : offered + step;
-        r->head = http_parse_head(
+        r->head = http_head_parse(
             &r->arena, str_slice(bytes, 0, offered), &LIMITS, &r->request, &r->used, &refusal);
     }
     if (r->head == HTTP_REFUSED)

@@ -4,15 +4,15 @@
 #include "api/http/answer.h"
 #include "api/http/metrics.h"
 #include "api/http/poll.h"
-#include "api/http/receive.h"
-#include "api/http/send.h"
+#include "api/http/receiver.h"
+#include "api/http/sender.h"
 #include "api/http/stream.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 
 /* Per loop. */
-struct lane {
+struct front_loop {
     struct front *front;
     struct loop *loop;
     struct watchers *watchers;
@@ -22,8 +22,8 @@ struct lane {
 struct front {
     struct front_config config;
     struct http_server *server;
-    struct lane *lanes;
-    size_t n_lanes;
+    struct front_loop *loops;
+    size_t n_loops;
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     size_t n_pending;
@@ -36,10 +36,10 @@ struct visit {
     struct poll poll;
     struct arena rerun_arena; /* of the newest run again: waiting long takes no more memory */
     struct loop_task task;
-    struct receipt receipt;
-    bool has_receipt;
-    struct dispatch *dispatch; /* NULL: none */
-    struct lane *lane;
+    struct receiver receiver;
+    bool has_receiver;
+    struct sender *sender; /* NULL: none */
+    struct front_loop *front_loop;
     struct http_exchange *x;
     struct str origin; /* to be allowed in the answer; STR_NONE */
     int64_t start_us;
@@ -106,8 +106,8 @@ static void on_poll_closed(struct poll *p)
 static void on_exchange_end(struct http_exchange *x)
 {
     struct visit *v = http_exchange_data(x);
-    if (v->has_receipt)
-        receipt_client_left(&v->receipt);
+    if (v->has_receiver)
+        receiver_client_left(&v->receiver);
     else if (!v->poll.running)
         poll_finish(&v->poll);
 }
@@ -119,10 +119,10 @@ static void answer(struct visit *v)
     add_common(&head, v);
     answer_head_add_call(&head, call);
     log_visit(v);
-    http_reply(v->x, &(struct http_answer){.status = call->answer.status,
-                         .headers = head.items,
-                         .n_headers = head.count,
-                         .body = buf_str(&call->answer.body)});
+    http_exchange_reply(v->x, &(struct http_answer){.status = call->answer.status,
+                                  .headers = head.items,
+                                  .n_headers = head.count,
+                                  .body = buf_str(&call->answer.body)});
 }
 
 static void start_stream(struct visit *v)
@@ -136,14 +136,14 @@ static void start_stream(struct visit *v)
     }
     log_visit(v);
     if (sse && str_eq(v->call.request.http->method, STR("HEAD"))) {
-        http_reply(v->x,
+        http_exchange_reply(v->x,
             &(struct http_answer){.status = 200, .headers = head.items, .n_headers = head.count});
         return;
     }
     struct http_exchange *x = v->x;
     /* The arena, and with it the visit, ends with the start of the stream. */
     struct call call = v->call;
-    stream_start(v->lane->watchers, x, &call, head.items, head.count);
+    stream_start(v->front_loop->watchers, x, &call, head.items, head.count);
     buf_deinit(&call.answer.body);
     buf_deinit(&call.answer.replay);
     http_exchange_release(x);
@@ -162,17 +162,17 @@ static void count_transfer(struct front *f, bool begins)
 
 static void finished(struct visit *v);
 
-static void on_receipt_ended(struct receipt *r)
+static void on_receiver_ended(struct receiver *r)
 {
-    struct visit *v = CONTAINER_OF(r, struct visit, receipt);
-    v->has_receipt = false;
-    count_transfer(v->lane->front, false);
+    struct visit *v = CONTAINER_OF(r, struct visit, receiver);
+    v->has_receiver = false;
+    count_transfer(v->front_loop->front, false);
     finished(v);
 }
 
-static void on_received(struct receipt *r, enum error e)
+static void on_received(struct receiver *r, enum error e)
 {
-    struct visit *v = CONTAINER_OF(r, struct visit, receipt);
+    struct visit *v = CONTAINER_OF(r, struct visit, receiver);
     struct call *call = &v->call;
     if (e == OK) {
         call_submit(call);
@@ -182,13 +182,13 @@ static void on_received(struct receipt *r, enum error e)
     intake_explain(call, e);
     call_refuse(call, e == ERR_CANCELLED ? ERR_UNAVAILABLE : e);
     metrics_count(call->api->metrics, call->route, call->answer.status);
-    receipt_end(r, on_receipt_ended);
+    receiver_end(r, on_receiver_ended);
 }
 
 static void on_run(struct http_exchange *x, struct str run, bool last)
 {
     struct visit *v = http_exchange_data(x);
-    receipt_take(&v->receipt, run, last);
+    receiver_take(&v->receiver, run, last);
 }
 
 static bool has_body(const struct http_request *r)
@@ -207,14 +207,14 @@ static void start_upload(struct visit *v)
         answer(v);
         return;
     }
-    v->has_receipt = true;
+    v->has_receiver = true;
     v->poll.running = true;
-    count_transfer(v->lane->front, true);
-    receipt_start(&v->receipt, v->x, call, on_received);
+    count_transfer(v->front_loop->front, true);
+    receiver_start(&v->receiver, v->x, call, on_received);
     if (has_body(call->request.http))
-        http_stream_body(v->x, limit, on_run);
+        http_exchange_stream_body(v->x, limit, on_run);
     else
-        receipt_take(&v->receipt, STR(""), true);
+        receiver_take(&v->receiver, STR(""), true);
 }
 
 static void on_download_ended(void *data)
@@ -236,11 +236,11 @@ static void refuse_download(struct visit *v, enum error e)
 static void on_download_ready(void *data, enum error e)
 {
     struct visit *v = data;
-    struct front *f = v->lane->front;
-    struct dispatch *d = v->dispatch;
+    struct front *f = v->front_loop->front;
+    struct sender *d = v->sender;
     v->poll.running = false;
     if (e != OK || !http_exchange_is_open(v->x)) {
-        dispatch_destroy(d);
+        sender_destroy(d);
         count_transfer(f, false);
         if (http_exchange_is_open(v->x))
             refuse_download(v, e);
@@ -256,7 +256,7 @@ static void on_download_ready(void *data, enum error e)
     /* The arena, and with it the visit, ends with the start of the stream. */
     call_deinit(&v->call);
     arena_deinit(&v->rerun_arena);
-    dispatch_start(d, status, head.items, head.count, on_download_ended, f);
+    sender_start(d, status, head.items, head.count, on_download_ended, f);
 }
 
 static void start_download(struct visit *v)
@@ -267,15 +267,15 @@ static void start_download(struct visit *v)
         add_common(&head, v);
         answer_head_add_call(&head, call);
         log_visit(v);
-        http_reply(v->x, &(struct http_answer){.status = call->answer.status,
-                             .headers = head.items,
-                             .n_headers = head.count,
-                             .body = {"", (size_t)call->answer.download.size_bytes}});
+        http_exchange_reply(v->x, &(struct http_answer){.status = call->answer.status,
+                                      .headers = head.items,
+                                      .n_headers = head.count,
+                                      .body = {"", (size_t)call->answer.download.size_bytes}});
         return;
     }
     v->poll.running = true;
-    count_transfer(v->lane->front, true);
-    v->dispatch = dispatch_create(v->x, call, on_download_ready, v);
+    count_transfer(v->front_loop->front, true);
+    v->sender = sender_create(v->x, call, on_download_ready, v);
 }
 
 /* --- A call's way through ------------------------------------------------------------------- */
@@ -300,8 +300,8 @@ static void end_with_client(struct visit *v)
 static void finished(struct visit *v)
 {
     struct call *call = &v->call;
-    if (v->has_receipt) { /* what was not adopted goes before the answer does */
-        receipt_end(&v->receipt, on_receipt_ended);
+    if (v->has_receiver) { /* what was not adopted goes before the answer does */
+        receiver_end(&v->receiver, on_receiver_ended);
         return;
     }
     v->poll.running = false;
@@ -348,7 +348,7 @@ static void on_done(struct call *call)
     if (call->route->mode == ROUTE_STATIC)
         finished(v);
     else
-        loop_post(v->lane->loop, &v->task);
+        loop_post(v->front_loop->loop, &v->task);
 }
 
 static void rerun(struct poll *p)
@@ -424,18 +424,18 @@ static void answer_preflight(struct visit *v)
             "Cairn-Fencing-Token, Cairn-Consistency, Cairn-Principal, X-Request-Id, traceparent, "
             "Range, If-Range, Content-Digest, Repr-Digest"));
     answer_head_add(&head, STR("Access-Control-Max-Age"), STR("600"));
-    http_reply(
+    http_exchange_reply(
         v->x, &(struct http_answer){.status = 204, .headers = head.items, .n_headers = head.count});
 }
 
 /* --- Arrival -------------------------------------------------------------------------------- */
 
-static struct lane *lane_of(struct front *f, const struct http_exchange *x)
+static struct front_loop *loop_of(struct front *f, const struct http_exchange *x)
 {
     struct loop *loop = http_exchange_loop(x);
-    for (size_t i = 0; i < f->n_lanes; i++)
-        if (f->lanes[i].loop == loop)
-            return &f->lanes[i];
+    for (size_t i = 0; i < f->n_loops; i++)
+        if (f->loops[i].loop == loop)
+            return &f->loops[i];
     abort(); /* every exchange is of one of the listener's loops */
 }
 
@@ -455,7 +455,7 @@ static void receive(struct visit *v)
     }
     size_t limit = call->route->body_limit > 0 ? call->route->body_limit : ROUTE_BODY_DEFAULT;
     if (has_body(call->request.http) && !(call->route->flags & ROUTE_UPLOAD))
-        http_read_body(v->x, limit, on_body);
+        http_exchange_read_body(v->x, limit, on_body);
     else
         on_body(v->x, STR(""));
 }
@@ -465,12 +465,12 @@ static struct visit *visit_create(struct front *f, struct http_exchange *x)
     struct arena *arena = http_exchange_arena(x);
     struct visit *v = ARENA_NEW(arena, struct visit);
     arena_init(&v->rerun_arena, arena->budget_bytes);
-    v->lane = lane_of(f, x);
+    v->front_loop = loop_of(f, x);
     v->x = x;
     v->origin = STR_NONE;
     v->start_us = clock_steady_us();
     v->task.run = on_task;
-    v->poll.watchers = v->lane->watchers;
+    v->poll.watchers = v->front_loop->watchers;
     v->poll.rerun = rerun;
     v->poll.closed = on_poll_closed;
     call_init(&v->call, f->config.api, arena, http_exchange_request(x));
@@ -526,11 +526,11 @@ struct http_app front_app(struct front *f)
 void front_attach(struct front *f, struct http_server *server)
 {
     f->server = server;
-    f->n_lanes = http_server_loop_count(server);
-    f->lanes = mem_zalloc(f->n_lanes * sizeof(struct lane));
-    for (size_t i = 0; i < f->n_lanes; i++) {
+    f->n_loops = http_server_loop_count(server);
+    f->loops = mem_zalloc(f->n_loops * sizeof(struct front_loop));
+    for (size_t i = 0; i < f->n_loops; i++) {
         struct loop *loop = http_server_loop(server, i);
-        f->lanes[i] = (struct lane){.front = f,
+        f->loops[i] = (struct front_loop){.front = f,
             .loop = loop,
             .watchers = watchers_create(loop, store_hub(f->config.api->store))};
     }
@@ -539,14 +539,14 @@ void front_attach(struct front *f, struct http_server *server)
 size_t front_subscribers(const struct front *f)
 {
     size_t count = 0;
-    for (size_t i = 0; i < f->n_lanes; i++)
-        count += watch_count(f->lanes[i].watchers);
+    for (size_t i = 0; i < f->n_loops; i++)
+        count += watch_count(f->loops[i].watchers);
     return count;
 }
 
-static void lane_done(struct lane *lane)
+static void loop_done(struct front_loop *fl)
 {
-    struct front *f = lane->front;
+    struct front *f = fl->front;
     pthread_mutex_lock(&f->mutex);
     f->n_pending--;
     pthread_cond_signal(&f->cond);
@@ -554,12 +554,12 @@ static void lane_done(struct lane *lane)
 }
 
 /* Runs something on every loop and waits until all have done it. */
-static void on_every_lane(struct front *f, void (*run)(struct loop_task *task))
+static void on_every_loop(struct front *f, void (*run)(struct loop_task *task))
 {
-    f->n_pending = f->n_lanes;
-    for (size_t i = 0; i < f->n_lanes; i++) {
-        f->lanes[i].task.run = run;
-        loop_post(f->lanes[i].loop, &f->lanes[i].task);
+    f->n_pending = f->n_loops;
+    for (size_t i = 0; i < f->n_loops; i++) {
+        f->loops[i].task.run = run;
+        loop_post(f->loops[i].loop, &f->loops[i].task);
     }
     pthread_mutex_lock(&f->mutex);
     while (f->n_pending > 0)
@@ -567,28 +567,28 @@ static void on_every_lane(struct front *f, void (*run)(struct loop_task *task))
     pthread_mutex_unlock(&f->mutex);
 }
 
-static void drain_lane(struct loop_task *task)
+static void drain_loop(struct loop_task *task)
 {
-    struct lane *lane = CONTAINER_OF(task, struct lane, task);
-    watchers_drain(lane->watchers);
-    lane_done(lane);
+    struct front_loop *fl = CONTAINER_OF(task, struct front_loop, task);
+    watchers_drain(fl->watchers);
+    loop_done(fl);
 }
 
-static void stop_lane(struct loop_task *task)
+static void stop_loop(struct loop_task *task)
 {
-    struct lane *lane = CONTAINER_OF(task, struct lane, task);
-    watchers_stop(lane->watchers);
-    lane_done(lane);
+    struct front_loop *fl = CONTAINER_OF(task, struct front_loop, task);
+    watchers_stop(fl->watchers);
+    loop_done(fl);
 }
 
 void front_drain(struct front *f)
 {
-    on_every_lane(f, drain_lane);
+    on_every_loop(f, drain_loop);
 }
 
 void front_detach(struct front *f)
 {
-    on_every_lane(f, stop_lane);
+    on_every_loop(f, stop_loop);
     pthread_mutex_lock(&f->mutex);
     while (f->n_transfers > 0)
         pthread_cond_wait(&f->cond, &f->mutex);
@@ -597,10 +597,10 @@ void front_detach(struct front *f)
 
 void front_destroy(struct front *f)
 {
-    for (size_t i = 0; i < f->n_lanes; i++)
-        watchers_destroy(f->lanes[i].watchers);
+    for (size_t i = 0; i < f->n_loops; i++)
+        watchers_destroy(f->loops[i].watchers);
     pthread_cond_destroy(&f->cond);
     pthread_mutex_destroy(&f->mutex);
-    mem_free(f->lanes);
+    mem_free(f->loops);
     mem_free(f);
 }

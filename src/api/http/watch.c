@@ -67,7 +67,7 @@ static struct http_shared *make_ws(const struct event *event, bool memoria)
     else
         event_write(&w, event);
     assert(!out.failed);
-    struct http_shared *shared = ws_shared_create(buf_str(&out));
+    struct http_shared *shared = http_shared_create_message(buf_str(&out));
     buf_deinit(&out);
     return shared;
 }

@@ -42,7 +42,7 @@ static void reply_text(struct http_exchange *x, int status, struct str body)
 {
     struct http_header type = {STR("Content-Type"), STR("text/plain")};
     struct http_answer answer = {.status = status, .headers = &type, .n_headers = 1, .body = body};
-    http_reply(x, &answer);
+    http_exchange_reply(x, &answer);
 }
 
 static uint64_t query_number(const struct http_exchange *x)
@@ -115,8 +115,8 @@ static void count_run(struct http_exchange *x, struct str run, bool last)
 static void count_run_slowly(struct http_exchange *x, struct str run, bool last)
 {
     if (!last) {
-        http_body_pause(x);
-        go_away(x, PAUSE_MS, http_body_resume);
+        http_exchange_pause_body(x);
+        go_away(x, PAUSE_MS, http_exchange_resume_body);
     }
     count_run(x, run, last);
 }
@@ -125,7 +125,7 @@ static void count_run_slowly(struct http_exchange *x, struct str run, bool last)
 
 static void pause_and_answer(struct http_exchange *x, struct str run, bool last)
 {
-    http_body_pause(x);
+    http_exchange_pause_body(x);
     reply_text(x, 200, STR("paused\n"));
 }
 
@@ -149,14 +149,14 @@ static void mirror_run(struct http_exchange *x, struct str run, bool last)
     if (last)
         http_stream_end(x, STR(""));
     else if (http_stream_queued(x) > f->config.stream_max_bytes / 2)
-        http_body_pause(x);
+        http_exchange_pause_body(x);
 }
 
 static void serve_mirror(struct http_exchange *x)
 {
-    static const struct http_stream_hooks hooks = {.on_writable = http_body_resume};
+    static const struct http_stream_hooks hooks = {.on_writable = http_exchange_resume_body};
     http_stream_start(x, 200, NULL, 0, &hooks);
-    http_stream_body(x, UINT64_MAX, mirror_run);
+    http_exchange_stream_body(x, UINT64_MAX, mirror_run);
 }
 
 /* --- /download?bytes ------------------------------------------------------------------------- */
@@ -287,7 +287,7 @@ static void serve_hello(struct http_exchange *x)
 static void serve_empty(struct http_exchange *x)
 {
     struct http_answer answer = {.status = 204};
-    http_reply(x, &answer);
+    http_exchange_reply(x, &answer);
 }
 
 static void serve_unchanged(struct http_exchange *x)
@@ -297,29 +297,29 @@ static void serve_unchanged(struct http_exchange *x)
 
 static void serve_echo(struct http_exchange *x)
 {
-    http_read_body(x, ECHO_LIMIT_BYTES, echo_body);
+    http_exchange_read_body(x, ECHO_LIMIT_BYTES, echo_body);
 }
 
 static void serve_upload(struct http_exchange *x)
 {
-    http_stream_body(x, UINT64_MAX, count_run);
+    http_exchange_stream_body(x, UINT64_MAX, count_run);
 }
 
 static void serve_slow_upload(struct http_exchange *x)
 {
-    http_stream_body(x, UINT64_MAX, count_run_slowly);
+    http_exchange_stream_body(x, UINT64_MAX, count_run_slowly);
 }
 
 static void serve_pause_at_end(struct http_exchange *x)
 {
-    http_stream_body(x, UINT64_MAX, pause_and_answer);
+    http_exchange_stream_body(x, UINT64_MAX, pause_and_answer);
 }
 
 static void serve_injection(struct http_exchange *x)
 {
     struct http_header evil = {STR("X-Name"), STR("a\r\nX-Evil: 1\r\n\r\nb")};
     struct http_answer answer = {.status = 200, .headers = &evil, .n_headers = 1};
-    http_reply(x, &answer);
+    http_exchange_reply(x, &answer);
 }
 
 static void serve_peer(struct http_exchange *x)

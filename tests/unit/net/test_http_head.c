@@ -8,7 +8,7 @@ static const struct http_limits LIMITS = {
 static enum http_parsed parse(struct arena *arena, struct str bytes, struct http_request *out,
     size_t *out_used, struct http_refusal *out_refusal)
 {
-    return http_parse_head(arena, bytes, &LIMITS, out, out_used, out_refusal);
+    return http_head_parse(arena, bytes, &LIMITS, out, out_used, out_refusal);
 }
 
 #define LINE "GET / HTTP/1.1\r\n"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/http/send.h"
+#include "api/http/sender.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 
-struct dispatch {
+struct sender {
     struct http_exchange *x;
     struct loop *loop;
     struct store *store;
@@ -25,7 +25,7 @@ struct dispatch {
 
 static void work(struct content_task *task)
 {
-    struct dispatch *d = CONTAINER_OF(task, struct dispatch, task);
+    struct sender *d = CONTAINER_OF(task, struct sender, task);
     char *place = mem_alloc(CONTENT_PIECE_BYTES);
     size_t size = 0;
     d->result = download_read(&d->reader, place, &size);
@@ -37,7 +37,7 @@ static void work(struct content_task *task)
 
 /* --- On the loop ---------------------------------------------------------------------------- */
 
-static void read_more(struct dispatch *d)
+static void read_more(struct sender *d)
 {
     assert(!d->is_busy && d->piece == NULL);
     d->is_busy = true;
@@ -45,7 +45,7 @@ static void read_more(struct dispatch *d)
     content_submit(d->store, &d->task);
 }
 
-void dispatch_destroy(struct dispatch *d)
+void sender_destroy(struct sender *d)
 {
     assert(!d->is_busy);
     download_reader_deinit(&d->reader);
@@ -53,17 +53,17 @@ void dispatch_destroy(struct dispatch *d)
     mem_free(d);
 }
 
-static void end(struct dispatch *d)
+static void end(struct sender *d)
 {
     void (*ended)(void *data) = d->ended;
     void *data = d->data;
     http_exchange_release(d->x);
-    dispatch_destroy(d);
+    sender_destroy(d);
     ended(data);
 }
 
 /* The piece that was read goes out as soon as the one before it is gone. */
-static void send_piece(struct dispatch *d)
+static void send_piece(struct sender *d)
 {
     if (d->is_over || d->is_busy || d->piece == NULL || http_stream_queued(d->x) > 0)
         return;
@@ -84,7 +84,7 @@ static void on_writable(struct http_exchange *x)
 }
 
 /* The answer is cut off: nobody may take it for whole. */
-static void fail(struct dispatch *d)
+static void fail(struct sender *d)
 {
     LOG(LOG_ERROR, "a download was cut off", LOG_STR("code", error_info(d->result)->code));
     http_exchange_abort(d->x);
@@ -92,7 +92,7 @@ static void fail(struct dispatch *d)
 
 static void on_back(struct loop_task *task)
 {
-    struct dispatch *d = CONTAINER_OF(task, struct dispatch, back);
+    struct sender *d = CONTAINER_OF(task, struct sender, back);
     d->is_busy = false;
     if (!d->is_started)
         d->ready(d->data, d->result);
@@ -106,16 +106,16 @@ static void on_back(struct loop_task *task)
 
 static void on_exchange_end(struct http_exchange *x)
 {
-    struct dispatch *d = http_exchange_data(x);
+    struct sender *d = http_exchange_data(x);
     d->is_over = true;
     if (!d->is_busy)
         end(d);
 }
 
-struct dispatch *dispatch_create(
+struct sender *sender_create(
     struct http_exchange *x, struct call *call, void (*ready)(void *data, enum error e), void *data)
 {
-    struct dispatch *d = MEM_NEW(struct dispatch);
+    struct sender *d = MEM_NEW(struct sender);
     d->x = x;
     d->loop = http_exchange_loop(x);
     d->store = call->api->store;
@@ -128,8 +128,8 @@ struct dispatch *dispatch_create(
     return d;
 }
 
-void dispatch_start(struct dispatch *d, int status, const struct http_header *headers,
-    size_t n_headers, void (*ended)(void *data), void *ended_data)
+void sender_start(struct sender *d, int status, const struct http_header *headers, size_t n_headers,
+    void (*ended)(void *data), void *ended_data)
 {
     static const struct http_stream_hooks hooks = {.on_writable = on_writable};
     d->is_started = true;

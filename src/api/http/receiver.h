@@ -2,15 +2,15 @@
 /*
  * The body of an upload on its way from a socket into content (api/http/intake.h): collected on the
  * loop while the piece before it is written on a content thread, and no faster than that. On the
- * exchange's loop; it lives in its owner, who keeps the exchange from receipt_start to `ended`.
+ * exchange's loop; it lives in its owner, who keeps the exchange from receiver_start to `ended`.
  */
-#ifndef API_HTTP_RECEIVE_H
-#define API_HTTP_RECEIVE_H
+#ifndef API_HTTP_RECEIVER_H
+#define API_HTTP_RECEIVER_H
 
 #include "api/http/call.h"
 #include "net/server.h"
 
-struct receipt {
+struct receiver {
     struct call *call;
     struct http_exchange *x;
     struct loop *loop;
@@ -28,19 +28,19 @@ struct receipt {
     bool is_ending;
     enum error result;
     struct content_info info;
-    void (*done)(struct receipt *r, enum error e);
-    void (*ended)(struct receipt *r);
+    void (*done)(struct receiver *r, enum error e);
+    void (*ended)(struct receiver *r);
 };
 
 /* `done`, once: all of the body is written and synced, and it is what its digest says; or why not.
  * ERR_CANCELLED when the client has left, unless what came is to be kept. */
-void receipt_start(struct receipt *r, struct http_exchange *x, struct call *call,
-    void (*done)(struct receipt *r, enum error e));
-/* A run of the body, as http_stream_body gives it. */
-void receipt_take(struct receipt *r, struct str run, bool last);
+void receiver_start(struct receiver *r, struct http_exchange *x, struct call *call,
+    void (*done)(struct receiver *r, enum error e));
+/* A run of the body, as http_exchange_stream_body gives it. */
+void receiver_take(struct receiver *r, struct str run, bool last);
 /* The exchange has ended. */
-void receipt_client_left(struct receipt *r);
+void receiver_client_left(struct receiver *r);
 /* After `done`, and the call: keeps or removes the content, then `ended`, maybe at once. */
-void receipt_end(struct receipt *r, void (*ended)(struct receipt *r));
+void receiver_end(struct receiver *r, void (*ended)(struct receiver *r));
 
 #endif

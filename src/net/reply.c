@@ -28,7 +28,7 @@ static struct str date_text(struct shard *shard)
     return (struct str){shard->date, DATE_LEN};
 }
 
-bool answer_has_body(int status)
+bool reply_has_body(int status)
 {
     return status >= 200 && status != 204 && status != 304;
 }
@@ -57,7 +57,7 @@ static void append_headers(struct buf *out, const struct http_header *headers, s
     }
 }
 
-static void append_framing(struct buf *out, const struct answer_head *head)
+static void append_framing(struct buf *out, const struct reply_head *head)
 {
     if (head->framing == FRAMED_BY_LENGTH) {
         buf_append(out, STR("Content-Length: "));
@@ -74,9 +74,9 @@ static void append_framing(struct buf *out, const struct answer_head *head)
         buf_append(out, STR("Connection: keep-alive\r\n"));
 }
 
-struct str answer_head_text(struct shard *shard, const struct answer_head *head)
+struct str reply_head_text(struct shard *shard, const struct reply_head *head)
 {
-    struct buf *out = &shard->answer_head;
+    struct buf *out = &shard->reply_head;
     buf_reset(out);
     buf_append(out, STR("HTTP/1.1 "));
     buf_append_u64(out, (uint64_t)head->status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/http/receive.h"
+#include "api/http/receiver.h"
 
 #include "base/clock.h"
 
@@ -9,7 +9,7 @@ enum { FILL_BYTES = CONTENT_PIECE_BYTES, FILL_MAX_BYTES = 2 * FILL_BYTES };
 
 /* --- On a content thread -------------------------------------------------------------------- */
 
-static enum error write_piece(struct receipt *r)
+static enum error write_piece(struct receiver *r)
 {
     enum error e = r->writer != NULL ? OK : intake_open(r->call, &r->writer);
     if (e == OK)
@@ -21,7 +21,7 @@ static enum error write_piece(struct receipt *r)
 
 static void work(struct content_task *task)
 {
-    struct receipt *r = CONTAINER_OF(task, struct receipt, task);
+    struct receiver *r = CONTAINER_OF(task, struct receiver, task);
     if (!r->is_ending) {
         r->result = write_piece(r);
     } else {
@@ -33,7 +33,7 @@ static void work(struct content_task *task)
 
 /* --- On the loop ---------------------------------------------------------------------------- */
 
-static void submit(struct receipt *r)
+static void submit(struct receiver *r)
 {
     assert(!r->is_busy);
     r->is_busy = true;
@@ -41,7 +41,7 @@ static void submit(struct receipt *r)
     content_submit(r->call->api->store, &r->task);
 }
 
-static void hand_over(struct receipt *r)
+static void hand_over(struct receiver *r)
 {
     r->writing = r->filling;
     r->is_final = r->has_all;
@@ -50,17 +50,17 @@ static void hand_over(struct receipt *r)
 }
 
 /* Until the answer goes out nothing more is read. */
-static void finish(struct receipt *r, enum error e)
+static void finish(struct receiver *r, enum error e)
 {
     r->is_over = true;
     buf_deinit(&r->filling);
     if (!r->has_all)
-        http_body_pause(r->x);
+        http_exchange_pause_body(r->x);
     r->done(r, e);
 }
 
 /* No more comes, and nothing is being written. */
-static void give_up(struct receipt *r)
+static void give_up(struct receiver *r)
 {
     if (!r->call->upload.is_resumed) {
         finish(r, ERR_CANCELLED);
@@ -70,7 +70,7 @@ static void give_up(struct receipt *r)
     hand_over(r);
 }
 
-static void on_written(struct receipt *r)
+static void on_written(struct receiver *r)
 {
     buf_deinit(&r->writing);
     if (r->result != OK) {
@@ -82,13 +82,13 @@ static void on_written(struct receipt *r)
     } else {
         if (r->filling.len > 0 || r->has_all)
             hand_over(r);
-        http_body_resume(r->x);
+        http_exchange_resume_body(r->x);
     }
 }
 
 static void on_back(struct loop_task *task)
 {
-    struct receipt *r = CONTAINER_OF(task, struct receipt, back);
+    struct receiver *r = CONTAINER_OF(task, struct receiver, back);
     r->is_busy = false;
     if (r->is_ending)
         r->ended(r);
@@ -96,10 +96,10 @@ static void on_back(struct loop_task *task)
         on_written(r);
 }
 
-void receipt_start(struct receipt *r, struct http_exchange *x, struct call *call,
-    void (*done)(struct receipt *r, enum error e))
+void receiver_start(struct receiver *r, struct http_exchange *x, struct call *call,
+    void (*done)(struct receiver *r, enum error e))
 {
-    *r = (struct receipt){.call = call,
+    *r = (struct receiver){.call = call,
         .x = x,
         .loop = http_exchange_loop(x),
         .until_us = clock_steady_us() + CONTENT_UPLOAD_MAX_US,
@@ -109,7 +109,7 @@ void receipt_start(struct receipt *r, struct http_exchange *x, struct call *call
     buf_init(&r->filling, FILL_MAX_BYTES);
 }
 
-void receipt_take(struct receipt *r, struct str run, bool last)
+void receiver_take(struct receiver *r, struct str run, bool last)
 {
     if (r->is_over || r->has_left)
         return;
@@ -123,10 +123,10 @@ void receipt_take(struct receipt *r, struct str run, bool last)
     if (!r->is_busy)
         hand_over(r);
     else if (r->filling.len >= FILL_BYTES && !last)
-        http_body_pause(r->x);
+        http_exchange_pause_body(r->x);
 }
 
-void receipt_client_left(struct receipt *r)
+void receiver_client_left(struct receiver *r)
 {
     if (r->is_over || r->has_left || r->has_all)
         return;
@@ -135,7 +135,7 @@ void receipt_client_left(struct receipt *r)
         give_up(r);
 }
 
-void receipt_end(struct receipt *r, void (*ended)(struct receipt *r))
+void receiver_end(struct receiver *r, void (*ended)(struct receiver *r))
 {
     assert(r->is_over);
     r->ended = ended;
