@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures SQLite alone for messages: Cairn's own statements and pragmas on a database that Cairn
- * has filled, in a loop of one thread without a queue. messages DATA_DIR append ROWS_PER_COMMIT
- * SECONDS    an event, a message and its words each messages DATA_DIR up|down CURSOR COUNT pages of
- * 50, with all columns messages DATA_DIR search WORD COUNT                 pages of 50 messages
- * with the word Uses the thread of the newest message. Prints rate, latency_… and cpu, in
- * microseconds.
+ * has filled, in a loop of one thread without a queue.
+ *   messages DATA_DIR append ROWS_PER_COMMIT SECONDS    an event, a message and its words each
+ *   messages DATA_DIR up|down CURSOR COUNT              pages of 50, with all columns
+ *   messages DATA_DIR search WORD COUNT                 pages of 50 messages with the word
+ * Uses the thread of the newest message. Prints rate, latency_… and cpu, in microseconds.
  */
 #include <sqlite3.h>
 #include <stdio.h>

@@ -10,19 +10,19 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 import type { CairnSaver } from "./saver.js";
 
-/** Of whatever versions. */
+/** Any version of a checkpoint saver. */
 export type AnySaver = Pick<BaseCheckpointSaver, "list" | "getTuple">;
 
 export interface CopyOptions {
-  /** Those of these threads; all that the other saver lists, unless given. */
+  /** The threads to copy; default: all that the other saver lists. */
   threadIds?: Iterable<string>;
-  /** Is told after each thread. */
+  /** Called after each thread. */
   onThread?: (threadId: string, checkpoints: number) => void;
 }
 
 /**
- * Copies all checkpoints and writes of threads, in every namespace, oldest first; says how many
- * checkpoints. What was copied before is written over with the same, so that it can be run again.
+ * Copies all checkpoints and writes of threads, in every namespace, oldest first, and returns the
+ * number of checkpoints. Copying again overwrites checkpoints with the same content.
  */
 export async function copyFrom(
   from: AnySaver,
@@ -50,7 +50,7 @@ async function copyThread(
   to: CairnSaver,
   threadId: string,
 ): Promise<number> {
-  const configs: RunnableConfig[] = []; // the checkpoints themselves may be large
+  const configs: RunnableConfig[] = []; // only ids, because checkpoints may be large
   for await (const { config } of from.list({ configurable: { thread_id: threadId } }))
     configs.push(config);
   configs.sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
@@ -64,7 +64,7 @@ async function copyThread(
 
 const idOf = (config: RunnableConfig): string => config.configurable?.["checkpoint_id"] as string;
 
-/** `known`: the versions of those that were copied before it. */
+/** `known`: the versions of the checkpoints copied before. */
 async function copyTuple(
   to: CairnSaver,
   thread_id: string,

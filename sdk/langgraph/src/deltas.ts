@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The history of channels that LangGraph keeps as writes: what was written since a snapshot. */
+/** The history of channels that LangGraph stores as writes since a snapshot. */
 import type { CheckpointPendingWrite, DeltaChannelHistory } from "@langchain/langgraph-checkpoint";
 import type { Cairn } from "cairn-client";
 import type { Values } from "./values.js";
 
-/** One request takes so many. */
+/** The maximum per request. */
 const CHANNELS_MAX = 100;
 
 interface Found {
@@ -35,7 +35,7 @@ export async function readDeltas(
   return Object.fromEntries(read);
 }
 
-/** A long line comes in parts, of each channel the newest first. */
+/** A long history arrives in parts, newest first for each channel. */
 async function walk(client: Cairn, line: Line, channels: string[]): Promise<Map<string, Found[]>> {
   const { threadId, namespace } = line;
   const found = new Map<string, Found[]>(channels.map((channel) => [channel, []]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Vectors of items and of queries, from the embeddings that the caller gives. */
+/** Vectors of items and queries, computed with the caller's embeddings. */
 import type {
   IndexConfig,
   Operation,
@@ -34,11 +34,11 @@ function valuesAt(value: unknown, path: string): unknown[] {
   return found.filter((one) => one !== null && one !== undefined);
 }
 
-/** The texts at a path of a value; of an object or list its JSON. */
+/** Returns the texts at a path of a value; objects and lists as JSON. */
 export const textsAt = (value: unknown, path: string): string[] =>
   valuesAt(value, path).map((one) => (isObject(one) ? JSON.stringify(one, null, 2) : String(one)));
 
-/** What an operation has of vectors. */
+/** The vectors of an operation. */
 export interface Vectors {
   vectors?: { path: string; values: number[] }[];
   vector?: number[];
@@ -56,7 +56,7 @@ export class Embedding {
     this.#index = index;
   }
 
-  /** Of puts what they are found by, of searches what they look for; all texts at once. */
+  /** Computes the vectors of puts and searches, all texts in one call. */
   async of(operations: Operation[]): Promise<Map<Operation, Vectors>> {
     const puts = operations.filter((one): one is PutOperation => "value" in one);
     const searches = operations.filter((one): one is SearchOperation => "namespacePrefix" in one);
@@ -89,7 +89,7 @@ export class Embedding {
     return new Map(await Promise.all([...new Set(queries)].map(embed)));
   }
 
-  /** Where a path leads to several texts, each has a name of its own. */
+  /** If a path matches several texts, each gets its own name. */
   #textsOf({ value, index }: PutOperation): Text[] {
     if (value === null || index === false) return [];
     return (index ?? this.#index.fields ?? [WHOLE]).flatMap((path) => {
@@ -102,7 +102,7 @@ export class Embedding {
     const { dims } = this.#index;
     if (vector?.length === dims) return vector;
     const given = vector?.length ?? 0;
-    throw new Error(`The embeddings gave ${given} numbers, and index.dims is ${dims}.`);
+    throw new Error(`The embeddings returned ${given} numbers, but index.dims is ${dims}.`);
   }
 }
 

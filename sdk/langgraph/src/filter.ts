@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The filter of a list: what the server can look for, and what is compared here. */
+/** The filter of a list: one part is applied by the server, the rest here. */
 import { isScalar, type Scalar } from "./records.js";
 import { readStorable } from "./values.js";
 
-/** At most so many members of the metadata, of so many bytes, are compared by the server. */
+/** The server compares at most this number of metadata members, of at most this many bytes. */
 const SERVER_FILTERS = 4;
 const SERVER_BYTES = 256;
 
@@ -14,7 +14,7 @@ const canBeAsked = (text: string): boolean =>
   new TextEncoder().encode(text).length <= SERVER_BYTES &&
   readStorable(JSON.stringify(text)) !== undefined;
 
-/** Parameters of the request. The server compares texts, so what it finds is compared once more. */
+/** Returns the query parameters. The server compares texts, so its results are compared again. */
 export function metadataQuery(filter: Filter | undefined): Record<string, Scalar> {
   return Object.fromEntries(
     Object.entries(filter ?? {})
@@ -24,14 +24,14 @@ export function metadataQuery(filter: Filter | undefined): Record<string, Scalar
   );
 }
 
-/** Whether the server compares all of it, so that what it finds is what is wanted. */
+/** Returns true if the server applies the whole filter. */
 export const isAskedWhole = (filter: Filter | undefined): boolean =>
   Object.keys(metadataQuery(filter)).length === Object.keys(filter ?? {}).length;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** A value has what is wanted when it is equal, or an object or list that has all of it. */
+/** Returns true if the value equals the wanted one, or is an object or list that contains it. */
 function has(value: unknown, wanted: unknown): boolean {
   if (!isRecord(wanted) || !isRecord(value)) return value === wanted;
   if (Array.isArray(wanted) !== Array.isArray(value)) return false;

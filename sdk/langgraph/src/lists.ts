@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What this process knows of the lists in the checkpoints that it read or put last: their texts,
- * so that a list that has only grown is sent as what was added. Bounded; what is not known here is
- * sent whole. A checkpoint's content stands under its id for good, unless it is put anew.
+ * A bounded cache of the lists in recently read or put checkpoints, as texts. If a list has only
+ * grown, only the added part is sent; a list that is not in the cache is sent completely. The
+ * content of a checkpoint id never changes, unless the checkpoint is put again.
  */
 import type { ChannelVersions } from "@langchain/langgraph-checkpoint";
 
-/** To send a short list whole costs no more than to remember it. */
+/** Sending a shorter list completely is cheaper than caching it. */
 const SHORT = 256;
 
 interface Known {
@@ -20,7 +20,7 @@ export class KnownLists {
   readonly #max: number;
   #size = 0;
 
-  /** `max`: characters of text in all. */
+  /** `max`: the total number of characters. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -29,7 +29,7 @@ export class KnownLists {
     return this.#known.get(place)?.lists;
   }
 
-  /** Of a checkpoint that was read: all its lists. */
+  /** Stores all lists of a checkpoint that was read. */
   keep(place: string, versions: ChannelVersions, lists: Map<string, string>): void {
     this.forget(place);
     for (const [channel, text] of lists) if (text.length < SHORT) lists.delete(channel);
@@ -43,7 +43,7 @@ export class KnownLists {
     }
   }
 
-  /** Of one that was put upon its parent: what it has of its own, and what it took over. */
+  /** Stores the lists of a new checkpoint: its own, and those taken over from its parent. */
   keepUpon(
     parent: string | undefined,
     place: string,
@@ -56,7 +56,7 @@ export class KnownLists {
     for (const [channel, text] of before?.lists ?? [])
       if (!put.has(channel) && before?.versions[channel] === versions[channel])
         lists.set(channel, text);
-    if (parent !== undefined) this.forget(parent); // a line seldom forks
+    if (parent !== undefined) this.forget(parent); // history rarely forks
     this.keep(place, versions, lists);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where a checkpoint stands: a thread, which LangGraph names, and a namespace in it. */
+/** The location of a checkpoint: a thread, named by LangGraph, and a namespace in it. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 
 export interface Place {
@@ -12,7 +12,7 @@ export function placeOf(config: RunnableConfig, purpose: string): Place {
   const thread = typeof thread_id === "number" ? String(thread_id) : thread_id;
   if (typeof thread !== "string" || thread === "")
     throw new Error(
-      `To ${purpose} the config must have a "thread_id" in "configurable", a text that is not ` +
+      `To ${purpose}, the config needs a "thread_id" in "configurable" that is not ` +
         'empty: graph.invoke(input, { configurable: { thread_id: "conversation-1" } }).',
     );
   return { thread, namespace: (checkpoint_ns as string | undefined) ?? "" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** How a checkpoint is sent: as what differs from its parent's, where that is possible. */
+/** Builds the request for a checkpoint: if possible, only the difference from its parent. */
 import type {
   ChannelVersions,
   Checkpoint,
@@ -22,13 +22,13 @@ export interface Put {
 interface Parts {
   set: Record<string, unknown>;
   append: Record<string, unknown>;
-  /** Texts of the lists among them. */
+  /** The texts of the lists among the values. */
   lists: Map<string, string>;
 }
 
 /**
- * A fork has the values of a checkpoint that is not its parent; an update of the state those of
- * tasks that had finished, too, under the versions that they had before.
+ * A fork has the values of a checkpoint that is not its parent; a state update also has the values
+ * of finished tasks, with their previous versions.
  */
 const NOT_BY_VERSIONS: unknown[] = ["fork", "update"];
 
@@ -60,7 +60,7 @@ export class Puts {
     }
   }
 
-  /** Upon its parent: what is new; and of the parent's, what has kept its version. */
+  /** Relative to its parent: the new values, and the parent's values with unchanged versions. */
   async #sendChanges(threadId: string, put: Put, parent_id: string): Promise<void> {
     const parent = placeText(put.place, parent_id);
     const { set, append, lists } = await this.#encode(put, this.#known.listsOf(parent));
@@ -77,7 +77,7 @@ export class Puts {
     this.#keep(put, lists);
   }
 
-  /** With all values that it has. Put upon itself, it stays where it is; its parent may be gone. */
+  /** With all values. An existing checkpoint keeps its place; its parent may have been deleted. */
   async #sendWhole(threadId: string, put: Put): Promise<void> {
     const { parentId, checkpoint } = put;
     const { set, lists } = await this.#encode({ ...put, newVersions: checkpoint.channel_values });
@@ -108,7 +108,7 @@ export class Puts {
     });
   }
 
-  /** The channels of `channels` that have a value. `before`: lists as the parent has them. */
+  /** Returns the channels of `channels` that have a value. `before`: the lists of the parent. */
   async #encode(
     put: { checkpoint: Checkpoint; newVersions: object },
     before?: ReadonlyMap<string, string>,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What of LangGraph's checkpoint has a place of its own in Cairn's stands there: id, parent,
- * values, versions. The rest (v, ts and what else there may be) stands in the metadata under one
- * name of its own, beside the members of LangGraph's metadata, which can so be filtered by.
+ * Maps LangGraph's checkpoints to those of Cairn. Id, parent, values and versions have their own
+ * members. The rest (v, ts and others) is stored in the metadata under one name, next to the
+ * members of LangGraph's metadata, so that lists can filter by those.
  */
 import type { Checkpoint, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
 import { readStorable, type Values } from "./values.js";
@@ -10,11 +10,11 @@ import { readStorable, type Values } from "./values.js";
 const OWN = "$langgraph";
 
 interface Own {
-  /** Members of the checkpoint that Cairn has no place for. */
+  /** Members of the checkpoint that have no counterpart in Cairn. */
   checkpoint?: unknown;
-  /** Metadata that cannot stand there as it is. */
+  /** Metadata that cannot be stored unchanged. */
   metadata?: unknown;
-  /** A parent that Cairn does not have. */
+  /** A parent that is not in Cairn. */
   parent?: string;
 }
 
@@ -57,7 +57,7 @@ export async function writeMetadata(
   return { ...scalarsOf(metadata), [OWN]: { ...own, metadata: json } };
 }
 
-/** Also of a checkpoint that LangGraph did not put. */
+/** Also works for a checkpoint that LangGraph did not put. */
 export async function readMetadata(
   values: Values,
   stored: Record<string, unknown>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Cairn as the checkpoint saver of a LangGraph graph. */
+/** A checkpoint saver for LangGraph that stores its data in Cairn. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
@@ -41,21 +41,21 @@ interface StoredWrite {
 }
 
 export interface CairnSaverOptions {
-  /** A client, or what makes one; without either CAIRN_URL and CAIRN_API_KEY tell. */
+  /** A client, or its options; default: CAIRN_URL and CAIRN_API_KEY. */
   client?: Cairn | ClientOptions;
-  /** How values become bytes: LangGraph's own JSON unless given. */
+  /** The serializer of values; default: LangGraph's own JSON. */
   serde?: SerializerProtocol;
   /**
-   * Characters of lists that are kept in memory, so that of a list that has grown only what was
-   * added is sent. 16 Mi unless given; 0: every list is sent whole.
+   * The number of characters of lists to cache, so that only the added part of a list is sent.
+   * Default: 16 Mi; 0: every list is sent completely.
    */
   knownCharacters?: number;
 }
 
 export interface PruneOptions {
-  /** How many stay in each namespace; 1 unless given. */
+  /** The number of checkpoints to keep in each namespace; default: 1. */
   keepLatest?: number;
-  /** Only what was put before this time. */
+  /** Removes only checkpoints put before this time. */
   olderThan?: Date;
 }
 
@@ -98,9 +98,9 @@ export class CairnSaver extends BaseCheckpointSaver {
     const place = placeOf(config, "put writes");
     const checkpointId = getCheckpointId(config);
     if (!checkpointId)
-      throw new Error('To put writes the config must have a "checkpoint_id" in "configurable".');
+      throw new Error('To put writes, the config needs a "checkpoint_id" in "configurable".');
     if (writes.length === 0) return;
-    const byIndex = new Map<number, PendingWrite>(); // a special one that comes twice: the last
+    const byIndex = new Map<number, PendingWrite>(); // the last of two special writes counts
     for (const [i, write] of writes.entries()) byIndex.set(indexOf(write[0], i), write);
     const encoded = await Promise.all(
       [...byIndex].map(async ([index, [channel, value]]) => {
@@ -115,14 +115,14 @@ export class CairnSaver extends BaseCheckpointSaver {
     );
   }
 
-  /** Deletes the checkpoints and writes. Cairn's thread stays, with what else it may have. */
+  /** Deletes the checkpoints and writes. Cairn's thread stays, with its other data. */
   override async deleteThread(threadId: string): Promise<void> {
     await this.#threads.withFound(threadId, async (id) => {
       while ((await this.client.threads.checkpoints.deleteAll(id)).more);
     });
   }
 
-  /** Removes the oldest checkpoints of a thread, and says how many. */
+  /** Removes the oldest checkpoints of a thread, and returns their number. */
   async prune(threadId: string, options: PruneOptions = {}): Promise<number> {
     const body = {
       keep_latest: options.keepLatest ?? 1,
@@ -138,7 +138,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     return pruned ?? 0;
   }
 
-  /** Copies to another thread the checkpoints and writes that it does not have; says how many. */
+  /** Copies missing checkpoints and writes to another thread, and returns their number. */
   async copyThread(fromThreadId: string, toThreadId: string): Promise<number> {
     const copied = await this.#threads.withFound(fromThreadId, (from) =>
       this.#threads.withEnsured(toThreadId, async (to_thread_id) => {
@@ -179,7 +179,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     );
   }
 
-  /** What is read of a thread; undefined when that, or the thread, is not there. */
+  /** Reads from a thread; returns undefined if the thread or the checkpoint does not exist. */
   async #ifThere<T>(thread: string, read: (id: string) => Promise<T>): Promise<T | undefined> {
     try {
       return await this.#threads.withFound(thread, read);
@@ -205,7 +205,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     }
   }
 
-  /** What the server finds, with the thread of each. */
+  /** Returns the results of the server, with the thread of each. */
   async *#rows(
     config: RunnableConfig,
     { before, filter }: CheckpointListOptions,
@@ -239,7 +239,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     for await (const row of rows ?? []) if (isWanted(row)) yield [thread, row];
   }
 
-  /** `lists`: takes the texts of the lists among the values. */
+  /** `lists` receives the texts of the lists among the values. */
   async #tupleOf(
     thread: string,
     stored: Stored,
@@ -278,7 +278,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     );
   }
 
-  /** Before version 4 what was to be sent stood in the writes of the parent, not in a channel. */
+  /** Before version 4, pending sends were in the writes of the parent, not in a channel. */
   async #migrateSends(checkpoint: Checkpoint, stored: Stored, parentId: string): Promise<void> {
     const writes = await this.#writesOfParent(stored, parentId);
     const sends = writes.filter(({ channel }) => channel === TASKS);
@@ -290,7 +290,7 @@ export class CairnSaver extends BaseCheckpointSaver {
       versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
   }
 
-  /** None when the parent is not there: it was pruned, or never copied. */
+  /** Returns none if the parent does not exist: it was pruned or never copied. */
   async #writesOfParent(stored: Stored, parentId: string): Promise<StoredWrite[]> {
     if (!UUID.test(parentId)) return [];
     try {
@@ -321,7 +321,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   }
 }
 
-/** Of a write that means something to LangGraph its own, so that it can be written over. */
+/** LangGraph's special writes have fixed indexes, so that they can be overwritten. */
 const indexOf = (channel: string, place: number): number =>
   (Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : undefined) ?? place;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Cairn as the long-term memory of LangGraph's agents. */
+/** A long-term memory for LangGraph's agents that stores its data in Cairn. */
 import {
   BaseStore,
   type GetOperation,
@@ -20,7 +20,7 @@ import { clientOf } from "./client.js";
 import { Embedding, type Vectors } from "./embedding.js";
 import { canExist, checkNamespace, meet } from "./namespaces.js";
 
-/** What one request takes. */
+/** The limits of one request. */
 const OPERATIONS_MAX = 100;
 const CHARACTERS_MAX = 5 * 1024 * 1024; // of at most 3 bytes each: 16 MiB
 const FOUND_MAX = 200;
@@ -30,15 +30,15 @@ const FOUND = 10;
 const NAMESPACES = 100;
 
 export interface CairnStoreOptions {
-  /** A client, or what makes one; without either CAIRN_URL and CAIRN_API_KEY tell. */
+  /** A client, or its options; default: CAIRN_URL and CAIRN_API_KEY. */
   client?: Cairn | ClientOptions;
   /**
-   * Embeddings by which items are found: those of the texts at `fields` of an item (the whole of it
-   * unless given) are stored with it, and a `query` finds what is most like it. Without an index
-   * a `query` finds by words.
+   * Embeddings for search: the vectors of the texts at `fields` of an item (default: the whole
+   * item) are stored with it, and a `query` finds the most similar items. Without an index, a
+   * `query` finds items by words.
    */
   index?: IndexConfig;
-  /** How many seconds an item stays after it was put; for good unless given. */
+  /** The lifetime of an item in seconds after a put; default: unlimited. */
   ttlSeconds?: number;
 }
 
@@ -48,15 +48,15 @@ interface Page {
   next_cursor: string | null;
 }
 
-/** An operation on its way: what is asked of the server, and what its answer means. */
+/** A pending operation: its request, and the interpretation of its response. */
 interface Ask {
   operation: StoreOperation;
-  /** Of a list: how many are wanted, and how many a page may have. */
+  /** For a list: the wanted number of results, and the size of a page. */
   list?: { wanted: number; page: number };
   read: (answer: unknown) => unknown;
 }
 
-/** What needs no answer of the server. */
+/** The result of an operation that needs no request. */
 interface Known {
   known: unknown;
 }
@@ -74,9 +74,9 @@ export class CairnStore extends BaseStore {
   }
 
   /**
-   * All operations in one request, and in one transaction (of more than 100, or than 5 Mi characters
-   * of JSON: in several). Reads see what was there before; of two puts under the same key the last
-   * counts.
+   * Sends all operations in one request and one transaction (in several if there are more than 100
+   * operations or 5 Mi characters of JSON). Reads see the state before the batch; of two puts with
+   * the same key the last one counts.
    */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const results: unknown[] = operations.map(() => null);
@@ -100,7 +100,7 @@ export class CairnStore extends BaseStore {
     return results as OperationResults<Op>;
   }
 
-  // --- What is asked -------------------------------------------------------------------------
+  // --- Requests ------------------------------------------------------------------------------
 
   #askFor(operation: Operation, vectors: Vectors): Ask | Known {
     if (isPut(operation)) return this.#askPut(operation, vectors);
@@ -117,7 +117,7 @@ export class CairnStore extends BaseStore {
     return { operation, read: () => null };
   }
 
-  // --- Asking --------------------------------------------------------------------------------
+  // --- Sending -------------------------------------------------------------------------------
 
   async #ask(asks: Ask[]): Promise<unknown[]> {
     const [only] = asks;
@@ -133,7 +133,7 @@ export class CairnStore extends BaseStore {
     );
   }
 
-  /** One read alone needs no transaction, and only the right to read. */
+  /** A single read needs no transaction and only the scope for reading. */
   async #readOne({ operation, list }: Ask): Promise<unknown> {
     if (list !== undefined) return this.#readOn(operation, list, await this.#page(operation));
     const query = { namespace: operation.namespace?.join(".") ?? "", key: operation.key ?? "" };
@@ -149,7 +149,7 @@ export class CairnStore extends BaseStore {
     return op === "search" ? this.client.store.search(body) : this.client.store.namespaces(body);
   }
 
-  /** A page may end before its limit; what is wanted may be more than a page. */
+  /** Reads further pages: a page may be short, and the wanted number may exceed a page. */
   async #readOn(
     { offset: _, ...operation }: StoreOperation,
     { wanted, page }: { wanted: number; page: number },
@@ -165,7 +165,7 @@ export class CairnStore extends BaseStore {
   }
 }
 
-/** As many in each as it takes. */
+/** Splits the operations into requests within the limits. */
 function* requestsOf(operations: StoreOperation[]): Generator<StoreOperation[]> {
   let part: StoreOperation[] = [];
   let size = 0;
@@ -215,13 +215,13 @@ function askSearch(search: SearchOperation, { vector }: Vectors): Ask | Known {
   };
 }
 
-/** JSON leaves out what is undefined: more would be found than was asked for. */
+/** Rejects undefined, which JSON omits: the search would return more than requested. */
 function checkFilter(filter: Record<string, unknown> = {}): void {
   const isGiven = (wanted: unknown): boolean =>
     wanted !== undefined && !Object.values(wanted ?? {}).includes(undefined);
   const [name] = Object.entries(filter).find(([, wanted]) => !isGiven(wanted)) ?? [];
   if (name !== undefined)
-    throw new TypeError(`The filter of ${JSON.stringify(name)} is undefined: give it a value.`);
+    throw new TypeError(`The filter of ${JSON.stringify(name)} is undefined: set a value.`);
 }
 
 function askNamespaces(operation: ListNamespacesOperation): Ask | Known {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * LangGraph's thread ids are keys of Cairn's threads. The ids behind them are remembered, and
- * looked up again when Cairn does not know one any more: the thread was deleted elsewhere.
+ * LangGraph's thread ids are keys of Cairn's threads. The ids of Cairn's threads are cached, and
+ * looked up again if a thread no longer exists because another client deleted it.
  */
 import { type Cairn, Conflict, NotFound } from "cairn-client";
 
 const REMEMBERED = 10_000;
 
-/** Of a URL these two are no names, however they are written. */
+/** URLs resolve these two segments, even if they are percent-encoded. */
 const isNoSegment = (key: string): boolean => key === "." || key === "..";
 
 export class Threads {
@@ -18,7 +18,7 @@ export class Threads {
     this.#client = client;
   }
 
-  /** Does something with the thread of this key; without one: undefined, and nothing is asked. */
+  /** Calls a function with the thread of this key; returns undefined if there is none. */
   async withFound<T>(key: string, work: (id: string) => Promise<T>): Promise<T | undefined> {
     const remembered = this.#ids.get(key);
     const id = remembered ?? (await this.#find(key));
@@ -34,7 +34,7 @@ export class Threads {
     }
   }
 
-  /** The same with a thread that is created when there is none. */
+  /** The same, but creates the thread if it does not exist. */
   async withEnsured<T>(key: string, work: (id: string) => Promise<T>): Promise<T> {
     const remembered = this.#ids.get(key);
     try {

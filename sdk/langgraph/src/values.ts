@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How a value stands in Cairn. What the serializer gives as JSON is stored as that JSON, so that
- * Cairn keeps each message of a list once and people can read it. Everything else is an envelope,
- * `{"$serde": type, "base64": …}`: bytes, and JSON that Cairn refuses. A value that looks like an
- * envelope itself is put into one, `{"$serde": "json", "value": …}`, so that none is mistaken.
+ * The encoding of values in Cairn. If the serializer returns JSON, that JSON is stored, so that
+ * Cairn stores each message of a list once and people can read it. Bytes, and JSON that Cairn
+ * rejects, are stored in an envelope, `{"$serde": type, "base64": …}`. A value that itself
+ * resembles an envelope is wrapped in another one, `{"$serde": "json", "value": …}`.
  */
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 
 const MARK = "$serde";
-/** Cairn reads JSON of 128 levels; some of them are those of the request around a value. */
+/** Cairn accepts JSON of 128 levels, including those of the request around a value. */
 const MAX_DEPTH = 120;
-/** Escapes of U+0000, and of surrogates without their other half (others are not escaped). */
+/** Matches escapes of U+0000 and of unpaired surrogates (paired ones are not escaped). */
 const REFUSED_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
 
 export interface Encoded {
-  /** What is sent; or else `added`. */
+  /** The complete value; or else `added`. */
   json?: unknown;
-  /** What is sent to be appended. */
+  /** The elements to append. */
   added?: unknown[];
-  /** The text of a list that is stored as it is; of anything else nothing. */
+  /** The text of a list that is stored unchanged; undefined for other values. */
   list?: string;
 }
 
@@ -52,8 +52,8 @@ const hasRefusedEscape = (text: string): boolean =>
   text.includes("\\u") && REFUSED_ESCAPE.test(text);
 
 /**
- * The JSON of a text, when Cairn takes it and gives back the same text. Of another serializer it
- * may have digits that a number of JavaScript cannot hold, or a member twice.
+ * Returns the JSON of a text if Cairn stores it without loss. JSON of other serializers may have
+ * digits that a JavaScript number cannot represent, or duplicate members.
  */
 export function readStorable(text: string): unknown {
   if (hasRefusedEscape(text)) return undefined;
@@ -73,11 +73,11 @@ function readText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** What stands behind `before` in `text`, as a list; both are texts of lists. */
+/** Returns the elements of `text` after those of `before`; both are texts of lists. */
 function readAdded(before: string, text: string): unknown[] | undefined {
   const kept = before.length - 1;
   if (kept < 2 || text.length <= before.length || text[kept] !== ",") return undefined;
-  // Far faster than startsWith, which goes character by character.
+  // Much faster than startsWith, which compares character by character.
   if (text.slice(0, kept) !== before.slice(0, kept)) return undefined;
   const added = readStorable(`[${text.slice(kept + 1)}`);
   return Array.isArray(added) ? added : undefined;
@@ -91,8 +91,8 @@ export class Values {
   }
 
   /**
-   * `before`: the text of the list that stood there. When the value is that list with more behind
-   * it, what was added is all that is given.
+   * `before`: the text of the previous list. If the value extends that list, only the added part is
+   * returned.
    */
   async encode(value: unknown, before?: string): Promise<Encoded> {
     const [type, bytes] = await this.#serde.dumpsTyped(value);
@@ -103,7 +103,7 @@ export class Values {
     return encodeText(text) ?? envelop(type, bytes);
   }
 
-  /** `onList` is told the text of a value that is a list. */
+  /** Calls `onList` with the text of a value that is a list. */
   async decode(json: unknown, onList?: (text: string) => void): Promise<unknown> {
     if (isEnvelope(json) && json.base64 !== undefined)
       return this.#serde.loadsTyped(json[MARK], fromBase64(json.base64));

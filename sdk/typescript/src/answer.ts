@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Reads what a server answered: is it a Cairn, of a version that fits, and does it refuse? */
+/** Checks a response: whether it is from Cairn, of a compatible version, and not an error. */
 import { type CairnError, NotCairn, type Problem, VersionMismatch } from "./errors.js";
 import { type Failure, hopeless } from "./failure.js";
 import { errorOf, problemOf } from "./problems.js";
@@ -7,7 +7,7 @@ import { compareVersions, majorOf, VERSION } from "./version.js";
 
 const FROM_PROXIES = new Set([502, 503, 504]);
 const MAY_PASS = new Set([408, 429, 503, 507]);
-/** What is refused before it was read to its end, such as a body over the limit, names no version. */
+/** Identifies problem documents without a version header, such as for a body over the limit. */
 const OWN_PROBLEM = "urn:cairn:error:";
 
 function firstLineOf(text: string): string {
@@ -19,7 +19,7 @@ function firstLineOf(text: string): string {
   return line === "" ? "an empty body" : JSON.stringify(line.slice(0, 120));
 }
 
-/** A text is for people: what breaks off in it does not matter. */
+/** The text is for people, so it may be incomplete. */
 const textOf = (response: Response): Promise<string> => response.text().catch(() => "");
 
 async function notCairn(what: string, url: string, response: Response): Promise<Failure> {
@@ -30,7 +30,7 @@ async function notCairn(what: string, url: string, response: Response): Promise<
     const to = place === null ? "elsewhere" : `to ${place}`;
     return hopeless(
       new NotCairn(
-        `${what}: ${url} redirects ${to}. Give the server's own address as \`baseUrl\`.`,
+        `${what}: ${url} redirects ${to}. Use the server's own address as \`baseUrl\`.`,
       ),
     );
   }
@@ -39,14 +39,14 @@ async function notCairn(what: string, url: string, response: Response): Promise<
   if (problem?.type?.startsWith(OWN_PROBLEM)) return refused(what, problem, response);
   const line = firstLineOf(text);
   if (FROM_PROXIES.has(status)) {
-    const detail = `what stands before the server answered ${status}: ${line}`;
+    const detail = `a proxy in front of the server returned ${status}: ${line}`;
     const error = errorOf(what, { ...problemOf(status, "unavailable", detail), retryable: true });
     return { error, mayPass: true, isUnknown: true, ...retryAfterOf(response) };
   }
   return hopeless(
     new NotCairn(
-      `${what}: ${url} answered ${status}, but it is no Cairn; it says ${line}. ` +
-        "Is `baseUrl` (CAIRN_URL) right?",
+      `${what}: ${url} returned ${status}, but it is not Cairn; the response is ${line}. ` +
+        "Is `baseUrl` (CAIRN_URL) correct?",
     ),
   );
 }
@@ -65,7 +65,7 @@ function retryAfterOf(response: Response): { retryAfterMs?: number } {
   return text !== null && /^\d+$/.test(text) ? { retryAfterMs: Number(text) * 1000 } : {};
 }
 
-/** A 304 has no body, and a proxy may have cut another one. */
+/** A 304 has no body, and a proxy may have truncated another one. */
 function readProblem(text: string): Problem | undefined {
   try {
     const problem = JSON.parse(text) as Problem;
@@ -79,7 +79,7 @@ function readProblem(text: string): Problem | undefined {
 function unreadable({ status, headers }: Response): Problem {
   const code = status === 304 ? "not_modified" : "unknown";
   const requestId = headers.get("X-Request-Id") ?? "";
-  return problemOf(status, code, `the server answered ${status}`, requestId);
+  return problemOf(status, code, `the server returned ${status}`, requestId);
 }
 
 async function refusal(what: string, server: string, response: Response): Promise<Failure> {
@@ -100,7 +100,7 @@ function refused(what: string, problem: Problem, response: Response): Failure {
   };
 }
 
-/** Undefined when the answer is one of Cairn, and no refusal. */
+/** Returns undefined if the response is from Cairn and not an error. */
 export async function failureIn(
   what: string,
   url: string,

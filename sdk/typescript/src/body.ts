@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a request sends. */
+/** Request bodies. */
 
-/** Bytes to upload. A stream is read once: when the connection breaks after that began, it is not
- * sent again; `threads.files.uploadResumable` goes on by itself. */
+/** Bytes to upload. A stream can be read only once: if the connection breaks after reading began,
+ * the request is not repeated; `threads.files.uploadResumable` continues by itself. */
 export type UploadSource =
   | string
   | Uint8Array
@@ -12,14 +12,14 @@ export type UploadSource =
   | AsyncIterable<Uint8Array | string>;
 
 export interface Payload {
-  /** What fetch is given, anew for each try. */
+  /** Returns the body for fetch; called for each attempt. */
   body(): RequestInit["body"] | undefined;
   type: string | undefined;
-  /** A stream, of which something has been read. */
+  /** True if a part of the stream has been read. */
   isSpent(): boolean;
-  /** What the source of a stream threw by itself. */
+  /** The error that the source of the stream threw. */
   fault(): { error: unknown } | undefined;
-  /** Nothing more is read: what a stream that was begun holds open is let go. */
+  /** Ends reading, so that a partly read stream releases its resources. */
   close(): void;
   isStream: boolean;
 }
@@ -36,12 +36,12 @@ export const NO_PAYLOAD: Payload = {
 const isIterable = (source: object): source is AsyncIterable<Uint8Array | string> =>
   Symbol.asyncIterator in source;
 
-/** The chunks of a stream or an iterable, one after the other. */
+/** Iterates over the chunks of a stream or an iterable. */
 export function chunksOf(
   source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>,
 ): AsyncIterator<Uint8Array | string> {
   if (isIterable(source)) return source[Symbol.asyncIterator]();
-  // Some browsers' streams cannot be iterated.
+  // Streams of some browsers are not iterable.
   const reader = (source as ReadableStream<Uint8Array>).getReader();
   return {
     next: async () => {
@@ -55,15 +55,15 @@ export function chunksOf(
   };
 }
 
-/** Does not wait: a source that is asked for more right now answers that first. */
+/** Does not wait, because the source may still be busy with a pending read. */
 export function leave(chunks: AsyncIterator<unknown> | undefined): void {
-  chunks?.return?.().catch(() => {}); // it failed before, or nobody needs it any more
+  chunks?.return?.().catch(() => {}); // the source has failed before, or is no longer needed
 }
 
 function bytesOf(chunk: Uint8Array | string): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk;
   if (typeof chunk === "string") return new TextEncoder().encode(chunk);
-  throw new TypeError("a stream to upload must be of bytes or texts");
+  throw new TypeError("a stream to upload must consist of bytes or strings");
 }
 
 function streamed(
@@ -88,7 +88,7 @@ function streamed(
   };
   const close = () => leave(chunks);
   return {
-    // Nothing is read ahead, so that a try that never got through has spent nothing.
+    // Nothing is read ahead, so an attempt that never connected has consumed nothing.
     body: () => new ReadableStream<Uint8Array>({ pull, cancel: close }, { highWaterMark: 0 }),
     type: undefined,
     isSpent: () => chunks !== undefined,
@@ -110,12 +110,12 @@ export function payloadOfSource(source: UploadSource, type: string | undefined):
       source === null ||
       !(isIterable(source) || "getReader" in source))
   )
-    throw new TypeError("give a string, bytes, a Blob, a stream or an async iterable to upload");
+    throw new TypeError("the body must be a string, bytes, a Blob, a stream or an async iterable");
   const own = source instanceof Blob && source.type !== "" ? source.type : undefined;
-  // Without a type fetch would make one up; of this one the server knows that it tells nothing.
-  const told = type ?? own ?? "application/octet-stream";
-  if (!isWhole) return { ...streamed(source), type: told };
-  return { ...NO_PAYLOAD, body: () => source as RequestInit["body"], type: told };
+  // Without a type fetch would choose one; the server ignores this one.
+  const mediaType = type ?? own ?? "application/octet-stream";
+  if (!isWhole) return { ...streamed(source), type: mediaType };
+  return { ...NO_PAYLOAD, body: () => source as RequestInit["body"], type: mediaType };
 }
 
 export function payloadOfJson(value: unknown, method: string): Payload {

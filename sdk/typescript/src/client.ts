@@ -12,7 +12,7 @@ export interface RequestAsked {
 
 /**
  * A client of a Cairn server. Its members are the resources of the API; each method is one
- * operation of it.
+ * operation.
  *
  *     const client = new Cairn({ baseUrl: "http://127.0.0.1:7420", apiKey: "cairn_…" });
  *     const thread = await client.threads.create({ title: "Q3 report" });
@@ -28,13 +28,13 @@ export class Cairn extends ApiResource {
     return this.connection.baseUrl;
   }
 
-  /** Any route, also one that this version does not know: retries, errors and all. */
+  /** Calls any route, even one unknown to this version, with the same retries and errors. */
   request<T = unknown>(method: string, path: string, asked: RequestAsked = {}): Promise<T> {
-    if (!path.startsWith("/")) throw new TypeError("a path begins with a slash: /v1/threads");
+    if (!path.startsWith("/")) throw new TypeError("the path must begin with a slash");
     return this.connection.json<T>(method, path, asked);
   }
 
-  /** A client of the same server with other defaults, such as `principal` or `fencingToken`. */
+  /** Returns a client of the same server with other defaults, such as `principal`. */
   withOptions(options: ClientOptions): Cairn {
     return new Cairn(this.connection.with(options));
   }

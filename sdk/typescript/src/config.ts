@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where the server is and how to come in, checked once. */
+/** The address and the key of the server, validated once. */
 import { CairnError } from "./errors.js";
 import type { ClientOptions } from "./options.js";
 
@@ -10,7 +10,7 @@ function environment(name: string): string | undefined {
   return process?.env?.[name] || undefined;
 }
 
-/** The address without a slash at its end. */
+/** Returns the address without a trailing slash. */
 export function baseUrlOf(options: ClientOptions): string {
   const text = options.baseUrl ?? environment("CAIRN_URL") ?? DEFAULT_URL;
   const refuse = (rule: string) =>
@@ -21,26 +21,26 @@ export function baseUrlOf(options: ClientOptions): string {
   } catch {
     throw refuse("must be a URL");
   }
-  // A URL with a password is not shown.
+  // The message must not contain a URL with a password.
   if (url.username !== "" || url.password !== "")
-    throw refuse("must not hold a user or a password");
+    throw refuse("must not contain a user or a password");
   if (!/^https?:$/.test(url.protocol)) throw refuse("must begin with http:// or https://");
   if (url.search !== "" || url.hash !== "") throw refuse("must not have a query or a fragment");
   const path = url.pathname.replace(/\/+$/, "");
-  if (/\/v1$/.test(path)) throw refuse("must not end in /v1: it is the address of the server");
+  if (/\/v1$/.test(path)) throw refuse("must be the address of the server, without /v1");
   return url.origin + path;
 }
 
 function checkedKey(key: unknown): string {
   const text = typeof key === "string" ? key.trim() : "";
-  // fetch would show a key that no header can hold in its own error.
+  // fetch's own error for an invalid header would contain the key.
   if (/^[\x21-\x7e]{1,4096}$/.test(text)) return text;
   throw new CairnError(
-    "apiKey (CAIRN_API_KEY) must be printable ASCII without blanks, as Cairn made it",
+    "apiKey (CAIRN_API_KEY) must be printable ASCII without blanks, as created by Cairn",
   );
 }
 
-/** What gives the key for a request; undefined without one. */
+/** Returns the function that provides the key for a request; undefined without a key. */
 export function keyOf(options: ClientOptions): () => Promise<string | undefined> {
   const key = options.apiKey ?? environment("CAIRN_API_KEY");
   if (key === undefined) return async () => undefined;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The way to the server: requests, with what they need to be safe to send again. A failure that may
- * pass is tried again as long as that can do no harm: a request that was refused has changed
- * nothing; of one whose outcome is unknown only what may happen twice is sent twice.
+ * Sends requests to the server and repeats them safely. A temporary failure is retried if that is
+ * harmless: a rejected request has changed nothing; if the outcome is unknown, only a request that
+ * may be performed twice is repeated.
  */
 import { failureIn } from "./answer.js";
 import {
@@ -27,7 +27,7 @@ const TOTAL_MS = 180_000;
 const TRY_MS = 60_000;
 const MAX_RETRIES = 4;
 
-/** What a method of a resource asks for. */
+/** A request of a resource method. */
 export interface Asked {
   body?: unknown;
   source?: UploadSource;
@@ -37,23 +37,23 @@ export interface Asked {
 
 interface Request {
   method: string;
-  what: string; // "GET /v1/threads": for people
+  what: string; // "GET /v1/threads", for messages
   path: string;
   url: string;
   headers: Headers;
   payload: Payload;
   options: RequestOptions;
-  waitMs: number; // that the server may take on purpose
-  isUpload: boolean; // which takes as long as it takes
+  waitMs: number; // additional time that the server may wait intentionally
+  isUpload: boolean; // uploads have no time limit
 }
 
-/** An answer whose body is still to come. Whoever has it ends it, and then releases it. */
+/** A response whose body has not been read. The owner ends and then releases it. */
 export interface Opened {
   response: Response;
   limit: Limit;
 }
 
-/** Takes from a good answer what the caller wants; the try lasts until it is done. */
+/** Reads a successful response for the caller; the attempt lasts until it returns. */
 type Read<T> = (response: Response, limit: Limit) => Promise<T>;
 
 interface Tried<T> {
@@ -61,17 +61,17 @@ interface Tried<T> {
   failure?: Failure;
 }
 
-/** `If-Match: *` names no version: it holds the second time, too. */
+/** `If-Match: *` names no version, so it also holds for a repeated request. */
 const isConditional = (r: Request): boolean =>
   (r.headers.get("If-Match") ?? "*") !== "*" || r.headers.has("If-None-Match");
 
-/** Whether it may be carried out twice without harm. */
+/** Returns true if the request may be performed twice. */
 const isRepeatable = (r: Request): boolean =>
   r.method === "GET" || r.method === "POST" || (r.method !== "PATCH" && !isConditional(r));
 
 const readNothing = (response: Response): Promise<unknown> => response.text();
 
-/** A try before this one has deleted it. */
+/** After a repeated DELETE, 404 means that an earlier attempt has deleted the resource. */
 const isGone = (method: string, { error }: Failure): boolean =>
   method === "DELETE" && error instanceof NotFound;
 
@@ -82,7 +82,7 @@ function newKey(): string {
 
 export class Connection {
   readonly baseUrl: string;
-  // Private for good: what a program prints of its client shows no key.
+  // Truly private, so that printing a client never shows the key.
   readonly #options: ClientOptions;
   readonly #defaults: RequestOptions;
   readonly #key: () => Promise<string | undefined>;
@@ -100,7 +100,7 @@ export class Connection {
     return this.#defaults;
   }
 
-  /** The client that speaks over it. */
+  /** The client that uses this connection. */
   get client(): Cairn {
     return this.#client as Cairn;
   }
@@ -109,7 +109,7 @@ export class Connection {
     this.#client = client;
   }
 
-  /** The same server and key, with other defaults. */
+  /** Returns a connection to the same server and key with other defaults. */
   with(options: ClientOptions): Connection {
     const headers = { ...this.#options.headers, ...options.headers };
     return new Connection({ ...this.#options, ...options, headers });
@@ -119,12 +119,12 @@ export class Connection {
     return this.#options.webSocket;
   }
 
-  /** The key for a request; for who must send it in another way than as a header. */
+  /** Returns the key for transports that do not send it as a header. */
   key(): Promise<string | undefined> {
     return this.#key();
   }
 
-  // --- What resources ask for ------------------------------------------------------------------
+  // --- Requests of resources -------------------------------------------------------------------
 
   json<T = any>(method: string, path: string, asked: Asked): Promise<T> {
     const read = async (response: Response): Promise<T> => {
@@ -143,14 +143,14 @@ export class Connection {
     await this.send(method, path, asked, readNothing);
   }
 
-  /** `cursor`: the parameter that takes `next_cursor`. */
+  /** `cursor` is the parameter for `next_cursor`. */
   page<T, More>(
     path: string,
     query: object = {},
     options?: RequestOptions,
     cursor = "cursor",
   ): PagePromise<T, More> {
-    // Messages are read backwards, or forwards from where the caller says.
+    // Messages are read backwards by default, forwards if the caller gives `after`.
     const { after } = query as { after?: unknown };
     const isForwards = after !== undefined && after !== null;
     const name = cursor === "before" && isForwards ? "after" : cursor;
@@ -162,7 +162,7 @@ export class Connection {
     return new PagePromise<T, More>(read);
   }
 
-  /** Of a search, whose body takes the cursor. */
+  /** For searches, whose body contains the cursor. */
   postedPage<T>(path: string, body: object, options?: RequestOptions): PagePromise<T> {
     const read: PageReader = (next) => {
       if (next === undefined) return this.json("POST", path, { body, options });
@@ -173,7 +173,7 @@ export class Connection {
     return new PagePromise<T>(read);
   }
 
-  /** `canResume`: the route takes a Range. */
+  /** `canResume`: the route supports Range. */
   download(
     path: string,
     query?: object,
@@ -304,18 +304,18 @@ export class Connection {
     const { isStream, isSpent } = request.payload;
     if (!limit.isExpired) {
       const failure = failureOfFetch(what, this.baseUrl, cause, isStream);
-      // Of a body that nobody read the server has seen no end.
+      // If the body was not read, the server has not received a complete request.
       return isStream && !isSpent() ? { ...failure, isUnknown: false } : failure;
     }
     const error = new TimedOut(
-      `${what}: ${this.baseUrl} did not answer in time. ` +
-        "Is it overloaded? Give more with `timeoutMs` and `tryTimeoutMs`.",
+      `${what}: ${this.baseUrl} did not respond in time. ` +
+        "Is it overloaded? Increase `timeoutMs` and `tryTimeoutMs`.",
     );
     return { error, mayPass: true, isUnknown: true };
   }
 }
 
-/** What a function of the caller threw, which is no failure of the connection. */
+/** An error thrown by a function of the caller, not a failure of the connection. */
 class CallerFault {
   constructor(readonly error: unknown) {}
 }
@@ -337,15 +337,15 @@ function mayTryAgain(request: Request, failure: Failure, wasUnknown: boolean): b
   return failure.mayPass && !request.payload.isSpent() && (!wasUnknown || isRepeatable(request));
 }
 
-/** A write of which a try may have been carried out ends in `OutcomeUnknown`. */
+/** If an attempt of a write may have been performed, the error is `OutcomeUnknown`. */
 function finalError(request: Request, failure: Failure, wasUnknown: boolean): CairnError {
   const { error } = failure;
   if (!wasUnknown || !failure.mayPass || request.method === "GET") return error;
   if (error instanceof ApiError && error.code === "outcome_unknown") return error;
   const spent = request.payload.isSpent()
-    ? "; its body is a stream, of which a part was sent, so it cannot be sent again"
+    ? "; its body is a stream that was partly sent, so the request cannot be repeated"
     : "";
   const why = error.message.slice(request.what.length + 2).split(". ")[0];
-  const detail = `it may have been carried out, but no answer came: ${why}${spent}`;
+  const detail = `the request may have been performed, but there was no response: ${why}${spent}`;
   return errorOf(request.what, problemOf(0, "outcome_unknown", detail), { cause: error });
 }

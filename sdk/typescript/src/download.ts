@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Bytes on their way here. */
+/** Downloads. */
 import type { Opened } from "./connection.js";
 import type { CairnError } from "./errors.js";
 import { errorOf, problemOf } from "./problems.js";
 import { sha256 } from "#platform";
 
-/** How often in a row it may break without a byte in between. */
+/** The maximum number of consecutive failures without a received byte. */
 const MAX_BREAKS = 4;
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Asks for the rest from an offset on; undefined when what is there is not the same any more. */
+/** Requests the rest from an offset; returns undefined if the content has changed. */
 export type Resume = (offset: number, etag: string) => Promise<Opened | undefined>;
 
 /**
- * An answer of bytes. Read `body` (or iterate) to take them as they come, or take all at once. When
- * the connection breaks, it goes on where it was, if what is there is still the same. The whole is
- * compared with its digest at the end: other bytes end in `DataDamaged`.
+ * A response of bytes. Read `body` or iterate to process the bytes as they arrive, or read all at
+ * once. If the connection breaks, the download continues at the same position, unless the content
+ * has changed. The complete content is compared with its digest; a mismatch throws `DataDamaged`.
  */
 export class Download implements AsyncIterable<Uint8Array> {
   readonly status: number;
@@ -34,7 +34,7 @@ export class Download implements AsyncIterable<Uint8Array> {
     return this.headers.get("Content-Type") ?? "application/octet-stream";
   }
 
-  /** How many bytes there are, when the server said so. */
+  /** The size in bytes, if the server sent it. */
   get size(): number | undefined {
     const text = this.headers.get("Content-Length");
     return text === null ? undefined : Number(text);
@@ -44,7 +44,7 @@ export class Download implements AsyncIterable<Uint8Array> {
     return this.headers.get("ETag") ?? undefined;
   }
 
-  /** `sha-256=:BASE64:` of the whole. */
+  /** `sha-256=:BASE64:` of the complete content. */
   get digest(): string | undefined {
     return this.headers.get("Repr-Digest") ?? undefined;
   }
@@ -75,7 +75,7 @@ export class Download implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** The SHA-256 of the bytes that come, if they are the whole. */
+/** The SHA-256 of the received bytes, if they are the complete content. */
 function expectedDigest(response: Response): string | undefined {
   if (response.status !== 200) return undefined;
   return /sha-256=:([^:]+):/.exec(response.headers.get("Repr-Digest") ?? "")?.[1];
@@ -85,11 +85,11 @@ function damaged(url: string): CairnError {
   const { pathname } = new URL(url);
   return errorOf(
     `GET ${pathname}`,
-    problemOf(0, "data_damaged", "the bytes are not those that were stored"),
+    problemOf(0, "data_damaged", "the received bytes differ from the stored ones"),
   );
 }
 
-/** The body of the answer, which outlives its connection. */
+/** The body of the response, which survives broken connections. */
 function lasting(
   opened: Opened,
   failed: (cause: unknown) => CairnError,

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What can go wrong, one class for each meaning. `ApiError` and its kinds are refusals by the
- * server; but for `OutcomeUnknown` a refusal has changed nothing. No message holds a key.
+ * The errors of this package. `ApiError` and its subclasses are errors that the server returned;
+ * except for `OutcomeUnknown`, the failed request has changed nothing. No message contains a key.
  */
 import type { Problem as ProblemDocument } from "./generated/types.js";
 
-/** The server's account of a refusal (RFC 9457), with what some kinds add to it. */
+/** A problem document of the server (RFC 9457), with the additional members of some kinds. */
 export interface Problem extends ProblemDocument {
   allowed?: string[];
   resume_cursor?: string;
   [member: string]: unknown;
 }
 
-/** Everything that this package throws, but for TypeErrors of wrong arguments. */
+/** The base class of all errors of this package, except TypeErrors for wrong arguments. */
 export class CairnError extends Error {
   override get name(): string {
     return "CairnError";
   }
 }
 
-// --- Refusals --------------------------------------------------------------------------------
+// --- Errors from the server ------------------------------------------------------------------
 
 export class ApiError extends CairnError {
-  /** The HTTP status; 0 when the connection ended before there was one. */
+  /** The HTTP status; 0 if the connection ended before the status line. */
   readonly status: number;
-  /** Stable: `not_found`, `lease_lost` … */
+  /** A stable code: `not_found`, `lease_lost` … */
   readonly code: string;
   readonly detail: string;
   readonly requestId: string;
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
-  /** The faults of the input: where, and which rule. */
+  /** The faults of the input: position and violated rule. */
   readonly errors: Array<{ pointer: string; detail: string }>;
   readonly problem: Problem;
-  /** Seconds to wait, when the server said so. */
+  /** Seconds to wait, if the server sent them. */
   readonly retryAfter: number | undefined;
 
   constructor(message: string, problem: Problem, options?: ErrorOptions & { retryAfter?: number }) {
@@ -53,35 +53,35 @@ export class ApiError extends CairnError {
   }
 }
 
-/** The input breaks a rule; `errors` names the fields. */
+/** The input violates a rule; `errors` names the fields. */
 export class InvalidInput extends ApiError {
   override get name(): string {
     return "InvalidInput";
   }
 }
 
-/** The body, or the answer that it would have, is over a limit. */
+/** The body or the response exceeds a limit. */
 export class TooLarge extends ApiError {
   override get name(): string {
     return "TooLarge";
   }
 }
 
-/** The Idempotency-Key was used before, for something else. */
+/** The Idempotency-Key was used before for another request. */
 export class IdempotencyKeyReused extends ApiError {
   override get name(): string {
     return "IdempotencyKeyReused";
   }
 }
 
-/** There is no key, or it is not known, revoked or expired. */
+/** The key is missing, unknown, revoked or expired. */
 export class Authentication extends ApiError {
   override get name(): string {
     return "Authentication";
   }
 }
 
-/** The key lacks a scope, or the principal the permission. */
+/** The key lacks a scope, or the principal lacks the permission. */
 export class PermissionDenied extends ApiError {
   override get name(): string {
     return "PermissionDenied";
@@ -94,16 +94,16 @@ export class NotFound extends ApiError {
   }
 }
 
-/** It does not fit to what is there. */
+/** The request conflicts with the current state. */
 export class Conflict extends ApiError {
   override get name(): string {
     return "Conflict";
   }
 }
 
-/** The status cannot become that one from where it is. */
+/** The status transition is not allowed. */
 export class TransitionRefused extends Conflict {
-  /** What it can become. */
+  /** The allowed statuses. */
   get allowed(): string[] {
     return this.problem.allowed ?? [];
   }
@@ -113,37 +113,37 @@ export class TransitionRefused extends Conflict {
   }
 }
 
-/** Another run of the thread is unfinished, and its policy is to reject. */
+/** Another run of the thread is unfinished, and the policy is `reject`. */
 export class RunActive extends Conflict {
   override get name(): string {
     return "RunActive";
   }
 }
 
-/** Another worker has the run by now. Stop: what is written is theirs to write. */
+/** The lease has ended, and another worker may have claimed the run. Stop working on it. */
 export class LeaseLost extends Conflict {
   override get name(): string {
     return "LeaseLost";
   }
 }
 
-/** The run is leased, and the write came without its token. */
+/** The run is leased, and the write has no fencing token. */
 export class LeaseRequired extends Conflict {
   override get name(): string {
     return "LeaseRequired";
   }
 }
 
-/** It was there, and is not any more. */
+/** The resource existed and has been removed. */
 export class Gone extends ApiError {
   override get name(): string {
     return "Gone";
   }
 }
 
-/** Events after the cursor were removed before they were read. */
+/** Events after the cursor were pruned before they were read. */
 export class EventsPruned extends Gone {
-  /** From here on everything is there. */
+  /** All events after this cursor exist. */
   get resumeCursor(): string {
     return this.problem.resume_cursor ?? "";
   }
@@ -153,21 +153,21 @@ export class EventsPruned extends Gone {
   }
 }
 
-/** The object has changed since: read it again, and decide anew. */
+/** The object has changed: read it again before you write. */
 export class StaleEtag extends ApiError {
   override get name(): string {
     return "StaleEtag";
   }
 }
 
-/** The route wants `ifMatch` or `ifNoneMatch`. */
+/** The route requires `ifMatch` or `ifNoneMatch`. */
 export class PreconditionRequired extends ApiError {
   override get name(): string {
     return "PreconditionRequired";
   }
 }
 
-/** A read with `ifNoneMatch`: you have it already. */
+/** A read with `ifNoneMatch`: the object has not changed. */
 export class NotModified extends ApiError {
   override get name(): string {
     return "NotModified";
@@ -181,7 +181,7 @@ export class RateLimited extends ApiError {
   }
 }
 
-/** The server cannot do it now. */
+/** The server is temporarily unavailable. */
 export class Unavailable extends ApiError {
   override get name(): string {
     return "Unavailable";
@@ -194,7 +194,7 @@ export class StorageFull extends ApiError {
   }
 }
 
-/** It was carried out whole or not at all, and nobody can say which. Read what is there. */
+/** The request was performed completely or not at all. Read the resource to find out. */
 export class OutcomeUnknown extends ApiError {
   override get name(): string {
     return "OutcomeUnknown";
@@ -208,16 +208,16 @@ export class InternalError extends ApiError {
   }
 }
 
-/** What is stored is not what was stored; it is not shown. */
+/** The stored data is damaged and is not returned. */
 export class DataDamaged extends InternalError {
   override get name(): string {
     return "DataDamaged";
   }
 }
 
-// --- Other ends ------------------------------------------------------------------------------
+// --- Other errors ----------------------------------------------------------------------------
 
-/** There was no answer: nothing listens, the name is not known, the connection broke. */
+/** No response: no server listens, the name is unknown, or the connection broke. */
 export class ConnectionFailed extends CairnError {
   override get name(): string {
     return "ConnectionFailed";
@@ -230,21 +230,21 @@ export class TimedOut extends CairnError {
   }
 }
 
-/** Your signal ended it; `cause` is the signal's reason. */
+/** Your signal ended the request; `cause` is the signal's reason. */
 export class Aborted extends CairnError {
   override get name(): string {
     return "Aborted";
   }
 }
 
-/** What answered is no Cairn: another program, a proxy, a login page. */
+/** The response is not from Cairn but from another program, a proxy or a login page. */
 export class NotCairn extends CairnError {
   override get name(): string {
     return "NotCairn";
   }
 }
 
-/** This package and the server do not fit together; the message says which to upgrade. */
+/** This package and the server are incompatible; the message says which to upgrade. */
 export class VersionMismatch extends CairnError {
   readonly serverVersion: string;
 

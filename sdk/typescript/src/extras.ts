@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What resources offer besides single requests; generated classes build on these. */
+/** Hand-written methods of resources; generated classes extend these classes. */
 import { EventStream, type FollowOptions } from "./follow.js";
 import type { File, Run } from "./generated/types.js";
 import { path } from "./path.js";
@@ -10,8 +10,8 @@ import { type Handler, type WorkOptions, workOnRuns } from "./worker.js";
 
 export class FollowableEvents extends Resource {
   /**
-   * The events of all threads, as they happen, in one iteration that outlives disconnects and
-   * restarts of the server: none is lost, none comes twice. `GET /v1/events/stream` or `/ws`.
+   * Follows the events of all threads. The iteration survives disconnects and restarts of the
+   * server, and returns each event exactly once. `GET /v1/events/stream` or `/ws`.
    */
   follow(options?: FollowOptions): EventStream {
     return new EventStream(this.connection, "/v1/events", options);
@@ -20,9 +20,8 @@ export class FollowableEvents extends Resource {
 
 export class FollowableThreadEvents extends Resource {
   /**
-   * The events of a thread, as they happen, in one iteration that outlives disconnects and restarts
-   * of the server: none is lost, none comes twice. `GET /v1/threads/{thread_id}/events/stream` or
-   * `/ws`.
+   * Follows the events of a thread. The iteration survives disconnects and restarts of the server,
+   * and returns each event exactly once. `GET /v1/threads/{thread_id}/events/stream` or `/ws`.
    */
   follow(threadId: string, options?: FollowOptions): EventStream {
     return new EventStream(this.connection, path`/v1/threads/${threadId}/events`, options);
@@ -30,15 +29,15 @@ export class FollowableThreadEvents extends Resource {
 }
 
 export class WorkableRuns extends Resource {
-  /** The run, once it is finished or waits for input. */
+  /** Returns the run when it has finished or waits for input. */
   wait(runId: string, options?: WaitOptions): Promise<Run> {
     return waitForRun(this.connection.client, runId, options);
   }
 
   /**
-   * Works on runs: claims one after the other, keeps its lease while `handler` works, and completes
-   * it with what the handler returned, or fails it with what it threw. A run whose handler could not
-   * reach the server goes back to the queue. Ends with its signal.
+   * Works on runs: claims one after another, extends the lease while `handler` runs, and completes
+   * the run with the return value of the handler, or fails it with the thrown error. If the handler
+   * cannot reach the server, its run returns to the queue. Stops with its signal.
    */
   work(options: WorkOptions, handler: Handler): Promise<void> {
     return workOnRuns(this.connection.client, options, handler);
@@ -46,7 +45,7 @@ export class WorkableRuns extends Resource {
 }
 
 export class ResumableFiles extends Resource {
-  /** Uploads a file in pieces, and goes on where it was when the connection breaks. */
+  /** Uploads a file in pieces, and continues at the same position if the connection breaks. */
   uploadResumable(
     threadId: string,
     name: string,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What became of one try that did not succeed, and whether another one may be made. */
+/** The result of a failed attempt, and whether another attempt is useful. */
 import {
   ApiError,
   type CairnError,
@@ -11,11 +11,11 @@ import {
 
 export interface Failure {
   error: CairnError;
-  /** It may be otherwise the next time. */
+  /** True if the next attempt may succeed. */
   mayPass: boolean;
-  /** The server may have carried the request out. */
+  /** True if the server may have performed the request. */
   isUnknown: boolean;
-  /** What the server asked for. */
+  /** The delay that the server requested. */
   retryAfterMs?: number;
 }
 
@@ -34,7 +34,7 @@ const NEVER_SENT = new Set([
   "ENOENT",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
-/** A browser does not say that the server refused the page. */
+/** A browser does not report that the server rejected the origin of the page. */
 const IS_NODE = "process" in globalThis;
 const TLS = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO)/;
 
@@ -45,7 +45,7 @@ interface Cause {
   cause?: Cause;
 }
 
-/** The innermost reason: fetch wraps it, and a name with several addresses wraps it again. */
+/** Returns the innermost cause: fetch wraps it, once more for a name with several addresses. */
 function reasonOf(error: Cause): Cause {
   const inner = error.cause ?? error.errors?.[0];
   return inner === undefined ? error : reasonOf(inner);
@@ -56,13 +56,13 @@ function connectionFailed(what: string, url: string, why: string, advice: string
 }
 
 function adviceFor(sendsStream: boolean): string {
-  if (IS_NODE) return "Does the server run, and is it http:// or https://?";
-  // A browser gives one reason for all of these.
-  const page = "Does the server run, and does it allow this page (--allow-origin)?";
-  return sendsStream ? `${page} Browsers send streams over HTTP/2 only: upload a Blob.` : page;
+  if (IS_NODE) return "Is the server running, and is it http:// or https://?";
+  // A browser reports the same reason for all of these.
+  const page = "Is the server running, and does it allow this page (--allow-origin)?";
+  return sendsStream ? `${page} Browsers send streams only over HTTP/2: upload a Blob.` : page;
 }
 
-/** Of a request that got no answer, or only a part of one. */
+/** For a request without a response, or with a partial one. */
 export function failureOfFetch(
   what: string,
   url: string,
@@ -72,42 +72,42 @@ export function failureOfFetch(
   const { code = "", message = "" } = reasonOf((cause ?? {}) as Cause);
   const failed = (why: string, advice: string) => connectionFailed(what, url, why, advice, cause);
   if (code === "ENOTFOUND")
-    return hopeless(failed("has a name that nobody knows", "Is `baseUrl` (CAIRN_URL) right?"));
+    return hopeless(failed("has an unknown host name", "Is `baseUrl` (CAIRN_URL) correct?"));
   if (message === "bad port")
     return hopeless(
-      failed("has a port that fetch never asks", "Let the server listen on another one."),
+      failed("has a port that fetch blocks", "Use another port for the server."),
     );
   if (TLS.test(code))
     return hopeless(
       failed(
-        `cannot be trusted or speaks no TLS (${code})`,
-        "Is it http:// or https://? Give a private authority with NODE_EXTRA_CA_CERTS.",
+        `is not trusted or does not support TLS (${code})`,
+        "Is it http:// or https://? For a private authority, set NODE_EXTRA_CA_CERTS.",
       ),
     );
   if (code.startsWith("HPE_"))
     return hopeless(
-      new NotCairn(`${what}: ${url} does not speak HTTP. Is the port of \`baseUrl\` right?`, {
+      new NotCairn(`${what}: ${url} does not speak HTTP. Is the port of \`baseUrl\` correct?`, {
         cause,
       }),
     );
   if (NEVER_SENT.has(code)) {
     const why = code === "ECONNREFUSED" ? "refuses connections" : `cannot be reached (${code})`;
-    const error = failed(why, "Does the server run (`cairn serve`), and is `baseUrl` right?");
+    const error = failed(why, "Is the server running (`cairn serve`), and is `baseUrl` correct?");
     return { error, mayPass: true, isUnknown: false };
   }
-  const why = `broke the connection or could not be reached (${code || message || "no reason"})`;
+  const why = `closed the connection or could not be reached (${code || message || "no reason"})`;
   return { error: failed(why, adviceFor(sendsStream)), mayPass: true, isUnknown: true };
 }
 
 /**
- * Whether who goes on for long may go on after this: what the server says of the request itself
- * does not change. `wasConnected`: it was answered before.
+ * Returns true if a long-running operation may continue after this error. Errors about the request
+ * itself are permanent. `wasConnected`: an earlier request succeeded.
  */
 export function canHeal(error: unknown, wasConnected: boolean): boolean {
   if (error instanceof DataDamaged) return false;
   if (error instanceof ApiError)
     return error.status === 0 || error.status >= 500 || [408, 429].includes(error.status);
-  // While servers change places, a proxy may answer for a moment.
+  // During a failover a proxy may respond for a moment.
   if (error instanceof NotCairn) return wasConnected;
   return error instanceof ConnectionFailed || error instanceof TimedOut;
 }

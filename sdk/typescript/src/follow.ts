@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Events as they happen, in one iteration that outlives its connections. The cursor is that of the
- * last event that was handed out; whoever comes back with it gets everything after it, once and in
- * order. So whenever a connection ends, for whatever reason, the next one begins there.
+ * Follows live events in one iteration that survives its connections. The cursor is that of the
+ * last returned event; a connection that starts with it receives every later event once and in
+ * order. So whenever a connection ends, the next one starts at this cursor.
  */
 import type { Connection } from "./connection.js";
 import { ApiError } from "./errors.js";
@@ -15,9 +15,9 @@ import { overWebSocket } from "./followSocket.js";
 import { aborted, backoffMs, Limit, pause } from "./timing.js";
 
 export interface Gap {
-  /** Events up to this one are gone, of all threads together: some of them. */
+  /** Events up to this one were pruned; in the tenant-wide stream, some of them. */
   pruned_through: number;
-  /** From here on everything is there. */
+  /** All events after this cursor exist. */
   cursor: string;
 }
 
@@ -25,22 +25,22 @@ export interface FollowOptions extends Pick<
   RequestOptions,
   "signal" | "principal" | "headers" | "maxRetries"
 > {
-  /** The cursor of the last event that was seen; without one it begins with the oldest event. */
+  /** The cursor of the last event seen; default: before the oldest event. */
   after?: string | number;
   kind?: string;
   run_id?: string;
-  /** `sse` unless told. */
+  /** Default: `sse`. */
   transport?: "sse" | "websocket";
-  /** Is told of events that were pruned before they were read. Without it that is an error. */
+  /** Called when events were pruned before they were read. Without it, that is an error. */
   onGap?: (gap: Gap) => void | Promise<void>;
-  /** Is told why a connection ended, before the next one is made. */
+  /** Called with the reason when a connection ends, before the next one is opened. */
   onReconnect?: (reason: Error | undefined) => void;
-  /** A connection on which nothing comes for so long is dead; 30,000 unless told. */
+  /** A connection without a byte for this time is considered dead; default: 30,000. */
   silenceMs?: number;
 }
 
-/** What comes over a connection. */
-export type Told =
+/** A message received over a connection. */
+export type Received =
   | { kind: "open" }
   | { kind: "event"; event: Event; cursor: string }
   | { kind: "gap"; gap: Gap }
@@ -48,25 +48,25 @@ export type Told =
 
 export interface Attempt {
   connection: Connection;
-  /** `/v1/events` or that of a thread. */
+  /** `/v1/events` or the path of a thread. */
   path: string;
-  /** Of all threads: the cursor is the event's id, else its seq. */
+  /** True for all threads: the cursor is then the event's id, otherwise its seq. */
   isTenantWide: boolean;
   query: { after?: string; kind?: string; run_id?: string };
   options: FollowOptions;
   silenceMs: number;
-  /** Ends it. */
+  /** Ends the attempt. */
   signal: AbortSignal;
 }
 
 const SILENCE_MS = 30_000;
 const FIRST_TRIES = 4;
-/** A connection that lasted so long was a good one, also when nothing happened. */
+/** A connection that lasted this long was good, even without events. */
 const STEADY_MS = 10_000;
 
 /** Iterate it with `for await`. Leaving the loop, or `close()`, ends the connection. */
 export class EventStream implements AsyncIterableIterator<Event> {
-  /** Of the last event that was handed out: give it as `after` to go on from there. */
+  /** The cursor of the last returned event: pass it as `after` to continue from there. */
   cursor: string | undefined;
   readonly #connection: Connection;
   readonly #path: string;
@@ -94,7 +94,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
     return this.#events.return();
   }
 
-  /** Ends the iteration, also one that waits for the next event. */
+  /** Ends the iteration, even if it is waiting for the next event. */
   async close(): Promise<void> {
     await this.return();
   }
@@ -111,17 +111,17 @@ export class EventStream implements AsyncIterableIterator<Event> {
         let reason: unknown;
         let openedAt = Infinity;
         try {
-          for await (const told of this.#connect()) {
-            if (told.kind === "closed") {
-              // Behind what a filter has left out.
-              this.cursor = told.cursor ?? this.cursor;
+          for await (const received of this.#connect()) {
+            if (received.kind === "closed") {
+              // Skips the events that the filter excluded.
+              this.cursor = received.cursor ?? this.cursor;
               break;
             }
             wasConnected = true;
-            if (told.kind === "open") openedAt = Date.now();
+            if (received.kind === "open") openedAt = Date.now();
             else failures = 0;
-            if (told.kind === "gap") await this.#meetGap(told.gap);
-            if (told.kind === "event") yield this.#handOut(told);
+            if (received.kind === "gap") await this.#meetGap(received.gap);
+            if (received.kind === "event") yield this.#handOut(received);
           }
         } catch (error) {
           reason = error;
@@ -130,7 +130,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
         if (Date.now() - openedAt > STEADY_MS) failures = 0;
         this.#judge(reason, wasConnected, failures);
         this.#options.onReconnect?.(reason as Error | undefined);
-        // A server that ends in order is expected back; one that does so all the time is not.
+        // A server that closes in order is expected to return, unless it does so repeatedly.
         if (reason !== undefined || failures > 0) await this.#pause(reason, failures);
         failures++;
       }
@@ -139,7 +139,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
     }
   }
 
-  #connect(): AsyncIterable<Told> {
+  #connect(): AsyncIterable<Received> {
     const { kind, run_id, transport, silenceMs } = this.#options;
     const attempt: Attempt = {
       connection: this.#connection,
@@ -153,9 +153,9 @@ export class EventStream implements AsyncIterableIterator<Event> {
     return transport === "websocket" ? overWebSocket(attempt) : overSse(attempt);
   }
 
-  #handOut(told: Told & { kind: "event" }): Event {
-    this.cursor = told.cursor;
-    return told.event;
+  #handOut(received: Received & { kind: "event" }): Event {
+    this.cursor = received.cursor;
+    return received.event;
   }
 
   async #meetGap(gap: Gap): Promise<void> {
@@ -169,7 +169,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
     throw errorOf(`GET ${this.#path}/stream`, problem);
   }
 
-  /** Throws what cannot heal. */
+  /** Throws permanent errors. */
   #judge(reason: unknown, wasConnected: boolean, failures: number): void {
     const { signal, maxRetries } = this.#options;
     if (signal?.aborted) throw aborted(signal, `GET ${this.#path}/stream`);
@@ -181,9 +181,9 @@ export class EventStream implements AsyncIterableIterator<Event> {
   }
 
   async #pause(reason: unknown, failures: number): Promise<void> {
-    const asked = reason instanceof ApiError ? (reason.retryAfter ?? 0) * 1000 : 0;
+    const request = reason instanceof ApiError ? (reason.retryAfter ?? 0) * 1000 : 0;
     try {
-      await pause(Math.max(asked, backoffMs(failures)), this.#limit.signal, "the pause");
+      await pause(Math.max(request, backoffMs(failures)), this.#limit.signal, "the pause");
     } catch {
       // close() or the caller's signal; the latter is an error.
       if (!this.#isClosed) this.#judge(undefined, true, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Events by WebSocket. */
+/** Events over a WebSocket. */
 import { CairnError, ConnectionFailed, EventsPruned } from "./errors.js";
-import type { Attempt, Gap, Told } from "./follow.js";
+import type { Attempt, Gap, Received } from "./follow.js";
 import type { Event } from "./generated/types.js";
 import { headersOf } from "./options.js";
 import { queryText } from "./path.js";
@@ -9,21 +9,21 @@ import { webSockets } from "./socket/webSocket.js";
 import type { OpenSocket, SocketOpener } from "./socket/types.js";
 import { ownSockets } from "#platform";
 
-/** A WebSocket sends whether its reader reads or not. Beyond this it is closed, and the reader
- * comes back for the rest when it has read what is here. */
+/** A WebSocket has no flow control. Above this limit it is closed, and the reader reconnects for
+ * the rest when it has consumed the buffered messages. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-/** In the place of a message, which is never empty. */
+/** Marks the successful handshake in the queue; a message is never empty. */
 const OPENED = "";
 
 interface End {
   isOpen: boolean;
   code: number;
   reason: string;
-  isSilent?: boolean; // nothing came for too long
+  isSilent?: boolean; // silent for too long
 }
 
-/** What came, until it is asked for. */
+/** A queue of received messages. */
 class Inbox {
   #texts: string[] = [];
   #bytes = 0;
@@ -57,7 +57,7 @@ class Inbox {
     clearTimeout(this.#clock);
   }
 
-  /** The next text, or how it ended once all texts are taken. */
+  /** Returns the next text, or the end after all texts have been consumed. */
   async take(): Promise<string | End> {
     for (;;) {
       const text = this.#texts.shift();
@@ -76,8 +76,8 @@ function openerFor(attempt: Attempt): SocketOpener {
   const { principal } = { ...attempt.connection.defaults, ...attempt.options };
   if (principal !== undefined && !opener.canSendHeaders)
     throw new CairnError(
-      "a WebSocket of the platform cannot send the principal: " +
-        'use a key that acts for it, or transport "sse"',
+      "the platform's WebSocket cannot send the principal: " +
+        'use a key of that principal, or transport "sse"',
     );
   return opener;
 }
@@ -115,7 +115,7 @@ async function openSocket(
   return socket;
 }
 
-/** A refused handshake has no reason that a program can read; an ordinary request has. */
+/** A failed handshake exposes no reason to a program; an ordinary request does. */
 async function whyNot(attempt: Attempt, reason: string): Promise<Error> {
   const { principal, headers } = attempt.options;
   try {
@@ -127,12 +127,12 @@ async function whyNot(attempt: Attempt, reason: string): Promise<Error> {
     if (!(error instanceof EventsPruned)) return error as Error;
   }
   return new ConnectionFailed(
-    `GET ${attempt.path}/ws: requests are answered, but no WebSocket could be opened ` +
-      `(${reason}). Does a proxy stand between? Use transport "sse".`,
+    `GET ${attempt.path}/ws: requests succeed, but no WebSocket could be opened ` +
+      `(${reason}). Is there a proxy in between? Use transport "sse".`,
   );
 }
 
-/** The cursors of what comes: the same that Server-Sent Events name. */
+/** Computes the cursors of messages, the same as those of Server-Sent Events. */
 class Cursors {
   #toldGap = 0;
 
@@ -148,7 +148,7 @@ class Cursors {
     return event.id < this.#toldGap ? `${event.id}~${this.#toldGap}` : String(event.id);
   }
 
-  read(text: string): Told {
+  read(text: string): Received {
     const value = JSON.parse(text) as Event & Gap;
     if (value.kind !== "gap" || value.pruned_through === undefined)
       return { kind: "event", event: value, cursor: this.of(value) };
@@ -157,7 +157,7 @@ class Cursors {
   }
 }
 
-export async function* overWebSocket(attempt: Attempt): AsyncGenerator<Told, void> {
+export async function* overWebSocket(attempt: Attempt): AsyncGenerator<Received, void> {
   const inbox = new Inbox();
   const cursors = new Cursors(attempt.isTenantWide, attempt.query.after);
   const socket = await openSocket(attempt, openerFor(attempt), inbox);
@@ -177,11 +177,11 @@ export async function* overWebSocket(attempt: Attempt): AsyncGenerator<Told, voi
   }
 }
 
-/** An end in order is told as one; any other is thrown. */
-async function ending(attempt: Attempt, end: End): Promise<Told> {
+/** Returns an orderly end as a message; throws on any other end. */
+async function ending(attempt: Attempt, end: End): Promise<Received> {
   const what = `GET ${attempt.path}/ws`;
   if (end.isSilent)
-    throw new ConnectionFailed(`${what}: nothing came for ${attempt.silenceMs / 1000} s`);
+    throw new ConnectionFailed(`${what}: nothing was received for ${attempt.silenceMs / 1000} s`);
   if (!end.isOpen) throw await whyNot(attempt, end.reason);
   if (end.code === 1006) throw new ConnectionFailed(`${what}: the connection broke`);
   return { kind: "closed", cursor: / cursor=(\S+)$/.exec(end.reason)?.[1] };

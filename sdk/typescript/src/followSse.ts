@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Events by Server-Sent Events. */
+/** Events over Server-Sent Events. */
 import { ConnectionFailed } from "./errors.js";
-import type { Attempt, Gap, Told } from "./follow.js";
+import type { Attempt, Gap, Received } from "./follow.js";
 import type { Event } from "./generated/types.js";
 import { type Message, SseParser } from "./sse.js";
 import { Limit } from "./timing.js";
 
-function toldBy(message: Message): Told | undefined {
+function parseMessage(message: Message): Received | undefined {
   if (message.event === "closed")
     return { kind: "closed", cursor: (JSON.parse(message.data) as Gap).cursor };
   if (message.event === "gap") return { kind: "gap", gap: JSON.parse(message.data) as Gap };
-  if (message.event !== "message") return undefined; // of a newer server
+  if (message.event !== "message") return undefined; // from a newer server
   return { kind: "event", event: JSON.parse(message.data) as Event, cursor: message.id ?? "" };
 }
 
 const silent = (attempt: Attempt): ConnectionFailed =>
   new ConnectionFailed(
-    `GET ${attempt.path}/stream: nothing came for ${attempt.silenceMs / 1000} s`,
+    `GET ${attempt.path}/stream: nothing was received for ${attempt.silenceMs / 1000} s`,
   );
 
-/** Ends without a word when the server cuts the connection. */
-export async function* overSse(attempt: Attempt): AsyncGenerator<Told, void> {
+/** Ends without a final message if the server drops the connection. */
+export async function* overSse(attempt: Attempt): AsyncGenerator<Received, void> {
   const { connection, options, silenceMs } = attempt;
   const life = new Limit(attempt.signal);
   const { response, limit } = await connection
@@ -44,17 +44,17 @@ export async function* overSse(attempt: Attempt): AsyncGenerator<Told, void> {
   try {
     yield { kind: "open" };
     for (;;) {
-      // Only while it waits: who is slow to ask for more is no dead connection.
+      // Only while waiting: a slow consumer does not mean a dead connection.
       life.restart(silenceMs);
       const { done, value } = await reader.read();
       life.stopClock();
       if (done)
         throw new ConnectionFailed(
-          `GET ${attempt.path}/stream: the server ended it without a word`,
+          `GET ${attempt.path}/stream: the server ended the stream without a reason`,
         );
       for (const message of parser.push(decoder.decode(value, { stream: true }))) {
-        const told = toldBy(message);
-        if (told !== undefined) yield told;
+        const received = parseMessage(message);
+        if (received !== undefined) yield received;
       }
     }
   } catch (cause) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Lists, a page at a time or to their end. */
+/** Lists, read page by page or completely. */
 
 interface PageDocument {
   data: unknown[];
@@ -7,13 +7,13 @@ interface PageDocument {
   next_cursor: string | null;
 }
 
-/** Asks for the page after a cursor, or for the first one. */
+/** Requests the page after a cursor, or the first page. */
 export type PageReader = (cursor: string | undefined) => Promise<PageDocument>;
 
-/** A page, and what some lists tell besides their items. */
+/** A page, with the additional members of some lists. */
 export type PageWith<T, More> = Page<T, More> & More;
 
-/** One page. Iterate it to get its items and those of all pages after it. */
+/** One page. Iterating over it returns its items and those of all later pages. */
 export class Page<T, More = unknown> implements AsyncIterable<T> {
   readonly data!: T[];
   readonly has_more!: boolean;
@@ -29,7 +29,7 @@ export class Page<T, More = unknown> implements AsyncIterable<T> {
     return new Page<T, More>(await read(cursor), read) as PageWith<T, More>;
   }
 
-  /** The page after this one; null when this is the last. */
+  /** Returns the next page; null if this is the last one. */
   async nextPage(): Promise<PageWith<T, More> | null> {
     if (!this.has_more || this.next_cursor === null) return null;
     return Page.read<T, More>(this.#read, this.next_cursor);
@@ -42,11 +42,11 @@ export class Page<T, More = unknown> implements AsyncIterable<T> {
 }
 
 /**
- * What a list answers: `await` it for its first page, or iterate it for all items of all pages:
+ * The result of a list method: `await` it for its first page, or iterate over all items:
  *
  *     for await (const thread of client.threads.list()) …
  *
- * Nothing is sent before one of both is done.
+ * Nothing is sent before that.
  */
 export class PagePromise<T, More = unknown>
   implements Promise<PageWith<T, More>>, AsyncIterable<T>
@@ -76,13 +76,13 @@ export class PagePromise<T, More = unknown>
     return this.#firstPage().finally(done);
   }
 
-  /** Page after page, for whoever wants the cursors. */
+  /** Iterates page by page, with the cursors. */
   async *pages(): AsyncGenerator<PageWith<T, More>, void> {
     let page: PageWith<T, More> | null = await this.#firstPage();
     for (; page !== null; page = await page.nextPage()) yield page;
   }
 
-  /** All items, or the first `max` of them, in an array. */
+  /** Returns all items, or the first `max` of them, in an array. */
   async toArray(max = Infinity): Promise<T[]> {
     const items: T[] = [];
     if (max <= 0) return items;

@@ -3,11 +3,11 @@ import type { Connection } from "./connection.js";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-/** What every resource of the client is: methods over one connection. */
+/** The base class of all resources: methods over one connection. */
 export class Resource {
   constructor(protected readonly connection: Connection) {}
 
-  /** What console.log shows in Node: where it leads, and not the tree of all resources. */
+  /** Makes console.log in Node show the address instead of the tree of all resources. */
   [INSPECT](): string {
     return `${this.constructor.name} at ${this.connection.baseUrl}`;
   }

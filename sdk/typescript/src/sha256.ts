@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * SHA-256 (FIPS 180-4) of bytes that come bit by bit: the platform's own takes only all at once.
+ * Incremental SHA-256 (FIPS 180-4); the implementation of the platform is not incremental.
  */
 import type { Hash } from "./platform/types.js";
 
@@ -68,7 +68,7 @@ class Sha256 implements Hash {
     this.#compress(w, this.#constants, this.#state);
   }
 
-  /** Written out: this is where the time goes. */
+  /** Unrolled, because most of the time is spent here. */
   #compress(w: Int32Array, k: Int32Array, state: Int32Array): void {
     let a = state[0]!,
       b = state[1]!,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Server-Sent Events, as they come over fetch. */
+/** A parser of Server-Sent Events for fetch. */
 
 export interface Message {
-  event: string; // "message" unless told
+  event: string; // default: "message"
   data: string;
   id: string | undefined;
 }
 
-/** Takes text as it comes, and gives the messages that are whole. */
+/** Consumes text and returns complete messages. */
 export class SseParser {
   #rest = "";
   #event = "";

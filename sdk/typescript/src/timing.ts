@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Pauses and time limits. */
+/** Delays and time limits. */
 import { Aborted } from "./errors.js";
 
 export const aborted = (signal: AbortSignal, what: string): Aborted =>
-  new Aborted(`${what} was ended by its signal`, { cause: signal.reason });
+  new Aborted(`${what} was aborted by its signal`, { cause: signal.reason });
 
-/** Throws `Aborted` when the signal ends the pause. */
+/** Throws `Aborted` if the signal ends the delay. */
 export function pause(ms: number, signal: AbortSignal | undefined, what: string): Promise<void> {
   return new Promise((done, fail) => {
     if (signal?.aborted) return fail(aborted(signal, what));
@@ -21,21 +21,21 @@ export function pause(ms: number, signal: AbortSignal | undefined, what: string)
   });
 }
 
-/** How long to wait before the try after the n-th failure: doubling, and never all at once. */
+/** Returns the delay after the n-th failure: exponential, with jitter. */
 export function backoffMs(failures: number, firstMs = 200, mostMs = 10_000): number {
   const full = Math.min(mostMs, firstMs * 2 ** Math.min(failures, 30));
   return full * (0.5 + Math.random() / 2);
 }
 
-/** A signal that follows another one and a clock. `release` when neither counts any more. */
+/** A signal that follows another signal and a timer. Call `release` when neither is needed. */
 export class Limit {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
   readonly #onAbort = () => this.#controller.abort(this.#outer?.reason);
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The clock ended it. */
+  /** True if the timer ended it. */
   isExpired = false;
-  /** Something still comes under it when the request has been answered. */
+  /** True if a body is still being read after the response has arrived. */
   isKept = false;
 
   constructor(outer: AbortSignal | undefined, ms = Infinity) {
@@ -59,7 +59,7 @@ export class Limit {
     this.#timer = setTimeout(expire, Math.min(Math.max(ms, 0), 2 ** 31 - 1));
   }
 
-  /** The outer signal still counts. */
+  /** Stops only the timer; the outer signal still applies. */
   stopClock(): void {
     clearTimeout(this.#timer);
   }

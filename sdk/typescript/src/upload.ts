@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Uploads in pieces: what the server has acknowledged is kept, whatever happens to the rest. */
+/** Resumable uploads: acknowledged pieces are kept if a later piece fails. */
 import { chunksOf, leave } from "./body.js";
 import type { Cairn } from "./client.js";
 import { Aborted, ApiError, CairnError, Conflict, ConnectionFailed, TimedOut } from "./errors.js";
 import type { File, Upload } from "./generated/types.js";
 import { backoffMs, pause } from "./timing.js";
 
-/** Of a stream `size` must be given, and it can be begun anew only by who gives another one. */
+/** A stream needs `size`; restarting the upload needs a new stream. */
 export type ResumableSource =
   string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
 
 export interface ResumableOptions {
   signal?: AbortSignal;
   contentType?: string;
-  /** How many bytes there are; of a stream it must be told. */
+  /** The number of bytes; required for a stream. */
   size?: number;
-  /** SHA-256 of the whole, in hexadecimal: the server compares. */
+  /** SHA-256 of the content in hexadecimal; the server verifies it. */
   sha256?: string;
-  /** What the file's version must be at the end; 0: there must be none. */
+  /** The version that the file must have at the end; 0: it must not exist. */
   expectedVersion?: number;
-  /** An upload that another process began: it goes on where that one was. */
+  /** The id of an upload that another process started, to continue it. */
   uploadId?: string;
-  /** How much is sent at once; 8 MiB unless told. */
+  /** The size of a piece; default: 8 MiB. */
   pieceBytes?: number;
-  /** How long to try without getting on; 120,000 unless told. */
+  /** The maximum time without progress; default: 120,000. */
   patienceMs?: number;
-  /** Is told how much the server has; `upload.id` is what to go on with later. */
+  /** Called with the progress; `upload.id` identifies the upload for later continuation. */
   onProgress?: (upload: Upload) => void;
 }
 
 const PIECE_BYTES = 8 * 1024 * 1024;
 const PATIENCE_MS = 120_000;
-/** What takes longer for one piece goes over no connection any more. */
+/** The time limit of one piece; a slower connection is considered dead. */
 const PIECE_MS = 600_000;
 
-/** Gives the bytes from an offset on; each piece may be asked for again until the next one is. */
+/** Returns the bytes from an offset; a piece can be requested again until the next one is. */
 interface Pieces {
   size: number;
   read(offset: number, length: number): Promise<Blob | Uint8Array>;
-  /** Nothing more is read. */
+  /** Ends reading. */
   close(): void;
 }
 
@@ -57,11 +57,11 @@ function piecesOfWhole(source: string | Uint8Array | Blob): Pieces {
   };
 }
 
-/** Holds what was read and is not acknowledged. */
+/** Buffers the unacknowledged bytes. */
 class StreamedPieces implements Pieces {
   readonly #chunks: AsyncIterator<Uint8Array | string>;
   #held: Uint8Array[] = [];
-  #start = 0; // of what is held
+  #start = 0; // of the buffer
   #end = 0;
 
   constructor(
@@ -73,7 +73,7 @@ class StreamedPieces implements Pieces {
 
   async read(offset: number, length: number): Promise<Uint8Array> {
     if (offset < this.#start)
-      throw new CairnError("the server lacks what was read of the stream before: begin anew");
+      throw new CairnError("the server lacks earlier bytes of the stream: start a new upload");
     while (this.#end < offset + length) {
       const { done, value } = await this.#chunks.next();
       if (done) throw new CairnError(`the stream ended after ${this.#end} of ${this.size} bytes`);
@@ -115,11 +115,11 @@ function piecesOf(source: ResumableSource, size: number | undefined): Pieces {
   const isWhole =
     typeof source === "string" || source instanceof Uint8Array || source instanceof Blob;
   if (isWhole) return piecesOfWhole(source);
-  if (size === undefined) throw new TypeError("give the `size` of the stream in bytes");
+  if (size === undefined) throw new TypeError("set the `size` of the stream in bytes");
   return new StreamedPieces(source, size);
 }
 
-/** Whether the same may go through later. A conflict: another connection of ours still writes. */
+/** Returns true if a retry may succeed. A conflict: an old connection of ours still writes. */
 const mayPass = (error: unknown): boolean =>
   error instanceof ConnectionFailed ||
   error instanceof TimedOut ||
@@ -182,7 +182,7 @@ async function uploadPieces(
   });
 }
 
-/** A piece must have a byte; a file need not. */
+/** A piece must not be empty; a file may be. */
 function wholeOptions({ signal, contentType, expectedVersion }: ResumableOptions) {
   const condition = expectedVersion === 0 ? { ifNoneMatch: "*" } : { ifMatch: expectedVersion };
   return { signal, contentType, ...(expectedVersion === undefined ? {} : condition) };
@@ -211,7 +211,7 @@ async function begin(
   const upload = await client.threads.uploads.get(threadId, uploadId, { signal });
   if (upload.size_bytes === size && upload.name === name) return upload;
   throw new CairnError(
-    `upload ${uploadId} is of ${upload.name} with ${upload.size_bytes} bytes, ` +
-      `not of ${name} with ${size}`,
+    `upload ${uploadId} is for ${upload.name} with ${upload.size_bytes} bytes, ` +
+      `not for ${name} with ${size}`,
   );
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The version of this package; it speaks to servers of the same major version. */
+/** The version of this package, which works with servers of the same major version. */
 export const VERSION = "0.1.0";
 
-/** Negative when `a` is the older one. */
+/** Returns a negative number if `a` is older. */
 export function compareVersions(a: string, b: string): number {
   const parts = (v: string) =>
     v

@@ -4,13 +4,13 @@ import type { Run } from "./generated/types.js";
 
 export interface WaitOptions {
   signal?: AbortSignal;
-  /** The statuses to wait for; unless told those in which nobody works on the run any more. */
+  /** The statuses to wait for; default: those in which no worker works on the run. */
   until?: Array<Run["status"]>;
 }
 
 const SETTLED: Array<Run["status"]> = ["completed", "failed", "cancelled", "waiting_for_input"];
 
-/** Follows the thread from before the run is read, so that no change is missed in between. */
+/** Starts following the thread before it reads the run, so that no change is missed. */
 export async function waitForRun(
   client: Cairn,
   runId: string,
@@ -23,7 +23,7 @@ export async function waitForRun(
   const { last_seq: after } = await client.threads.get(run.thread_id, { signal });
   run = await client.runs.get(runId, undefined, { signal });
   if (isSettled(run)) return run;
-  // What a gap hides does not matter: the run itself is looked at.
+  // A gap does not matter, because the run itself is read.
   const events = client.threads.events.follow(run.thread_id, {
     after,
     run_id: runId,

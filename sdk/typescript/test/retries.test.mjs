@@ -91,7 +91,7 @@ test('answers that are lost', async (t) => {
     ]) {
       const error = await lossy(1, () => send().catch((e) => e));
       assert.ok(error instanceof OutcomeUnknown, error);
-      assert.match(error.message, /Read what is there before you send it again/);
+      assert.match(error.message, /Read the resource before you send the request again/);
       assert.ok(error.cause instanceof ConnectionFailed);
     }
     assert.equal((await direct.threads.get(id).catch(() => ({ title: 'new' }))).title, 'new');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What Node has of its own. package.json chooses between this and web.ts. */
+/** The parts specific to Node. package.json selects this file or web.ts. */
 import { createHash } from "node:crypto";
 import type { Hash } from "./types.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A hash that is fed bit by bit. */
+/** An incremental hash. */
 export interface Hash {
   update(bytes: Uint8Array): void;
-  /** Base64; nothing is fed after it. */
+  /** Returns the digest in base64 and ends the hash. */
   digest(): string;
 }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What browsers and others have in common. Nothing of Node is reached from here. */
+/** The parts for browsers and other platforms. This file imports nothing from Node. */
 export { webSockets as ownSockets } from "../socket/webSocket.js";
 export { sha256 } from "../sha256.js";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Frames of WebSockets (RFC 6455, section 5). */
+/** WebSocket frames (RFC 6455, section 5). */
 import { randomBytes } from "node:crypto";
 
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
-/** An event has at most some hundred KiB. What claims to be larger is none. */
+/** An event has at most a few hundred KiB; larger frames are invalid. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface Frame {
@@ -12,22 +12,22 @@ export interface Frame {
   payload: Buffer;
 }
 
-/** A frame of a client: whole, and masked. */
+/** Encodes an unfragmented, masked client frame. */
 export function frameOf(opcode: number, payload: Buffer): Buffer {
-  if (payload.length > 125) throw new RangeError("only short frames are sent");
+  if (payload.length > 125) throw new RangeError("the frame is too long to send");
   const mask = randomBytes(4);
   const masked = payload.map((byte, i) => byte ^ (mask[i % 4] as number));
   return Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length]), mask, masked]);
 }
 
-/** The header of the frame at the start of `bytes`; undefined when it is not whole. */
+/** Parses the frame header at the start of `bytes`; returns undefined if it is incomplete. */
 function headerOf(
   bytes: Buffer,
 ): { opcode: number; isLast: boolean; start: number; size: number } | undefined {
   if (bytes.length < 2) return undefined;
   const [first, second] = [bytes[0] as number, bytes[1] as number];
   if ((first & 0x70) !== 0 || (second & 0x80) !== 0)
-    throw new RangeError("not a frame of a server");
+    throw new RangeError("not a valid frame from a server");
   const short = second & 0x7f;
   const start = short === 126 ? 4 : short === 127 ? 10 : 2;
   if (bytes.length < start) return undefined;
@@ -41,7 +41,7 @@ function headerOf(
   return { opcode: first & 0x0f, isLast: (first & 0x80) !== 0, start, size };
 }
 
-/** Takes bytes as they come, and gives the messages and control frames that are whole. */
+/** Consumes bytes and returns complete messages and control frames. */
 export class FrameParser {
   #rest: Buffer[] = [];
   #held = 0;
@@ -67,7 +67,7 @@ export class FrameParser {
     this.#held = all.length;
   }
 
-  /** Control frames come whole, also between the parts of a message. */
+  /** Control frames are unfragmented and may arrive between the parts of a message. */
   #whole(opcode: number, isLast: boolean, payload: Buffer): Frame | undefined {
     if (opcode >= OPCODE.close) return { opcode, payload };
     if (opcode !== OPCODE.continuation) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A WebSocket (RFC 6455) on Node's own http. It sends headers, which the platform's cannot, and
- * sees the server's pings, so a dead connection is noticed. It asks for no extension.
+ * A WebSocket (RFC 6455) on Node's own http. Unlike the platform's, it can send headers and detects
+ * dead connections by the server's pings. It requests no extensions.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { ClientRequest, IncomingMessage } from "node:http";
@@ -9,7 +9,7 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
 import { FrameParser, frameOf, OPCODE } from "./frames.js";
-import type { OpenSocket, SocketAsked, SocketListener, SocketOpener } from "./types.js";
+import type { OpenSocket, SocketRequest, SocketListener, SocketOpener } from "./types.js";
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const HANDSHAKE_MS = 30_000;
@@ -23,12 +23,12 @@ class NodeSocket implements OpenSocket {
   #code = 1006;
   #reason = "";
 
-  constructor(asked: SocketAsked, listener: SocketListener) {
+  constructor(request: SocketRequest, listener: SocketListener) {
     this.#listener = listener;
     const nonce = randomBytes(16).toString("base64");
-    const authorization = asked.key === undefined ? {} : { Authorization: `Bearer ${asked.key}` };
-    const ask = asked.url.startsWith("wss:") ? httpsRequest : httpRequest;
-    this.#request = ask(asked.url.replace(/^ws/, "http"), {
+    const authorization = request.key === undefined ? {} : { Authorization: `Bearer ${request.key}` };
+    const send = request.url.startsWith("wss:") ? httpsRequest : httpRequest;
+    this.#request = send(request.url.replace(/^ws/, "http"), {
       timeout: HANDSHAKE_MS,
       headers: {
         Connection: "Upgrade",
@@ -36,7 +36,7 @@ class NodeSocket implements OpenSocket {
         "Sec-WebSocket-Version": "13",
         "Sec-WebSocket-Key": nonce,
         ...authorization,
-        ...asked.headers,
+        ...request.headers,
       },
     });
     const expected = createHash("sha1")
@@ -46,7 +46,7 @@ class NodeSocket implements OpenSocket {
       .on("upgrade", (answer, stream, head) => this.#opened(answer, stream, head, expected))
       .on("response", (answer) => {
         answer.resume();
-        this.#end(`the server answered ${answer.statusCode}`);
+        this.#end(`the server returned ${answer.statusCode}`);
       })
       .on("timeout", () => this.#end("the handshake took too long"))
       .on("error", (error) => this.#end(error.message))
@@ -63,7 +63,7 @@ class NodeSocket implements OpenSocket {
   #opened(answer: IncomingMessage, stream: Duplex, head: Buffer, expected: string): void {
     if (this.#isEnded || answer.headers["sec-websocket-accept"] !== expected) {
       stream.destroy();
-      return this.#end("the handshake was answered wrongly");
+      return this.#end("the response to the handshake is invalid");
     }
     this.#request.setTimeout(0);
     this.#stream = stream;
@@ -96,7 +96,7 @@ class NodeSocket implements OpenSocket {
     }
   }
 
-  /** Says goodbye; nobody waits for an answer to it. */
+  /** Sends a close frame without waiting for a response. */
   #finish(code: number): void {
     const payload = Buffer.alloc(2);
     payload.writeUInt16BE(code);
@@ -109,7 +109,7 @@ class NodeSocket implements OpenSocket {
     this.#isEnded = true;
     const isOpen = this.#stream !== undefined;
     if (!isOpen) this.#request.destroy();
-    // What still comes is not read; the socket ends with it.
+    // Further data is not read; the socket is destroyed.
     this.#stream?.resume().on("error", () => {});
     setTimeout(() => this.#stream?.destroy(), 1000).unref();
     this.#listener.end({ isOpen, code: this.#code, reason });
@@ -119,5 +119,5 @@ class NodeSocket implements OpenSocket {
 export const nodeSockets: SocketOpener = {
   seesPings: true,
   canSendHeaders: true,
-  open: (asked, listener) => new NodeSocket(asked, listener),
+  open: (request, listener) => new NodeSocket(request, listener),
 };

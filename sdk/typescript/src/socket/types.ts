@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A WebSocket as the follower of events needs it. */
+/** The WebSocket interface used by the event follower. */
 import type { WebSocketConstructor } from "../options.js";
 
-export interface SocketAsked {
+export interface SocketRequest {
   /** ws:// or wss:// */
   url: string;
   key: string | undefined;
@@ -13,10 +13,10 @@ export interface SocketAsked {
 export interface SocketListener {
   /** The handshake has succeeded. */
   open(): void;
-  /** Something came: the connection lives. */
+  /** Data was received, so the connection is alive. */
   alive(): void;
   message(text: string): void;
-  /** The end, told once. `isOpen`: the handshake had succeeded. */
+  /** Called once at the end. `isOpen`: the handshake had succeeded. */
   end(end: { isOpen: boolean; code: number; reason: string }): void;
 }
 
@@ -24,9 +24,9 @@ export interface OpenSocket {
   close(): void;
 }
 
-/** `seesPings`: what the server sends to keep the connection alive counts as alive. */
+/** `seesPings`: pings of the server are visible and count as signs of life. */
 export interface SocketOpener {
   seesPings: boolean;
   canSendHeaders: boolean;
-  open(asked: SocketAsked, listener: SocketListener): OpenSocket;
+  open(request: SocketRequest, listener: SocketListener): OpenSocket;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The WebSocket that the platform has, or one that was given: its key goes as a subprotocol. */
+/** The platform's WebSocket, or one passed by the caller; the key is sent as a subprotocol. */
 import { CairnError } from "../errors.js";
 import type { WebSocketConstructor } from "../options.js";
 import type { SocketOpener } from "./types.js";
@@ -7,14 +7,14 @@ import type { SocketOpener } from "./types.js";
 export const webSockets: SocketOpener = {
   seesPings: false,
   canSendHeaders: false,
-  open(asked, listener) {
-    const given = asked.webSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
+  open(request, listener) {
+    const given = request.webSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
     if (given === undefined)
       throw new CairnError(
-        'this platform has no WebSocket: give one as `webSocket`, or use transport "sse"',
+        'this platform has no WebSocket: pass one as `webSocket`, or use transport "sse"',
       );
-    const protocols = ["cairn.v1", ...(asked.key === undefined ? [] : [`bearer.${asked.key}`])];
-    const socket = new given(asked.url, protocols);
+    const protocols = ["cairn.v1", ...(request.key === undefined ? [] : [`bearer.${request.key}`])];
+    const socket = new given(request.url, protocols);
     let isOpen = false;
     let isEnded = false;
     const end = (code: number, reason: string) => {
