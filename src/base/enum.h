@@ -49,6 +49,12 @@ static inline bool enum_has(unsigned set, unsigned value)
 {
     return (set & ENUM_BIT(value)) != 0;
 }
+/* A constant set of up to eight values. */
+#define ENUM_SET(...) ENUM_SET_OF(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0)
+#define ENUM_SET_OF(a, b, c, d, e, f, g, h, ...)                                          \
+    ((ENUM_BIT(a) | ENUM_BIT(b) | ENUM_BIT(c) | ENUM_BIT(d) | ENUM_BIT(e) | ENUM_BIT(f) | \
+         ENUM_BIT(g) | ENUM_BIT(h)) &                                                     \
+        ~1u)
 /* The words of the set in the order of the list, in the arena; ends in NULL. */
 const char *const *enum_words_of(struct arena *arena, const char *const *words, unsigned set);
 

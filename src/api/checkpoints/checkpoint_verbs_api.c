@@ -359,8 +359,8 @@ struct replay_body {
     struct uuid checkpoint_id;
     struct str ns;
     struct str modified_state;
-    struct str policy;
-    struct str dispatch;
+    enum run_policy policy;
+    enum run_dispatch dispatch;
 };
 #define REPLAY_FIELD(member) offsetof(struct replay_body, member)
 static const struct field replay_fields[] = {
@@ -382,12 +382,14 @@ static const struct field replay_fields[] = {
         .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
         .offset = REPLAY_FIELD(policy),
         .choices = thread_run_policies,
+        .stores_enum = true,
         .summary = "instead of the thread's run_policy"},
     {.name = "dispatch",
         .kind = FIELD_ENUM,
         .flags = FIELD_OPTIONAL,
         .offset = REPLAY_FIELD(dispatch),
         .choices = run_dispatches,
+        .stores_enum = true,
         .summary = "queue (a worker claims it; the default) or direct (the caller works on it)"},
 };
 const struct schema schema_replay = {
@@ -404,7 +406,8 @@ static const struct field replayed_fields[] = {
     {.name = "status",
         .kind = FIELD_ENUM,
         .offset = REPLAYED_FIELD(run.status),
-        .choices = run_statuses},
+        .choices = run_statuses,
+        .stores_enum = true},
     {.name = "checkpoint_id",
         .kind = FIELD_UUID,
         .offset = REPLAYED_FIELD(checkpoint.id),

@@ -55,8 +55,8 @@ struct agent_run_create {
     struct str agent_version;
     bool has_parent_run_id;
     struct uuid parent_run_id;
-    struct str policy;
-    struct str dispatch;
+    enum run_policy policy;
+    enum run_dispatch dispatch;
     struct str metadata;
 };
 #define FIELD(member) offsetof(struct agent_run_create, member)
@@ -94,12 +94,14 @@ static const struct field create_fields[] = {
         .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
         .offset = FIELD(policy),
         .choices = thread_run_policies,
+        .stores_enum = true,
         .summary = "instead of the thread's run_policy"},
     {.name = "dispatch",
         .kind = FIELD_ENUM,
         .flags = FIELD_OPTIONAL,
         .offset = FIELD(dispatch),
         .choices = run_dispatches,
+        .stores_enum = true,
         .summary = "queue (a worker claims it; the default) or direct (the caller works on it)"},
     {.name = "metadata",
         .kind = FIELD_OBJECT,

@@ -167,7 +167,7 @@ static enum error answer(
     if (e != OK)
         return e;
     struct workflow w = {.workflow_id = thread.id,
-        .status = thread.status,
+        .status = thread_status_word(thread.status),
         .has_run = thread.has_most_recent_run_id,
         .run_id = thread.most_recent_run_id,
         .run_status = STR_NONE,
@@ -175,7 +175,7 @@ static enum error answer(
     if (w.has_run)
         e = run_get_head(c, w.run_id, &run);
     if (e == OK && w.has_run)
-        w.run_status = run.status;
+        w.run_status = run_status_word(run.status);
     if (e == OK)
         call_answer(call, &schema_workflow, &w, 0);
     return e;
@@ -260,17 +260,16 @@ static enum error open_workflow(
     enum error e = participant_check_access(c, body->workflow_id, true);
     if (e == OK)
         e = thread_get(c, body->workflow_id, out_thread);
-    if (e != OK || str_eq(out_thread->status, STR("active")) ||
-        str_eq(out_thread->status, STR("paused")))
+    if (e != OK || out_thread->status == THREAD_ACTIVE || out_thread->status == THREAD_PAUSED)
         return e;
-    return thread_set_status(c, out_thread, "active");
+    return thread_set_status(c, out_thread, THREAD_ACTIVE);
 }
 
 enum error handle_workflow_start(struct call *call, struct context *c)
 {
     const struct workflow_start *body = call->request.input;
     struct thread before, after;
-    struct run run = {.dispatch = STR("direct"),
+    struct run run = {.dispatch = RUN_DIRECT,
         .user_input = body->user_input,
         .ask_clarifications = body->ask_clarifications};
     int64_t cursor;
@@ -278,7 +277,7 @@ enum error handle_workflow_start(struct call *call, struct context *c)
     if (e == OK)
         e = open_workflow(c, body, &before);
     if (e == OK)
-        e = run_start(c, before.id, STR_NONE, &run);
+        e = run_start(c, before.id, RUN_POLICY_NONE, &run);
     if (e == OK)
         e = thread_get(c, before.id, &before);
     after = before;
@@ -299,7 +298,7 @@ static enum error find_waiting(struct context *c, const struct thread *thread, s
     struct run_array active;
     enum error e = run_list_active(c, thread->id, &active);
     for (size_t i = active.count; e == OK && i > 0; i--)
-        if (str_eq(active.runs[i - 1].status, STR("waiting_for_input")))
+        if (active.runs[i - 1].status == RUN_WAITING)
             return run_get(c, active.runs[i - 1].id, out_run);
     if (e == OK && !thread->has_most_recent_run_id)
         return problem_set(c->problem, ERR_CONFLICT, "the workflow has no run");

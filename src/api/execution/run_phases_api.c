@@ -6,7 +6,7 @@
 #include "model/execution/run_tree.h"
 
 struct phase_body {
-    struct str to;
+    enum phase to;
     struct str trigger;
     struct str detail;
 };
@@ -14,7 +14,8 @@ static const struct field phase_body_fields[] = {
     {.name = "to",
         .kind = FIELD_ENUM,
         .offset = offsetof(struct phase_body, to),
-        .choices = run_phases},
+        .choices = run_phases,
+        .stores_enum = true},
     {.name = "trigger",
         .kind = FIELD_STRING,
         .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
@@ -35,8 +36,16 @@ const struct schema schema_run_phase_body = {
 #define PHASE_FIELD(member) offsetof(struct run_phase, member)
 static const struct field phase_fields[] = {
     {.name = "number", .kind = FIELD_INT, .offset = PHASE_FIELD(number)},
-    {.name = "from", .kind = FIELD_ENUM, .offset = PHASE_FIELD(from), .choices = run_phases},
-    {.name = "to", .kind = FIELD_ENUM, .offset = PHASE_FIELD(to), .choices = run_phases},
+    {.name = "from",
+        .kind = FIELD_ENUM,
+        .offset = PHASE_FIELD(from),
+        .choices = run_phases,
+        .stores_enum = true},
+    {.name = "to",
+        .kind = FIELD_ENUM,
+        .offset = PHASE_FIELD(to),
+        .choices = run_phases,
+        .stores_enum = true},
     {.name = "trigger", .kind = FIELD_STRING, .offset = PHASE_FIELD(trigger)},
     {.name = "detail",
         .kind = FIELD_OBJECT,
@@ -115,8 +124,16 @@ static const struct field node_fields[] = {
         .kind = FIELD_STRING,
         .flags = FIELD_NULLABLE,
         .offset = NODE_FIELD(agent_version)},
-    {.name = "status", .kind = FIELD_ENUM, .offset = NODE_FIELD(status), .choices = run_statuses},
-    {.name = "phase", .kind = FIELD_ENUM, .offset = NODE_FIELD(phase), .choices = run_phases},
+    {.name = "status",
+        .kind = FIELD_ENUM,
+        .offset = NODE_FIELD(status),
+        .choices = run_statuses,
+        .stores_enum = true},
+    {.name = "phase",
+        .kind = FIELD_ENUM,
+        .offset = NODE_FIELD(phase),
+        .choices = run_phases,
+        .stores_enum = true},
     {.name = "model", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = NODE_FIELD(model)},
     {.name = "usage",
         .kind = FIELD_NESTED,

@@ -45,7 +45,7 @@ struct member_response {
     bool has_agent_id;
     struct uuid agent_id;
     struct str agent;
-    struct str status;
+    enum run_status status;
     struct str content;
     struct str content_type;
     int64_t created_at;
@@ -59,7 +59,11 @@ static const struct field member_fields[] = {
         .offset = MEMBER_FIELD(agent_id),
         .has_offset = MEMBER_FIELD(has_agent_id)},
     {.name = "agent", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = MEMBER_FIELD(agent)},
-    {.name = "status", .kind = FIELD_ENUM, .offset = MEMBER_FIELD(status), .choices = run_statuses},
+    {.name = "status",
+        .kind = FIELD_ENUM,
+        .offset = MEMBER_FIELD(status),
+        .choices = run_statuses,
+        .stores_enum = true},
     {.name = "content",
         .kind = FIELD_STRING,
         .flags = FIELD_NULLABLE,
@@ -89,7 +93,11 @@ static const struct field run_fields[] = {
         .offset = RUN_FIELD(id),
         .summary = "the same as id"},
     {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = RUN_FIELD(id)},
-    {.name = "status", .kind = FIELD_ENUM, .offset = RUN_FIELD(status), .choices = run_statuses},
+    {.name = "status",
+        .kind = FIELD_ENUM,
+        .offset = RUN_FIELD(status),
+        .choices = run_statuses,
+        .stores_enum = true},
     {.name = "state",
         .kind = FIELD_OBJECT,
         .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
@@ -166,7 +174,8 @@ static const struct field run_fields[] = {
         .kind = FIELD_ENUM,
         .flags = FIELD_READ_ONLY,
         .offset = RUN_FIELD(dispatch),
-        .choices = run_dispatches},
+        .choices = run_dispatches,
+        .stores_enum = true},
     {.name = "agent",
         .kind = FIELD_STRING,
         .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
@@ -187,6 +196,7 @@ static const struct field run_fields[] = {
         .flags = FIELD_READ_ONLY,
         .offset = RUN_FIELD(phase),
         .choices = run_phases,
+        .stores_enum = true,
         .summary = "where it is in the life of an agent's instance"},
     {.name = "forked_from_run_id",
         .kind = FIELD_UUID,
@@ -297,8 +307,8 @@ const struct schema schema_run_body = {
 struct run_create {
     bool has_parent_run_id;
     struct uuid parent_run_id;
-    struct str policy;
-    struct str dispatch;
+    enum run_policy policy;
+    enum run_dispatch dispatch;
     struct str agent;
     bool has_agent_id;
     struct uuid agent_id;
@@ -330,12 +340,14 @@ static const struct field run_create_fields[] = {
         .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
         .offset = CREATE_FIELD(policy),
         .choices = thread_run_policies,
+        .stores_enum = true,
         .summary = "instead of the thread's run_policy"},
     {.name = "dispatch",
         .kind = FIELD_ENUM,
         .flags = FIELD_OPTIONAL,
         .offset = CREATE_FIELD(dispatch),
         .choices = run_dispatches,
+        .stores_enum = true,
         .summary = "queue (a worker claims it; the default) or direct (the caller works on it)"},
     {.name = "parent_run_id",
         .kind = FIELD_UUID,
@@ -466,7 +478,7 @@ static const char *const includes[] = {"documents", NULL};
 
 struct runs_query {
     struct page_query page;
-    struct str status;
+    enum run_status status;
     struct str agent;
     struct str include;
     bool has_parent_run_id;
@@ -479,7 +491,11 @@ struct runs_query {
 #define QUERY_FIELD(member) offsetof(struct runs_query, member)
 static const struct field runs_query_fields[] = {
     PAGE_FIELDS(struct runs_query),
-    {.name = "status", .kind = FIELD_ENUM, .offset = QUERY_FIELD(status), .choices = run_statuses},
+    {.name = "status",
+        .kind = FIELD_ENUM,
+        .offset = QUERY_FIELD(status),
+        .choices = run_statuses,
+        .stores_enum = true},
     {.name = "agent",
         .kind = FIELD_STRING,
         .offset = QUERY_FIELD(agent),

@@ -242,8 +242,8 @@ enum error handle_tools_await(struct call *call, struct context *c)
     if (e != OK)
         return e;
     const struct tools_answer answer = {.run_id = run.id,
-        .status = run.status,
-        .phase = run.phase,
+        .status = run_status_word(run.status),
+        .phase = phase_word(run.phase),
         .remaining = (int64_t)pause.n_tools};
     call_answer(call, &schema_tools_pause, &answer, 0);
     return OK;
@@ -265,8 +265,8 @@ enum error handle_tool_results(struct call *call, struct context *c)
     if (e != OK)
         return e;
     const struct tools_answer answer = {.run_id = run.id,
-        .status = run.status,
-        .phase = run.phase,
+        .status = run_status_word(run.status),
+        .phase = phase_word(run.phase),
         .remaining = outcome.remaining,
         .resumed = outcome.resumed,
         .accepted = {outcome.accepted, outcome.n_accepted},

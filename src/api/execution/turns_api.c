@@ -28,7 +28,11 @@ static const struct field turn_fields[] = {
         .kind = FIELD_INT,
         .offset = TURN_FIELD(number),
         .summary = "1, 2, 3 within the run"},
-    {.name = "status", .kind = FIELD_ENUM, .offset = TURN_FIELD(status), .choices = turn_statuses},
+    {.name = "status",
+        .kind = FIELD_ENUM,
+        .offset = TURN_FIELD(status),
+        .choices = turn_statuses,
+        .stores_enum = true},
     {.name = "input", .kind = FIELD_OBJECT, .flags = FIELD_HIDE_NONE, .offset = TURN_FIELD(input)},
     {.name = "output",
         .kind = FIELD_OBJECT,
@@ -127,7 +131,7 @@ static const struct schema schema_given_usage = {"TurnUsageBody", given_usage_fi
 
 struct turn_body {
     struct turn_input input;
-    struct str status;
+    enum turn_status status;
     struct str output;
     bool has_latency_ms;
     int64_t latency_ms;
@@ -148,6 +152,7 @@ static const struct field turn_body_fields[] = {
         .flags = FIELD_OPTIONAL,
         .offset = BODY_FIELD(status),
         .choices = turn_statuses,
+        .stores_enum = true,
         .summary = "running, unless the output tells otherwise"},
     {.name = "output",
         .kind = FIELD_OBJECT,
@@ -274,7 +279,7 @@ enum error handle_turn_patch(struct call *call, struct context *c)
         return e;
     after = before;
     take_body(&patched, &after);
-    if (str_is_none(after.status))
+    if (after.status == TURN_STATUS_NONE)
         after.status = before.status;
     e = turn_update(c, &run, &before, &after, patched.has_usage ? &patched.usage.usage : NULL);
     if (e == OK)

@@ -22,7 +22,8 @@ static const struct field thread_fields[] = {
         .kind = FIELD_ENUM,
         .flags = FIELD_OPTIONAL,
         .offset = THREAD_FIELD(status),
-        .choices = thread_statuses},
+        .choices = thread_statuses,
+        .stores_enum = true},
     {.name = "title",
         .kind = FIELD_STRING,
         .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
@@ -67,6 +68,7 @@ static const struct field thread_fields[] = {
         .flags = FIELD_OPTIONAL,
         .offset = THREAD_FIELD(run_policy),
         .choices = thread_run_policies,
+        .stores_enum = true,
         .summary = "what a start does while another run is active"},
     {.name = "prune_on_completion",
         .kind = FIELD_BOOL,
@@ -123,7 +125,7 @@ static const char *const includes[] = {"documents", NULL};
 struct threads_query {
     struct page_query page;
     struct str key;
-    struct str status;
+    enum thread_status status;
     struct str agent;
     struct str title;
     struct str include;
@@ -144,7 +146,8 @@ static const struct field threads_query_fields[] = {
     {.name = "status",
         .kind = FIELD_ENUM,
         .offset = QUERY_FIELD(status),
-        .choices = thread_statuses},
+        .choices = thread_statuses,
+        .stores_enum = true},
     {.name = "agent",
         .kind = FIELD_STRING,
         .offset = QUERY_FIELD(agent),
@@ -264,12 +267,12 @@ enum error handle_thread_get(struct call *call, struct context *c)
 }
 
 /* A status given in a patch moves the active runs along, as the verb of that name does. */
-static enum error move(struct context *c, struct thread *thread, struct str status)
+static enum error move(struct context *c, struct thread *thread, enum thread_status status)
 {
     c->has_match = false; /* it has been checked, against the version before the patch */
-    if (str_eq(status, STR("paused")))
+    if (status == THREAD_PAUSED)
         return thread_pause(c, thread);
-    if (str_eq(status, STR("cancelled")))
+    if (status == THREAD_CANCELLED)
         return thread_cancel(c, thread, STR_NONE);
     return thread_resume(c, thread);
 }
@@ -282,13 +285,13 @@ enum error handle_thread_patch(struct call *call, struct context *c)
         e = context_check_match(c, before.version);
     if (e == OK)
         e = call_apply_patch(call, &before, &after);
-    if (e == OK && str_is_none(after.status))
+    if (e == OK && after.status == THREAD_STATUS_NONE)
         e = problem_fault(&call->problem, STR("/status"), "cannot be removed");
     if (e != OK)
         return e;
     thread_defaults(&after);
-    struct str wanted = after.status;
-    bool by_verb = !str_eq(wanted, before.status) && !str_eq(wanted, STR("error"));
+    enum thread_status wanted = after.status;
+    bool by_verb = wanted != before.status && wanted != THREAD_ERROR;
     if (by_verb)
         after.status = before.status;
     e = thread_update(c, &before, &after);

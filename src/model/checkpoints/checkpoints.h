@@ -234,8 +234,8 @@ struct checkpoint_replay {
     struct uuid id;
     struct str ns;       /* STR_NONE: of any namespace */
     struct str modified; /* an object whose members replace values; STR_NONE: none */
-    struct str policy;
-    struct str dispatch;
+    enum run_policy policy;
+    enum run_dispatch dispatch;
 };
 /* A new run of the thread, as `run` was, that begins with a checkpoint of its own upon this one. */
 MUST_CHECK enum error checkpoint_replay(struct context *c, const struct run *run,

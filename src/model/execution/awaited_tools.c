@@ -185,7 +185,7 @@ static enum error tell_awaited(
 
 static enum error check_may_wait(struct context *c, const struct run *run)
 {
-    if (str_eq(run->status, STR("waiting_for_input")))
+    if (run->status == RUN_WAITING)
         return problem_set(c->problem, ERR_CONFLICT,
             "the run waits already: it can name more tools once it works again");
     return OK;
@@ -335,8 +335,8 @@ static enum error write_input(struct context *c, struct uuid run_id, int64_t pau
 
 static bool waits_for_tools(const struct run *run)
 {
-    return str_eq(run->phase, STR("awaiting_tool")) && !run_is_finished(run) &&
-           (str_eq(run->status, STR("waiting_for_input")) || str_eq(run->status, STR("paused")));
+    return run->phase == PHASE_AWAITING_TOOL &&
+           (run->status == RUN_WAITING || run->status == RUN_PAUSED);
 }
 
 static enum error go_on(struct context *c, struct run *run, int64_t pause)
@@ -352,10 +352,11 @@ static enum error go_on(struct context *c, struct run *run, int64_t pause)
 static enum error check_unfinished(
     struct context *c, const struct run *run, const struct tool_outcome *outcome)
 {
+    struct str status = run_status_word(run->status);
     if (outcome->n_accepted == 0 || !run_is_finished(run))
         return OK;
-    return problem_set(c->problem, ERR_CONFLICT, "the run is %.*s: it takes no more results",
-        STR_ARG(run->status));
+    return problem_set(
+        c->problem, ERR_CONFLICT, "the run is %.*s: it takes no more results", STR_ARG(status));
 }
 
 enum error awaited_tools_settle(struct context *c, struct run *run,

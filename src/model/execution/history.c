@@ -86,7 +86,7 @@ static enum error find_response(
     if (str_is_none(entry->final_response))
         entry->final_response = history_text_of_output(c->arena, output);
     bool may_tell = str_is_none(entry->final_response) && !uuid_is_nil(entry->messages_id) &&
-                    str_eq(run->status, STR("completed"));
+                    run->status == RUN_COMPLETED;
     enum error e = may_tell ? transcript_get(c, entry->messages_id, &list) : OK;
     /* It is told to whoever reads the entry; the run ends all the same. */
     if (e == ERR_DAMAGED) {
@@ -126,8 +126,8 @@ enum error history_append(struct context *c, const struct run *run)
         e = take_number(c, &entry);
     if (str_is_none(entry.user_message))
         entry.user_message = STR("");
-    if (str_is_none(entry.stop_reason) && !str_eq(run->status, STR("completed")))
-        entry.stop_reason = run->status;
+    if (str_is_none(entry.stop_reason) && run->status != RUN_COMPLETED)
+        entry.stop_reason = run_status_word(run->status);
     if (e == OK)
         e = insert(c, &entry);
     return e == OK ? tell(c, "history.created", &entry, run->id) : e;

@@ -12,6 +12,7 @@ static bool lease_is_held(const struct context *c, const struct run *run)
 
 enum error run_check_fence(struct context *c, const struct run *run)
 {
+    struct str status = run_status_word(run->status);
     bool held = lease_is_held(c, run);
     if (!c->has_fence && !held)
         return OK;
@@ -22,7 +23,7 @@ enum error run_check_fence(struct context *c, const struct run *run)
         return OK;
     return problem_set(c->problem, ERR_LEASE_LOST,
         "fencing token %lld does not hold a lease on the run, which is %.*s", (long long)c->fence,
-        STR_ARG(run->status));
+        STR_ARG(status));
 }
 
 enum error run_check_thread_fence(struct context *c, struct uuid thread_id)
@@ -131,7 +132,7 @@ enum error run_claim(
     /* The number of the event that will tell of this claim: no other one of the thread has it. */
     out_run->fence = thread.last_seq + 1;
     hold(c, out_run, claim->lease_ms);
-    e = run_change(c, out_run, "running", STR("claimed"));
+    e = run_change(c, out_run, RUN_RUNNING, STR("claimed"));
     return e == OK ? run_get(c, out_run->id, out_run) : e;
 }
 
@@ -161,7 +162,7 @@ enum error run_release(struct context *c, struct run *run)
 {
     enum error e = need_fence(c, run);
     if (e == OK)
-        e = run_change(c, run, "queued", STR("released"));
+        e = run_change(c, run, RUN_QUEUED, STR("released"));
     return e == OK ? run_get(c, run->id, run) : e;
 }
 
@@ -191,7 +192,7 @@ enum error run_end_lease(struct context *c, struct uuid run_id)
         return OK;
     if (e != OK || !run.has_lease || lease_is_held(c, &run))
         return e;
-    return run_change(c, &run, "queued", STR("lease_expired"));
+    return run_change(c, &run, RUN_QUEUED, STR("lease_expired"));
 }
 
 enum error run_renew_leases(struct context *c)

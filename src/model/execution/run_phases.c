@@ -6,120 +6,90 @@
 #include "model/execution/run_store.h"
 #include "model/threads/events.h"
 
-const struct run_phase_rule run_phase_rules[] = {
-    {"created", "initializing", "start"},
-    {"initializing", "planning", "init_complete"},
-    {"initializing", "failed", "init_error"},
-    {"planning", "executing", "plan_ready"},
-    {"planning", "awaiting_human", "need_approval"},
-    {"planning", "failed", "plan_error"},
-    {"executing", "executing", "next_action"},
-    {"executing", "awaiting_tool", "tool_call"},
-    {"executing", "reflecting", "action_complete"},
-    {"executing", "failed", "execution_error"},
-    {"awaiting_tool", "executing", "tool_result"},
-    {"awaiting_tool", "failed", "tool_timeout"},
-    {"awaiting_human", "planning", "human_input"},
-    {"awaiting_human", "cancelled", "human_cancel"},
-    {"reflecting", "planning", "needs_replan"},
-    {"reflecting", "completed", "task_done"},
-    {"reflecting", "failed", "reflection_error"},
-};
-const size_t run_phase_rule_count = COUNT_OF(run_phase_rules);
+ENUM_DEFINE(run_phases, RUN_PHASES);
+ENUM_DEFINE(phase_triggers, PHASE_TRIGGERS);
 
-/* Each phase, and the status that follows from it. */
-static const struct {
-    const char *phase;
-    const char *status;
-} STATUSES[] = {
-    {"created", NULL},
-    {"initializing", "running"},
-    {"planning", "running"},
-    {"executing", "running"},
-    {"awaiting_tool", "waiting_for_input"},
-    {"awaiting_human", "waiting_for_input"},
-    {"reflecting", "running"},
-    {"completed", "completed"},
-    {"failed", "failed"},
-    {"cancelled", "cancelled"},
-};
+#define RULE(trigger, word, from, to) {from, to, trigger},
+const struct run_phase_rule run_phase_rules[] = {PHASE_TRIGGERS(RULE)};
+#undef RULE
+const size_t run_phase_rule_count = TRIGGER_ERROR - 1;
 
-const char *const run_phases[] = {"created", "initializing", "planning", "executing",
-    "awaiting_tool", "awaiting_human", "reflecting", "completed", "failed", "cancelled", NULL};
-
-/* What leads to `failed` from any phase. */
-static const char ERROR_TRIGGER[] = "error";
-
-static bool is(struct str text, const char *wanted)
+enum run_status run_phase_status(enum phase phase)
 {
-    return str_eq(text, str_of(wanted));
+#define STATUS(phase, word, status) [phase] = status,
+    static const enum run_status statuses[] = {RUN_PHASES(STATUS)};
+#undef STATUS
+    return statuses[phase];
 }
 
-const char *run_phase_status(struct str phase)
+bool run_phase_is_final(enum phase phase)
 {
-    for (size_t i = 0; i < COUNT_OF(STATUSES); i++)
-        if (is(phase, STATUSES[i].phase))
-            return STATUSES[i].status;
-    return NULL;
+    return run_status_is_final(run_phase_status(phase));
 }
 
-static bool is_end(struct str phase)
+enum phase run_phase_at_end(enum run_status status)
 {
-    return is(phase, "completed") || is(phase, "failed") || is(phase, "cancelled");
+    if (!run_status_is_final(status))
+        return PHASE_NONE;
+    enum phase phase = PHASE_COMPLETED;
+    while (run_phase_status(phase) != status)
+        phase++;
+    return phase;
 }
 
-static const struct run_phase_rule *find_rule(struct str from, struct str to)
+static const struct run_phase_rule *find_rule(enum phase from, enum phase to)
 {
-    for (size_t i = 0; i < COUNT_OF(run_phase_rules); i++)
-        if (is(from, run_phase_rules[i].from) && is(to, run_phase_rules[i].to))
+    for (size_t i = 0; i < run_phase_rule_count; i++)
+        if (from == run_phase_rules[i].from && to == run_phase_rules[i].to)
             return &run_phase_rules[i];
     return NULL;
 }
 
-const char *const *run_phase_next(struct arena *arena, struct str from)
+const char *const *run_phase_next(struct arena *arena, enum phase from)
 {
-    const char **next = ARENA_ARRAY(arena, const char *, COUNT_OF(run_phase_rules) + 2);
+    const char **next = ARENA_ARRAY(arena, const char *, run_phase_rule_count + 2);
     size_t n = 0;
-    for (size_t i = 0; i < COUNT_OF(run_phase_rules); i++)
-        if (is(from, run_phase_rules[i].from) && strcmp(run_phase_rules[i].to, "failed") != 0)
-            next[n++] = run_phase_rules[i].to;
-    if (!is_end(from))
-        next[n++] = "failed";
+    for (size_t i = 0; i < run_phase_rule_count; i++)
+        if (from == run_phase_rules[i].from && run_phase_rules[i].to != PHASE_FAILED)
+            next[n++] = phase_word(run_phase_rules[i].to).ptr;
+    if (!run_phase_is_final(from))
+        next[n++] = phase_word(PHASE_FAILED).ptr;
     next[n] = NULL;
     return next;
 }
 
-static enum error refuse(struct context *c, struct str from, struct str to)
+/* `to` is a phase, or a status whose phase cannot follow. */
+static enum error refuse(struct context *c, enum phase from, struct str to)
 {
-    return transition_refused(c, "run", from, to, run_phase_next(c->arena, from));
+    return transition_refused(c, "run", phase_word(from), to, run_phase_next(c->arena, from));
 }
 
 /* --- The log -------------------------------------------------------------------------------- */
 
 static enum error insert(
-    struct context *c, const struct run *run, struct str from, const struct phase_move *move)
+    struct context *c, const struct run *run, enum phase from, const struct phase_move *move)
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_PHASE_INSERT);
     query_uuid(&q, run_id, run->id);
     query_i64(&q, number, run->phase_changes);
-    query_text(&q, from_phase, from);
-    query_text(&q, to_phase, run->phase);
-    query_text(&q, trigger, move->trigger);
+    query_text(&q, from_phase, phase_word(from));
+    query_text(&q, to_phase, phase_word(run->phase));
+    query_text(&q, trigger, phase_trigger_word(move->trigger));
     query_text(&q, detail, move->detail);
     query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 
 static enum error tell(
-    struct context *c, const struct run *run, struct str from, const struct phase_move *move)
+    struct context *c, const struct run *run, enum phase from, const struct phase_move *move)
 {
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
     json_write_object(&payload.w);
-    json_write_text_member(&payload.w, "from", from);
-    json_write_text_member(&payload.w, "to", run->phase);
-    json_write_text_member(&payload.w, "trigger", move->trigger);
+    json_write_text_member(&payload.w, "from", phase_word(from));
+    json_write_text_member(&payload.w, "to", phase_word(run->phase));
+    json_write_text_member(&payload.w, "trigger", phase_trigger_word(move->trigger));
     json_write_end(&payload.w);
     struct event event = {.has_run_id = true,
         .run_id = run->id,
@@ -130,11 +100,11 @@ static enum error tell(
 
 enum error run_take_phase(struct context *c, struct run *run, const struct phase_move *move)
 {
-    struct str from = run->phase;
-    if (move->to == NULL)
+    enum phase from = run->phase;
+    if (move->to == PHASE_NONE)
         return OK;
-    run->phase = str_of(move->to);
-    if (str_is_none(move->trigger))
+    run->phase = move->to;
+    if (move->trigger == TRIGGER_NONE)
         return OK;
     bool is_unheard = move->is_unheard && run->phase_changes == 0;
     run->phase_changes++;
@@ -158,8 +128,8 @@ enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after, 
             break;
         struct run_phase *phase = &out_phases[count++];
         phase->number = row_i64(&q);
-        phase->from = row_text(&q);
-        phase->to = row_text(&q);
+        phase->from = row_enum(&q, run_phases);
+        phase->to = row_enum(&q, run_phases);
         phase->trigger = row_text(&q);
         phase->detail = row_text(&q);
         phase->created_at = row_i64(&q);
@@ -171,143 +141,145 @@ enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after, 
 
 /* --- Which phase goes with a change of status ----------------------------------------------- */
 
-struct phase_move run_phase_implied(const struct run *run, struct str to, struct str reason)
+struct phase_move run_phase_implied(const struct run *run, enum run_status to, struct str reason)
 {
     struct phase_move move = {.is_unheard = true};
-    bool waits_for_tools = is(run->phase, "awaiting_tool");
-    if (is_end(to)) {
-        move.to = run_phase_status(to);
-        move.trigger = is(to, "cancelled") ? STR("cancel") : STR("status");
-    } else if (is(run->phase, "awaiting_human") && str_eq(reason, STR("input"))) {
-        move.to = "planning";
-        move.trigger = STR("human_input");
-    } else if (run->phase_changes == 0 && waits_for_tools && is(to, "running")) {
-        move.to = "executing";
+    bool waits_for_tools = run->phase == PHASE_AWAITING_TOOL;
+    if (run_status_is_final(to)) {
+        move.to = run_phase_at_end(to);
+        move.trigger = to == RUN_CANCELLED ? TRIGGER_CANCEL : TRIGGER_STATUS;
+    } else if (run->phase == PHASE_AWAITING_HUMAN && str_eq(reason, STR("input"))) {
+        move.to = PHASE_PLANNING;
+        move.trigger = TRIGGER_HUMAN_INPUT;
+    } else if (run->phase_changes == 0 && waits_for_tools && to == RUN_RUNNING) {
+        move.to = PHASE_EXECUTING;
     }
     return move;
 }
 
-/* Of a run that uses phases: the change that the table has for this status. */
+/* Finds the change of phase that the table has for this status. The run uses phases. */
 static enum error find_move(
-    struct context *c, const struct run *run, struct str to, struct phase_move *out_move)
+    struct context *c, const struct run *run, enum run_status to, struct phase_move *out_move)
 {
-    const char *status = run_phase_status(run->phase);
-    if (status != NULL && is(to, status))
+    if (to == run_phase_status(run->phase))
         return OK;
-    if (is(to, "failed")) {
-        *out_move = (struct phase_move){.to = "failed", .trigger = str_of(ERROR_TRIGGER)};
+    if (to == RUN_FAILED) {
+        *out_move = (struct phase_move){.to = PHASE_FAILED, .trigger = TRIGGER_ERROR};
         return OK;
     }
-    for (size_t i = 0; i < COUNT_OF(run_phase_rules); i++) {
+    for (size_t i = 0; i < run_phase_rule_count; i++) {
         const struct run_phase_rule *rule = &run_phase_rules[i];
-        const char *follows = run_phase_status(str_of(rule->to));
-        if (is(run->phase, rule->from) && follows != NULL && is(to, follows)) {
-            *out_move = (struct phase_move){.to = rule->to, .trigger = str_of(rule->trigger)};
+        if (run->phase == rule->from && to == run_phase_status(rule->to)) {
+            *out_move = (struct phase_move){.to = rule->to, .trigger = rule->trigger};
             return OK;
         }
     }
-    return refuse(c, run->phase, to);
+    return refuse(c, run->phase, run_status_word(to));
 }
 
 enum error run_phase_of_patch(
-    struct context *c, const struct run *run, struct str to, struct phase_move *out_move)
+    struct context *c, const struct run *run, enum run_status to, struct phase_move *out_move)
 {
-    bool resumes = is(run->status, "paused") && is(to, run_ready_status(run));
+    bool resumes = run->status == RUN_PAUSED && to == run_ready_status(run);
     *out_move = (struct phase_move){0};
-    if (str_eq(run->status, to) || resumes || is(to, "paused") || is(to, "queued"))
+    if (run->status == to || resumes || to == RUN_PAUSED || to == RUN_QUEUED)
         return OK;
     if (run->phase_changes > 0)
         return find_move(c, run, to, out_move);
     *out_move = run_phase_implied(run, to, STR_NONE);
-    if (!str_is_none(out_move->trigger))
-        out_move->trigger = STR("status");
+    if (out_move->trigger != TRIGGER_NONE)
+        out_move->trigger = TRIGGER_STATUS;
     return OK;
 }
 
 /* --- Moves ---------------------------------------------------------------------------------- */
 
-/* The trigger of this change; a fault when another one was given. */
-static enum error find_trigger(
-    struct context *c, struct str from, struct str to, struct str *trigger)
+/* The trigger of this change; a fault if the client named another one (`told`). */
+static enum error find_trigger(struct context *c, enum phase from, enum phase to, struct str told,
+    enum phase_trigger *out_trigger)
 {
     const struct run_phase_rule *rule = find_rule(from, to);
-    bool fails = is(to, "failed");
-    struct str usual = fails || rule == NULL ? str_of(ERROR_TRIGGER) : str_of(rule->trigger);
-    if (str_is_none(*trigger))
-        *trigger = usual;
-    if (str_eq(*trigger, usual) || (rule != NULL && is(*trigger, rule->trigger)))
+    bool fails = to == PHASE_FAILED;
+    enum phase_trigger usual = fails || rule == NULL ? TRIGGER_ERROR : rule->trigger;
+    enum phase_trigger given = str_is_none(told) ? usual : phase_trigger_parse(told);
+    if (given == usual || (rule != NULL && given == rule->trigger)) {
+        *out_trigger = given;
         return OK;
-    bool has_two = fails && rule != NULL;
-    return problem_fault(c->problem, STR("/trigger"), "must be %.*s%s%s: that is what leads there",
-        STR_ARG(usual), has_two ? " or " : "", has_two ? rule->trigger : "");
+    }
+    struct str first = phase_trigger_word(usual);
+    struct str second = fails && rule != NULL ? phase_trigger_word(rule->trigger) : STR_NONE;
+    return problem_fault(c->problem, STR("/trigger"),
+        "must be %.*s%s%.*s: that is what leads there", STR_ARG(first),
+        str_is_none(second) ? "" : " or ", STR_ARG(second));
 }
 
 /* The status that the run gets with a phase; it may be the one it has. */
-static struct str status_with(const struct run *run, struct str phase)
+static enum run_status status_with(const struct run *run, enum phase phase)
 {
-    struct str status = str_of(run_phase_status(phase));
-    bool waits = is(run->status, "waiting_for_input");
-    return is(status, "running") && waits ? str_of(run_ready_status(run)) : status;
+    enum run_status status = run_phase_status(phase);
+    bool waits = run->status == RUN_WAITING;
+    return status == RUN_RUNNING && waits ? run_ready_status(run) : status;
 }
 
-static enum error check_move(struct context *c, const struct run *run, struct str to)
+static enum error check_move(struct context *c, const struct run *run, enum phase to)
 {
-    bool fails = is(to, "failed") && !is_end(run->phase);
+    bool fails = to == PHASE_FAILED && !run_phase_is_final(run->phase);
     if (find_rule(run->phase, to) == NULL && !fails)
-        return refuse(c, run->phase, to);
-    if (is(run->status, "paused") && !fails)
+        return refuse(c, run->phase, phase_word(to));
+    if (run->status == RUN_PAUSED && !fails)
         return problem_set(c->problem, ERR_CONFLICT, "the run is paused: resume it first");
     return run_check_status(c, run, status_with(run, to));
 }
 
 static enum error apply(
-    struct context *c, struct run *run, struct str status, const struct phase_move *move)
+    struct context *c, struct run *run, enum run_status status, const struct phase_move *move)
 {
-    if (!str_eq(run->status, status))
-        return run_change_with(c, run, arena_cstr(c->arena, status), STR("phase"), move);
+    if (run->status != status)
+        return run_change_with(c, run, status, STR("phase"), move);
     enum error e = run_take_phase(c, run, move);
     return e == OK ? run_write(c, run) : e;
 }
 
 enum error run_move_phase(
-    struct context *c, struct run *run, struct str to, struct str trigger, struct str detail)
+    struct context *c, struct run *run, enum phase to, struct str trigger, struct str detail)
 {
+    struct phase_move move = {.to = to, .detail = detail};
     enum error e = context_check_match(c, run->version);
     if (e == OK)
         e = run_check_fence(c, run);
     if (e == OK)
         e = check_move(c, run, to);
     if (e == OK)
-        e = find_trigger(c, run->phase, to, &trigger);
-    if (e != OK)
-        return e;
-    struct phase_move move = {.to = arena_cstr(c->arena, to), .trigger = trigger, .detail = detail};
-    e = apply(c, run, status_with(run, to), &move);
+        e = find_trigger(c, run->phase, to, trigger, &move.trigger);
+    if (e == OK)
+        e = apply(c, run, status_with(run, to), &move);
     return e == OK ? run_get(c, run->id, run) : e;
 }
 
 enum error run_await_tools(struct context *c, struct run *run)
 {
     bool uses = run->phase_changes > 0;
-    struct phase_move move = {.to = "awaiting_tool", .trigger = uses ? STR("tool_call") : STR_NONE};
-    if (is(run->phase, "awaiting_tool") && is(run->status, "waiting_for_input"))
+    struct phase_move move = {
+        .to = PHASE_AWAITING_TOOL, .trigger = uses ? TRIGGER_TOOL_CALL : TRIGGER_NONE};
+    if (run->phase == PHASE_AWAITING_TOOL && run->status == RUN_WAITING)
         return OK;
-    if (uses && !is(run->phase, "executing"))
-        return refuse(c, run->phase, str_of(move.to));
-    return run_change_with(c, run, "waiting_for_input", STR("tools"), &move);
+    if (uses && run->phase != PHASE_EXECUTING)
+        return refuse(c, run->phase, phase_word(move.to));
+    return run_change_with(c, run, RUN_WAITING, STR("tools"), &move);
 }
 
 enum error run_tools_done(struct context *c, struct run *run)
 {
     bool uses = run->phase_changes > 0;
-    struct phase_move move = {.to = "executing", .trigger = uses ? STR("tool_result") : STR_NONE};
-    if (!is(run->phase, "awaiting_tool") || run_is_finished(run))
+    struct phase_move move = {
+        .to = PHASE_EXECUTING, .trigger = uses ? TRIGGER_TOOL_RESULT : TRIGGER_NONE};
+    if (run->phase != PHASE_AWAITING_TOOL || run_is_finished(run))
         return OK;
-    if (is(run->status, "waiting_for_input"))
+    if (run->status == RUN_WAITING)
         return run_change_with(c, run, run_ready_status(run), STR("tools"), &move);
-    /* A paused run has something to do once it is resumed. */
-    if (is(run->paused_from, "waiting_for_input"))
-        run->paused_from = STR("running");
+    /* A paused run has work to do once it is resumed. */
+    if (run->paused_from == RUN_WAITING)
+        run->paused_from = RUN_RUNNING;
     enum error e = run_take_phase(c, run, &move);
     return e == OK ? run_write(c, run) : e;
 }

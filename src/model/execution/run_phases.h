@@ -20,25 +20,54 @@ enum {
     RUN_PHASE_DETAIL_MAX_BYTES = 64 * 1024,
 };
 
+/* clang-format off */
+/* The triggers, and the change of phase that each causes. The last three have more than one. */
+#define PHASE_TRIGGERS(X)                                                                         \
+    X(TRIGGER_START,            "start",            PHASE_CREATED,        PHASE_INITIALIZING)     \
+    X(TRIGGER_INIT_COMPLETE,    "init_complete",    PHASE_INITIALIZING,   PHASE_PLANNING)         \
+    X(TRIGGER_INIT_ERROR,       "init_error",       PHASE_INITIALIZING,   PHASE_FAILED)           \
+    X(TRIGGER_PLAN_READY,       "plan_ready",       PHASE_PLANNING,       PHASE_EXECUTING)        \
+    X(TRIGGER_NEED_APPROVAL,    "need_approval",    PHASE_PLANNING,       PHASE_AWAITING_HUMAN)   \
+    X(TRIGGER_PLAN_ERROR,       "plan_error",       PHASE_PLANNING,       PHASE_FAILED)           \
+    X(TRIGGER_NEXT_ACTION,      "next_action",      PHASE_EXECUTING,      PHASE_EXECUTING)        \
+    X(TRIGGER_TOOL_CALL,        "tool_call",        PHASE_EXECUTING,      PHASE_AWAITING_TOOL)    \
+    X(TRIGGER_ACTION_COMPLETE,  "action_complete",  PHASE_EXECUTING,      PHASE_REFLECTING)       \
+    X(TRIGGER_EXECUTION_ERROR,  "execution_error",  PHASE_EXECUTING,      PHASE_FAILED)           \
+    X(TRIGGER_TOOL_RESULT,      "tool_result",      PHASE_AWAITING_TOOL,  PHASE_EXECUTING)        \
+    X(TRIGGER_TOOL_TIMEOUT,     "tool_timeout",     PHASE_AWAITING_TOOL,  PHASE_FAILED)           \
+    X(TRIGGER_HUMAN_INPUT,      "human_input",      PHASE_AWAITING_HUMAN, PHASE_PLANNING)         \
+    X(TRIGGER_HUMAN_CANCEL,     "human_cancel",     PHASE_AWAITING_HUMAN, PHASE_CANCELLED)        \
+    X(TRIGGER_NEEDS_REPLAN,     "needs_replan",     PHASE_REFLECTING,     PHASE_PLANNING)         \
+    X(TRIGGER_TASK_DONE,        "task_done",        PHASE_REFLECTING,     PHASE_COMPLETED)        \
+    X(TRIGGER_REFLECTION_ERROR, "reflection_error", PHASE_REFLECTING,     PHASE_FAILED)           \
+    X(TRIGGER_ERROR,            "error",            PHASE_NONE,           PHASE_FAILED)           \
+    X(TRIGGER_CANCEL,           "cancel",           PHASE_NONE,           PHASE_CANCELLED)        \
+    X(TRIGGER_STATUS,           "status",           PHASE_NONE,           PHASE_NONE)
+/* clang-format on */
+ENUM_DECLARE(phase_trigger, TRIGGER_NONE, phase_triggers, PHASE_TRIGGERS);
+
 struct run_phase_rule {
-    const char *from;
-    const char *to;
-    const char *trigger;
+    enum phase from;
+    enum phase to;
+    enum phase_trigger trigger;
 };
-/* The table, without the general way to `failed`, whose trigger is "error". */
+/* The triggers above that cause exactly one change. From every phase that is not final, `error`
+ * also leads to `failed`. */
 extern const struct run_phase_rule run_phase_rules[];
 extern const size_t run_phase_rule_count;
-extern const char *const run_phases[]; /* every phase; NULL at the end */
 
-/* The phases that this one leads to, in the arena; ends in NULL. */
-const char *const *run_phase_next(struct arena *arena, struct str from);
-/* The status that a run in this phase has while it works; of `created` there is none: NULL. */
-const char *run_phase_status(struct str phase);
+/* The phases that may follow this one, in the arena; ends in NULL. */
+const char *const *run_phase_next(struct arena *arena, enum phase from);
+/* The status of a run that works in this phase; RUN_STATUS_NONE for `created`. */
+enum run_status run_phase_status(enum phase phase);
+/* The phase of a run that has ended with this status; PHASE_NONE if the status is not final. */
+enum phase run_phase_at_end(enum run_status status);
+bool run_phase_is_final(enum phase phase);
 
 struct run_phase {
     int64_t number;
-    struct str from;
-    struct str to;
+    enum phase from;
+    enum phase to;
     struct str trigger;
     struct str detail; /* compact JSON; STR_NONE */
     int64_t created_at;
@@ -47,9 +76,9 @@ struct run_phase {
 MUST_CHECK enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after,
     size_t limit, struct run_phase *out_phases, size_t *out_count, bool *out_more);
 
-/* Moves the run to a phase, and its status with it. `trigger` STR_NONE: what the table says. */
+/* Moves the run to a phase, and its status with it. `trigger` STR_NONE: the one of the table. */
 MUST_CHECK enum error run_move_phase(
-    struct context *c, struct run *run, struct str to, struct str trigger, struct str detail);
+    struct context *c, struct run *run, enum phase to, struct str trigger, struct str detail);
 
 /* The run waits until results of tools are in: phase awaiting_tool, status waiting_for_input. */
 MUST_CHECK enum error run_await_tools(struct context *c, struct run *run);

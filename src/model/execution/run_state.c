@@ -8,103 +8,44 @@
 #include "model/execution/usage.h"
 #include "model/threads/events.h"
 
-/*
- * The one table of a run's life. Back to `queued` leads from every state in which a worker may be
- * lost or no longer needed; nothing leads out of the last three.
- */
-static const struct {
-    const char *from;
-    const char *to[7];
-} TRANSITIONS[] = {
-    {"queued", {"running", "paused", "failed", "cancelled", NULL}},
-    {"running",
-        {"queued", "waiting_for_input", "paused", "completed", "failed", "cancelled", NULL}},
-    {"waiting_for_input", {"queued", "running", "paused", "failed", "cancelled", NULL}},
-    {"paused", {"queued", "running", "waiting_for_input", "failed", "cancelled", NULL}},
-    {"completed", {NULL}},
-    {"failed", {NULL}},
-    {"cancelled", {NULL}},
-};
+ENUM_DEFINE(run_statuses, RUN_STATUSES);
+ENUM_DEFINE(run_dispatches, RUN_DISPATCHES);
 
-const char *const run_statuses[] = {
-    "queued", "running", "waiting_for_input", "paused", "completed", "failed", "cancelled", NULL};
-
-const char *const *run_transitions(struct str from)
+unsigned run_transitions(enum run_status from)
 {
-    for (size_t i = 0; i < COUNT_OF(TRANSITIONS); i++)
-        if (str_eq(str_of(TRANSITIONS[i].from), from))
-            return TRANSITIONS[i].to;
-    static const char *const nothing[] = {NULL};
-    return nothing;
+#define NEXT(status, word, next) [status] = next,
+    static const unsigned allowed[] = {RUN_STATUSES(NEXT)};
+#undef NEXT
+    return allowed[from];
+}
+
+bool run_status_is_final(enum run_status status)
+{
+    return status != RUN_STATUS_NONE && run_transitions(status) == 0;
 }
 
 bool run_is_finished(const struct run *run)
 {
-    return run_transitions(run->status)[0] == NULL;
+    return run_status_is_final(run->status);
 }
 
-const char *run_ready_status(const struct run *run)
+enum run_status run_ready_status(const struct run *run)
 {
-    return str_eq(run->dispatch, STR("direct")) ? "running" : "queued";
+    return run->dispatch == RUN_DIRECT ? RUN_RUNNING : RUN_QUEUED;
 }
 
-/* --- Refusals ------------------------------------------------------------------------------- */
+/* --- Checks --------------------------------------------------------------------------------- */
 
-static struct str list_allowed(struct arena *arena, const char *const *allowed)
+static enum error check_transition(struct context *c, enum run_status from, enum run_status to)
 {
-    struct buf text;
-    buf_init(&text, 4096);
-    for (size_t i = 0; allowed[i] != NULL; i++) {
-        buf_append(&text, i == 0 ? STR("") : STR(", "));
-        buf_append(&text, str_of(allowed[i]));
-    }
-    struct str list = arena_str(arena, buf_str(&text));
-    buf_deinit(&text);
-    return list;
+    return transition_check(c, "run", run_statuses, run_transitions(from), from, to);
 }
 
-static struct str allowed_member(struct arena *arena, struct str from, const char *const *allowed)
+/* `attempt` describes the change that the run's status does not allow. */
+static enum error refuse(struct context *c, const struct run *run, struct str attempt)
 {
-    struct json_text text;
-    json_text_init(&text, 4096);
-    json_write_object(&text.w);
-    json_write_key(&text.w, STR("from"));
-    json_write_string(&text.w, from);
-    json_write_key(&text.w, STR("allowed"));
-    json_write_array(&text.w);
-    for (size_t i = 0; allowed[i] != NULL; i++)
-        json_write_string(&text.w, str_of(allowed[i]));
-    json_write_end(&text.w);
-    json_write_end(&text.w);
-    return json_text_take(&text, arena);
-}
-
-enum error transition_refused(
-    struct context *c, const char *what, struct str from, struct str to, const char *const *allowed)
-{
-    c->problem->extension = allowed_member(c->arena, from, allowed);
-    if (allowed[0] == NULL)
-        return problem_set(c->problem, ERR_TRANSITION,
-            "a %s that is %.*s cannot become %.*s: %.*s is final", what, STR_ARG(from), STR_ARG(to),
-            STR_ARG(from));
-    struct str list = list_allowed(c->arena, allowed);
-    return problem_set(c->problem, ERR_TRANSITION,
-        "a %s that is %.*s cannot become %.*s; allowed: %.*s", what, STR_ARG(from), STR_ARG(to),
-        STR_ARG(list));
-}
-
-static enum error check_transition(struct context *c, struct str from, struct str to)
-{
-    const char *const *allowed = run_transitions(from);
-    for (size_t i = 0; allowed[i] != NULL; i++)
-        if (str_eq(str_of(allowed[i]), to))
-            return OK;
-    return transition_refused(c, "run", from, to, allowed);
-}
-
-static enum error check_transition_or_same(struct context *c, struct str from, struct str to)
-{
-    return str_eq(from, to) ? OK : check_transition(c, from, to);
+    return transition_refused(c, "run", run_status_word(run->status), attempt,
+        enum_words_of(c->arena, run_statuses, run_transitions(run->status)));
 }
 
 /* --- The event of a change ------------------------------------------------------------------ */
@@ -126,26 +67,23 @@ static void write_document(struct json_writer *w, const char *name, struct str d
 }
 
 static void write_payload(
-    struct json_writer *w, const struct run *run, struct str from, struct str reason)
+    struct json_writer *w, const struct run *run, enum run_status from, struct str reason)
 {
     json_write_object(w);
     json_write_key(w, STR("change"));
     json_write_string(w, STR("run.status"));
-    if (!str_is_none(from)) {
-        json_write_key(w, STR("from"));
-        json_write_string(w, from);
-    }
-    json_write_key(w, STR("to"));
-    json_write_string(w, run->status);
+    if (from != RUN_STATUS_NONE)
+        json_write_text_member(w, "from", run_status_word(from));
+    json_write_text_member(w, "to", run_status_word(run->status));
     if (!str_is_none(reason)) {
         json_write_key(w, STR("reason"));
         json_write_string(w, reason);
     }
-    if (str_eq(run->status, STR("completed")))
+    if (run->status == RUN_COMPLETED)
         write_document(w, "final_output", run->final_output);
-    if (str_eq(run->status, STR("failed")))
+    if (run->status == RUN_FAILED)
         write_document(w, "error", run->error);
-    if (str_eq(run->status, STR("waiting_for_input")))
+    if (run->status == RUN_WAITING)
         write_document(w, "state", run->state);
     if (str_eq(reason, STR("input")))
         write_document(w, "input", run->input);
@@ -153,21 +91,20 @@ static void write_payload(
 }
 
 enum error run_announce(
-    struct context *c, const struct run *run, struct str from, struct str reason)
+    struct context *c, const struct run *run, enum run_status from, struct str reason)
 {
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
     write_payload(&payload.w, run, from, reason);
-    bool final = str_eq(run->status, STR("completed"));
-    bool failed = str_eq(run->status, STR("failed"));
+    struct str status = run_status_word(run->status);
     struct event event = {.has_run_id = true,
         .run_id = run->id,
-        .kind = final    ? STR("final")
-                : failed ? STR("error")
-                         : STR("status"),
-        .text = arena_printf(c->arena, "run is %.*s", STR_ARG(run->status)),
+        .kind = run->status == RUN_COMPLETED ? STR("final")
+                : run->status == RUN_FAILED  ? STR("error")
+                                             : STR("status"),
+        .text = arena_printf(c->arena, "run is %.*s", STR_ARG(status)),
         .payload = json_text_take(&payload, c->arena),
-        .frees_run = str_eq(run->status, STR("queued")) || run_is_finished(run)};
+        .frees_run = run->status == RUN_QUEUED || run_is_finished(run)};
     return event_emit(c, run->thread_id, &event);
 }
 
@@ -188,7 +125,7 @@ static enum error cancel_children(struct context *c, const struct run *parent)
     struct run_array children;
     enum error e = list_children(c, parent, &children);
     for (size_t i = 0; e == OK && i < children.count; i++)
-        e = run_change(c, &children.runs[i], "cancelled", STR("parent_finished"));
+        e = run_change(c, &children.runs[i], RUN_CANCELLED, STR("parent_finished"));
     return e;
 }
 
@@ -200,8 +137,8 @@ static enum error start_next(struct context *c, struct uuid thread_id)
     if (e != OK || active.count == 0)
         return e;
     struct run *next = &active.runs[0];
-    bool ready = str_eq(next->status, STR("queued")) && str_eq(next->dispatch, STR("direct"));
-    return ready ? run_change(c, next, "running", STR("started")) : OK;
+    bool ready = next->status == RUN_QUEUED && next->dispatch == RUN_DIRECT;
+    return ready ? run_change(c, next, RUN_RUNNING, STR("started")) : OK;
 }
 
 static enum error finish(struct context *c, const struct run *run)
@@ -229,20 +166,19 @@ static void drop_lease(struct run *run)
     run->has_lease_ms = false;
 }
 
-enum error run_change(struct context *c, struct run *run, const char *to, struct str reason)
+enum error run_change(struct context *c, struct run *run, enum run_status to, struct str reason)
 {
-    struct phase_move move = run_phase_implied(run, str_of(to), reason);
+    struct phase_move move = run_phase_implied(run, to, reason);
     return run_change_with(c, run, to, reason, &move);
 }
 
-static void take_status(struct context *c, struct run *run, const char *to)
+static void take_status(struct context *c, struct run *run, enum run_status to)
 {
-    struct str from = run->status;
-    run->status = str_of(to);
-    run->paused_from = str_eq(run->status, STR("paused")) ? from : STR_NONE;
-    if (!str_eq(run->status, STR("running")))
+    run->paused_from = to == RUN_PAUSED ? run->status : RUN_STATUS_NONE;
+    run->status = to;
+    if (to != RUN_RUNNING)
         drop_lease(run);
-    if (str_eq(run->status, STR("running")) && !run->has_started_at) {
+    if (to == RUN_RUNNING && !run->has_started_at) {
         run->has_started_at = true;
         run->started_at = c->now_us;
     }
@@ -252,11 +188,11 @@ static void take_status(struct context *c, struct run *run, const char *to)
     }
 }
 
-enum error run_change_with(struct context *c, struct run *run, const char *to, struct str reason,
-    const struct phase_move *move)
+enum error run_change_with(struct context *c, struct run *run, enum run_status to,
+    struct str reason, const struct phase_move *move)
 {
-    struct str from = run->status;
-    enum error e = check_transition(c, from, str_of(to));
+    enum run_status from = run->status;
+    enum error e = check_transition(c, from, to);
     if (e != OK)
         return e;
     take_status(c, run, to);
@@ -297,22 +233,23 @@ static bool differs_for_good(const struct run *before, const struct run *after)
 static enum error check_unfinished(
     struct context *c, const struct run *before, const struct run *after)
 {
+    struct str status = run_status_word(before->status);
     if (!run_is_finished(before) || !differs_for_good(before, after))
         return OK;
     return problem_set(c->problem, ERR_CONFLICT,
-        "the run is %.*s: only its metadata and metrics can change now", STR_ARG(before->status));
+        "the run is %.*s: only its metadata and metrics can change now", STR_ARG(status));
 }
 
 /* Work on a queued run begins with a claim, which gives it a lease; and only those are queued. */
-static enum error check_dispatch(struct context *c, const struct run *run, struct str to)
+static enum error check_dispatch(struct context *c, const struct run *run, enum run_status to)
 {
-    bool direct = str_eq(run->dispatch, STR("direct"));
-    if (str_eq(run->status, to))
+    bool direct = run->dispatch == RUN_DIRECT;
+    if (run->status == to)
         return OK;
-    if (!direct && str_eq(to, STR("running")))
+    if (!direct && to == RUN_RUNNING)
         return problem_set(c->problem, ERR_CONFLICT,
             "a run with dispatch queue becomes running by being claimed: POST /v1/runs/claim");
-    if (direct && str_eq(to, STR("queued")))
+    if (direct && to == RUN_QUEUED)
         return problem_set(c->problem, ERR_CONFLICT,
             "a run with dispatch direct is not queued: its caller works on it");
     return OK;
@@ -320,36 +257,34 @@ static enum error check_dispatch(struct context *c, const struct run *run, struc
 
 /* An engine's change of status; what people's verbs do to children, it does too. */
 static enum error move(
-    struct context *c, struct run *run, struct str to, const struct phase_move *phase)
+    struct context *c, struct run *run, enum run_status to, const struct phase_move *phase)
 {
-    bool paused = str_eq(run->status, STR("paused"));
-    if (str_eq(run->status, to))
+    if (run->status == to)
         return run_write(c, run);
-    if (str_eq(to, STR("paused")))
+    if (to == RUN_PAUSED)
         return run_pause_tree(c, run);
-    if (paused && str_eq(to, str_of(run_ready_status(run))))
+    if (run->status == RUN_PAUSED && to == run_ready_status(run))
         return run_resume_tree(c, run);
-    return run_change_with(c, run, arena_cstr(c->arena, to), STR_NONE, phase);
+    return run_change_with(c, run, to, STR_NONE, phase);
 }
 
 /* A direct run that waits behind others starts when they have ended, not before. */
-static enum error check_turn(struct context *c, const struct run *run, struct str to)
+static enum error check_turn(struct context *c, const struct run *run, enum run_status to)
 {
     struct run_array active;
-    if (run->has_parent_run_id || !str_eq(run->status, STR("queued")) ||
-        !str_eq(to, STR("running")))
+    if (run->has_parent_run_id || run->status != RUN_QUEUED || to != RUN_RUNNING)
         return OK;
     enum error e = run_list_active(c, run->thread_id, &active);
-    if (e == OK && active.count > 0 && !uuid_eq(active.runs[0].id, run->id))
-        return problem_set(c->problem, ERR_RUN_ACTIVE,
-            "another run of the thread is %.*s: it is not this one's turn",
-            STR_ARG(active.runs[0].status));
-    return e;
+    if (e != OK || active.count == 0 || uuid_eq(active.runs[0].id, run->id))
+        return e;
+    struct str status = run_status_word(active.runs[0].status);
+    return problem_set(c->problem, ERR_RUN_ACTIVE,
+        "another run of the thread is %.*s: it is not this one's turn", STR_ARG(status));
 }
 
-enum error run_check_status(struct context *c, const struct run *run, struct str to)
+enum error run_check_status(struct context *c, const struct run *run, enum run_status to)
 {
-    enum error e = check_transition_or_same(c, run->status, to);
+    enum error e = run->status == to ? OK : check_transition(c, run->status, to);
     if (e == OK)
         e = check_dispatch(c, run, to);
     return e == OK ? check_turn(c, run, to) : e;
@@ -406,10 +341,9 @@ static enum error drop_pending_input(struct context *c, struct run *run)
 enum error run_input(struct context *c, struct run *run, struct str input)
 {
     enum error e = context_check_match(c, run->version);
-    if (e == OK && !str_eq(run->status, STR("waiting_for_input")))
-        return transition_refused(c, "run", run->status, STR("running by input (it does not wait)"),
-            run_transitions(run->status));
-    if (e == OK && str_eq(run->phase, STR("awaiting_tool")))
+    if (e == OK && run->status != RUN_WAITING)
+        return refuse(c, run, STR("running by input (it does not wait)"));
+    if (e == OK && run->phase == PHASE_AWAITING_TOOL)
         return problem_set(
             c->problem, ERR_CONFLICT, "the run waits for results of tools, not for input");
     if (e == OK)
@@ -426,11 +360,11 @@ enum error run_input(struct context *c, struct run *run, struct str input)
 enum error run_pause_tree(struct context *c, struct run *run)
 {
     struct run_array children;
-    enum error e = run_change(c, run, "paused", STR("pause"));
+    enum error e = run_change(c, run, RUN_PAUSED, STR("pause"));
     if (e == OK)
         e = list_children(c, run, &children);
     for (size_t i = 0; e == OK && i < children.count; i++)
-        if (!str_eq(children.runs[i].status, STR("paused")))
+        if (children.runs[i].status != RUN_PAUSED)
             e = run_pause_tree(c, &children.runs[i]);
     return e;
 }
@@ -438,9 +372,8 @@ enum error run_pause_tree(struct context *c, struct run *run)
 enum error run_resume_tree(struct context *c, struct run *run)
 {
     struct run_array children;
-    bool waited = str_eq(run->paused_from, STR("waiting_for_input"));
-    bool queued = str_eq(run->paused_from, STR("queued"));
-    const char *to = waited ? "waiting_for_input" : queued ? "queued" : run_ready_status(run);
+    bool waited = run->paused_from == RUN_WAITING, queued = run->paused_from == RUN_QUEUED;
+    enum run_status to = waited || queued ? run->paused_from : run_ready_status(run);
     /* The event repeats the question, which is in the state. */
     enum error e = waited ? run_get(c, run->id, run) : OK;
     if (e == OK)
@@ -448,7 +381,7 @@ enum error run_resume_tree(struct context *c, struct run *run)
     if (e == OK)
         e = list_children(c, run, &children);
     for (size_t i = 0; e == OK && i < children.count; i++)
-        if (str_eq(children.runs[i].status, STR("paused")))
+        if (children.runs[i].status == RUN_PAUSED)
             e = run_resume_tree(c, &children.runs[i]);
     /* A direct run that had been queued starts as soon as nothing is in its way. */
     if (e == OK && queued)
@@ -462,7 +395,7 @@ static enum error check_parent_works(struct context *c, const struct run *run)
     if (!run->has_parent_run_id)
         return OK;
     enum error e = run_get_head(c, run->parent_run_id, &parent);
-    if (e == OK && str_eq(parent.status, STR("paused")))
+    if (e == OK && parent.status == RUN_PAUSED)
         return problem_set(c->problem, ERR_CONFLICT, "the parent run is paused: resume it");
     return e;
 }
@@ -478,9 +411,8 @@ enum error run_pause(struct context *c, struct run *run)
 enum error run_resume(struct context *c, struct run *run)
 {
     enum error e = context_check_match(c, run->version);
-    if (e == OK && !str_eq(run->status, STR("paused")))
-        return transition_refused(
-            c, "run", run->status, STR("resumed (it is not paused)"), run_transitions(run->status));
+    if (e == OK && run->status != RUN_PAUSED)
+        return refuse(c, run, STR("resumed (it is not paused)"));
     if (e == OK)
         e = check_parent_works(c, run);
     if (e == OK)
@@ -492,6 +424,6 @@ enum error run_cancel(struct context *c, struct run *run, struct str reason)
 {
     enum error e = context_check_match(c, run->version);
     if (e == OK)
-        e = run_change(c, run, "cancelled", str_is_none(reason) ? STR("cancel") : reason);
+        e = run_change(c, run, RUN_CANCELLED, str_is_none(reason) ? STR("cancel") : reason);
     return e == OK ? run_get(c, run->id, run) : e;
 }

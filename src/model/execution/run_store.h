@@ -3,7 +3,7 @@
 #ifndef MODEL_EXECUTION_RUN_STORE_H
 #define MODEL_EXECUTION_RUN_STORE_H
 
-#include "model/execution/runs.h"
+#include "model/execution/run_phases.h"
 
 void run_read_row(struct query *q, struct run *out);
 /* Every row that is left of the query; ends it. */
@@ -16,8 +16,8 @@ MUST_CHECK enum error run_write_documents(struct context *c, const struct run *r
 
 /* A change of phase that goes with a change of the run (run_phases.h). */
 struct phase_move {
-    const char *to;     /* NULL: the phase stays */
-    struct str trigger; /* STR_NONE: it is not logged either */
+    enum phase to;              /* PHASE_NONE: the phase stays */
+    enum phase_trigger trigger; /* TRIGGER_NONE: the change is not logged */
     struct str detail;
     bool is_unheard; /* no event tells of it, unless the run uses phases */
 };
@@ -25,12 +25,13 @@ struct phase_move {
 MUST_CHECK enum error run_take_phase(
     struct context *c, struct run *run, const struct phase_move *move);
 /* What a change of status means for the phase, when nobody named one. */
-struct phase_move run_phase_implied(const struct run *run, struct str to, struct str reason);
+struct phase_move run_phase_implied(const struct run *run, enum run_status to, struct str reason);
 /* The same where an engine asks for the status: the phase must allow it. */
 MUST_CHECK enum error run_phase_of_patch(
-    struct context *c, const struct run *run, struct str to, struct phase_move *out_move);
+    struct context *c, const struct run *run, enum run_status to, struct phase_move *out_move);
 /* Whether whoever works on the run may give it this status, which may be the one it has. */
-MUST_CHECK enum error run_check_status(struct context *c, const struct run *run, struct str to);
+MUST_CHECK enum error run_check_status(
+    struct context *c, const struct run *run, enum run_status to);
 
 /*
  * Moves the run to another status: checks the table, writes the row, appends the event with
@@ -38,17 +39,17 @@ MUST_CHECK enum error run_check_status(struct context *c, const struct run *run,
  * already, except the status.
  */
 MUST_CHECK enum error run_change(
-    struct context *c, struct run *run, const char *to, struct str reason);
+    struct context *c, struct run *run, enum run_status to, struct str reason);
 /* The same with the phase that goes with it. */
-MUST_CHECK enum error run_change_with(struct context *c, struct run *run, const char *to,
+MUST_CHECK enum error run_change_with(struct context *c, struct run *run, enum run_status to,
     struct str reason, const struct phase_move *move);
-/* Appends the event that tells of the status it has; `from` STR_NONE when it is new. */
+/* Appends the event that tells of the status it has; `from` RUN_STATUS_NONE if the run is new. */
 MUST_CHECK enum error run_announce(
-    struct context *c, const struct run *run, struct str from, struct str reason);
+    struct context *c, const struct run *run, enum run_status from, struct str reason);
 /* The run and its children, without what the verbs check first. */
 MUST_CHECK enum error run_pause_tree(struct context *c, struct run *run);
 MUST_CHECK enum error run_resume_tree(struct context *c, struct run *run);
 /* Where the run goes when it may work again. */
-const char *run_ready_status(const struct run *run);
+enum run_status run_ready_status(const struct run *run);
 
 #endif

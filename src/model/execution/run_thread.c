@@ -3,13 +3,13 @@
 #include "model/execution/run_store.h"
 
 /* Applies one verb to every active run that it can move; `leave` names a status to pass over. */
-static enum error each_active(struct context *c, struct thread *thread, struct str leave,
+static enum error each_active(struct context *c, struct thread *thread, enum run_status leave,
     enum error (*verb)(struct context *c, struct run *run))
 {
     struct run_array active;
     enum error e = run_list_active(c, thread->id, &active);
     for (size_t i = 0; e == OK && i < active.count; i++)
-        if (!str_eq(active.runs[i].status, leave))
+        if (active.runs[i].status != leave)
             e = verb(c, &active.runs[i]);
     return e;
 }
@@ -26,24 +26,24 @@ enum error thread_pause(struct context *c, struct thread *thread)
 {
     enum error e = take_match(c, thread);
     if (e == OK)
-        e = thread_set_status(c, thread, "paused");
+        e = thread_set_status(c, thread, THREAD_PAUSED);
     if (e == OK)
-        e = each_active(c, thread, STR("paused"), run_pause_tree);
+        e = each_active(c, thread, RUN_PAUSED, run_pause_tree);
     return e == OK ? thread_get(c, thread->id, thread) : e;
 }
 
 static enum error resume_if_paused(struct context *c, struct run *run)
 {
-    return str_eq(run->status, STR("paused")) ? run_resume_tree(c, run) : OK;
+    return run->status == RUN_PAUSED ? run_resume_tree(c, run) : OK;
 }
 
 enum error thread_resume(struct context *c, struct thread *thread)
 {
     enum error e = take_match(c, thread);
     if (e == OK)
-        e = thread_set_status(c, thread, "active");
+        e = thread_set_status(c, thread, THREAD_ACTIVE);
     if (e == OK)
-        e = each_active(c, thread, STR_NONE, resume_if_paused);
+        e = each_active(c, thread, RUN_STATUS_NONE, resume_if_paused);
     return e == OK ? thread_get(c, thread->id, thread) : e;
 }
 
@@ -52,11 +52,11 @@ enum error thread_cancel(struct context *c, struct thread *thread, struct str re
     struct run_array active = {0};
     enum error e = take_match(c, thread);
     if (e == OK)
-        e = thread_set_status(c, thread, "cancelled");
+        e = thread_set_status(c, thread, THREAD_CANCELLED);
     if (e == OK)
         e = run_list_active(c, thread->id, &active);
     /* Newest first, so that ending one does not start the next. */
     for (size_t i = active.count; e == OK && i > 0; i--)
-        e = run_change(c, &active.runs[i - 1], "cancelled", reason);
+        e = run_change(c, &active.runs[i - 1], RUN_CANCELLED, reason);
     return e == OK ? thread_get(c, thread->id, thread) : e;
 }

@@ -6,8 +6,6 @@
 #include "model/execution/runs.sql.h"
 #include "model/execution/usage.h"
 
-const char *const run_dispatches[] = {"queue", "direct", NULL};
-
 static struct run_usage read_usage(struct query *q)
 {
     struct run_usage usage = {0};
@@ -26,7 +24,7 @@ static void read_execution(struct query *q, struct run *out)
 {
     out->has_agent_id = row_uuid_if(q, &out->agent_id);
     out->agent_version = row_text(q);
-    out->phase = row_text(q);
+    out->phase = row_enum(q, run_phases);
     out->phase_changes = row_i64(q);
     out->model = row_text(q);
     out->provider = row_text(q);
@@ -38,8 +36,8 @@ static void read_execution(struct query *q, struct run *out)
     out->usage = read_usage(q);
     out->total_usage = read_usage(q);
     /* A run that is older than phases does not use them. */
-    if (str_is_none(out->phase))
-        out->phase = run_is_finished(out) ? out->status : STR("created");
+    if (out->phase == PHASE_NONE)
+        out->phase = run_is_finished(out) ? run_phase_at_end(out->status) : PHASE_CREATED;
 }
 
 static void read_documents(struct query *q, struct run *out)
@@ -62,9 +60,9 @@ void run_read_row(struct query *q, struct run *out)
     out->thread_id = row_uuid(q);
     out->has_parent_run_id = row_uuid_if(q, &out->parent_run_id);
     out->depth = row_i64(q);
-    out->status = row_text(q);
-    out->dispatch = row_text(q);
-    out->paused_from = row_text(q);
+    out->status = row_enum(q, run_statuses);
+    out->dispatch = row_enum(q, run_dispatches);
+    out->paused_from = row_enum(q, run_statuses);
     out->agent = row_text(q);
     out->ask_clarifications = row_bool(q);
     read_execution(q, out);
@@ -90,12 +88,12 @@ static enum error insert(struct context *c, const struct run *run)
     query_uuid(&q, thread_id, run->thread_id);
     query_uuid_if(&q, parent_run_id, run->has_parent_run_id, run->parent_run_id);
     query_i64(&q, depth, run->depth);
-    query_text(&q, status, run->status);
-    query_text(&q, dispatch, run->dispatch);
+    query_text(&q, status, run_status_word(run->status));
+    query_text(&q, dispatch, run_dispatch_word(run->dispatch));
     query_text(&q, agent, run->agent);
     query_uuid_if(&q, agent_id, run->has_agent_id, run->agent_id);
     query_text(&q, agent_version, run->agent_version);
-    query_text(&q, phase, STR("created"));
+    query_text(&q, phase, phase_word(PHASE_CREATED));
     query_text(&q, model, run->model);
     query_text(&q, provider, run->provider);
     query_uuid_if(&q, forked_from_run_id, run->has_forked_from_run_id, run->forked_from_run_id);
@@ -121,9 +119,9 @@ enum error run_write(struct context *c, const struct run *run)
     struct query q;
     context_query(c, &q, &SQL_RUN_UPDATE);
     query_uuid(&q, id, run->id);
-    query_text(&q, status, run->status);
-    query_text(&q, paused_from, run->paused_from);
-    query_text(&q, phase, run->phase);
+    query_text(&q, status, run_status_word(run->status));
+    query_text(&q, paused_from, run_status_word(run->paused_from));
+    query_text(&q, phase, phase_word(run->phase));
     query_i64(&q, phase_changes, run->phase_changes);
     query_text(&q, worker, run->worker);
     query_i64_if(&q, lease_expires_at, run->has_lease, run->lease_expires_at);
@@ -199,7 +197,7 @@ static const struct sql_statement *list_statement(const struct run_filter *filte
         return whole ? &SQL_RUN_LIST_OF_AGENT_WHOLE : &SQL_RUN_LIST_OF_AGENT;
     if (filter->has_thread_id)
         return whole ? &SQL_RUN_LIST_OF_THREAD_WHOLE : &SQL_RUN_LIST_OF_THREAD;
-    if (!str_is_none(filter->status))
+    if (filter->status != RUN_STATUS_NONE)
         return whole ? &SQL_RUN_LIST_OF_STATUS_WHOLE : &SQL_RUN_LIST_OF_STATUS;
     return whole ? &SQL_RUN_LIST_WHOLE : &SQL_RUN_LIST;
 }
@@ -219,7 +217,7 @@ enum error run_list(struct context *c, const struct run_filter *filter, size_t l
     query_uuid_if(&q, thread_id, filter->has_thread_id, filter->thread_id);
     query_uuid_if(&q, parent_run_id, filter->has_parent_run_id, filter->parent_run_id);
     query_uuid_if(&q, agent_id, filter->has_agent_id, filter->agent_id);
-    query_text(&q, status, filter->status);
+    query_text(&q, status, run_status_word(filter->status));
     query_text(&q, agent, filter->agent);
     query_i64(&q, limit, (int64_t)limit + 1);
     query_i64(&q, max_bytes, PAGE_MAX_BYTES);
@@ -279,10 +277,11 @@ enum error run_list_active(struct context *c, struct uuid thread_id, struct run_
 static enum error refuse_second(struct context *c, const struct run *active)
 {
     char id[UUID_TEXT_LEN];
+    struct str status = run_status_word(active->status);
     uuid_format(active->id, id);
     return problem_set(c->problem, ERR_RUN_ACTIVE,
         "run %.*s of this thread is %.*s, and the policy is reject", UUID_TEXT_LEN, id,
-        STR_ARG(active->status));
+        STR_ARG(status));
 }
 
 static enum error end_active(struct context *c, struct run_array *active, bool rollback)
@@ -293,24 +292,25 @@ static enum error end_active(struct context *c, struct run_array *active, bool r
         if (rollback)
             e = thread_undo_run(c, run->thread_id, run->id);
         if (e == OK)
-            e = run_change(c, run, "cancelled", rollback ? STR("rolled_back") : STR("interrupted"));
+            e = run_change(
+                c, run, RUN_CANCELLED, rollback ? STR("rolled_back") : STR("interrupted"));
     }
     return e;
 }
 
 /* Makes way for a new run, or refuses it; out_wait when it has to queue behind others. */
 static enum error apply_policy(
-    struct context *c, struct uuid thread_id, struct str policy, bool *out_wait)
+    struct context *c, struct uuid thread_id, enum run_policy policy, bool *out_wait)
 {
     struct run_array active;
     enum error e = run_list_active(c, thread_id, &active);
     *out_wait = false;
     if (e != OK || active.count == 0)
         return e;
-    if (str_eq(policy, STR("reject")))
+    if (policy == RUN_POLICY_REJECT)
         return refuse_second(c, &active.runs[0]);
-    if (str_eq(policy, STR("interrupt")) || str_eq(policy, STR("rollback")))
-        return end_active(c, &active, str_eq(policy, STR("rollback")));
+    if (policy == RUN_POLICY_INTERRUPT || policy == RUN_POLICY_ROLLBACK)
+        return end_active(c, &active, policy == RUN_POLICY_ROLLBACK);
     *out_wait = true;
     return OK;
 }
@@ -343,27 +343,27 @@ static enum error check_parent(struct context *c, struct uuid thread_id, struct 
     if (e == OK && parent.depth + 1 >= RUN_DEPTH_MAX)
         return problem_fault(
             c->problem, pointer, "has %d ancestors, the most there can be", RUN_DEPTH_MAX - 1);
-    if (e == OK && (run_is_finished(&parent) || str_eq(parent.status, STR("paused"))))
-        return problem_set(
-            c->problem, ERR_CONFLICT, "the parent run is %.*s", STR_ARG(parent.status));
+    struct str status = run_status_word(parent.status);
+    if (e == OK && (run_is_finished(&parent) || parent.status == RUN_PAUSED))
+        return problem_set(c->problem, ERR_CONFLICT, "the parent run is %.*s", STR_ARG(status));
     run->depth = parent.depth + 1;
     return e == OK ? run_check_fence(c, &parent) : e;
 }
 
-static enum error check_start(struct context *c, const struct thread *thread, struct str policy,
-    struct run *run, bool *out_wait)
+static enum error check_start(struct context *c, const struct thread *thread,
+    enum run_policy policy, struct run *run, bool *out_wait)
 {
     *out_wait = false;
     run->depth = 0;
-    if (!str_eq(thread->status, STR("active")))
+    struct str status = thread_status_word(thread->status);
+    if (thread->status != THREAD_ACTIVE)
         return problem_set(c->problem, ERR_CONFLICT,
-            "the thread is %.*s: a run can start only on an active thread",
-            STR_ARG(thread->status));
+            "the thread is %.*s: a run can start only on an active thread", STR_ARG(status));
     /* The policy is about independent runs. */
     enum error e = run->has_parent_run_id
                        ? check_parent(c, thread->id, run)
                        : apply_policy(c, thread->id,
-                             str_is_none(policy) ? thread->run_policy : policy, out_wait);
+                             policy == RUN_POLICY_NONE ? thread->run_policy : policy, out_wait);
     return e == OK ? check_count(c, thread->id) : e;
 }
 
@@ -409,8 +409,8 @@ static enum error take_agent(struct context *c, struct run *run)
 
 static void start_defaults(struct run *run, const struct thread *thread)
 {
-    if (str_is_none(run->dispatch))
-        run->dispatch = STR("queue");
+    if (run->dispatch == RUN_DISPATCH_NONE)
+        run->dispatch = RUN_QUEUE;
     if (str_is_none(run->state))
         run->state = STR("{}");
     if (str_is_none(run->metadata))
@@ -419,7 +419,8 @@ static void start_defaults(struct run *run, const struct thread *thread)
         run->agent = thread->agent;
 }
 
-enum error run_start(struct context *c, struct uuid thread_id, struct str policy, struct run *run)
+enum error run_start(
+    struct context *c, struct uuid thread_id, enum run_policy policy, struct run *run)
 {
     struct thread thread;
     bool wait;
@@ -433,7 +434,7 @@ enum error run_start(struct context *c, struct uuid thread_id, struct str policy
     run->id = uuid_v7();
     run->thread_id = thread_id;
     start_defaults(run, &thread);
-    run->status = STR("queued");
+    run->status = RUN_QUEUED;
     e = insert(c, run);
     if (e == OK)
         e = usage_count_started(c, run);
@@ -441,9 +442,9 @@ enum error run_start(struct context *c, struct uuid thread_id, struct str policy
         e = thread_set_recent_run(c, &thread, run->id);
     if (e == OK)
         e = run_get(c, run->id, run);
-    bool direct = e == OK && str_eq(run->dispatch, STR("direct"));
+    bool direct = e == OK && run->dispatch == RUN_DIRECT;
     if (e == OK)
-        e = direct && !wait ? run_change(c, run, "running", STR("started"))
-                            : run_announce(c, run, STR_NONE, STR("started"));
+        e = direct && !wait ? run_change(c, run, RUN_RUNNING, STR("started"))
+                            : run_announce(c, run, RUN_STATUS_NONE, STR("started"));
     return e == OK ? run_get(c, run->id, run) : e;
 }

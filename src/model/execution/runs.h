@@ -14,6 +14,7 @@
 
 #include "model/context.h"
 #include "model/threads/threads.h"
+#include "model/transitions.h"
 
 enum {
     RUN_INPUT_MAX_BYTES = 256 * 1024,
@@ -32,8 +33,44 @@ enum {
     RUN_LEASE_DEFAULT_MS = 30 * 1000,
 };
 
-extern const char *const run_statuses[];   /* NULL at the end */
-extern const char *const run_dispatches[]; /* queue, direct; NULL */
+/* clang-format off */
+/*
+ * The statuses of a run, and those that may follow each. `queued` follows every status in which a
+ * worker may be lost or no longer needed; nothing follows the last three, which are final.
+ */
+#define RUN_STATUSES(X)                                                                           \
+    X(RUN_QUEUED, "queued",                                                                       \
+        ENUM_SET(RUN_RUNNING, RUN_PAUSED, RUN_FAILED, RUN_CANCELLED))                             \
+    X(RUN_RUNNING, "running",                                                                     \
+        ENUM_SET(RUN_QUEUED, RUN_WAITING, RUN_PAUSED, RUN_COMPLETED, RUN_FAILED, RUN_CANCELLED))  \
+    X(RUN_WAITING, "waiting_for_input",                                                           \
+        ENUM_SET(RUN_QUEUED, RUN_RUNNING, RUN_PAUSED, RUN_FAILED, RUN_CANCELLED))                 \
+    X(RUN_PAUSED, "paused",                                                                       \
+        ENUM_SET(RUN_QUEUED, RUN_RUNNING, RUN_WAITING, RUN_FAILED, RUN_CANCELLED))                \
+    X(RUN_COMPLETED, "completed", 0)                                                              \
+    X(RUN_FAILED,    "failed",    0)                                                              \
+    X(RUN_CANCELLED, "cancelled", 0)
+
+#define RUN_DISPATCHES(X)                                                                         \
+    X(RUN_QUEUE,  "queue")                                                                        \
+    X(RUN_DIRECT, "direct")
+
+/* The phases of a run (run_phases.h), and the status of a run that works in this phase. */
+#define RUN_PHASES(X)                                                                             \
+    X(PHASE_CREATED,        "created",        RUN_STATUS_NONE)                                    \
+    X(PHASE_INITIALIZING,   "initializing",   RUN_RUNNING)                                        \
+    X(PHASE_PLANNING,       "planning",       RUN_RUNNING)                                        \
+    X(PHASE_EXECUTING,      "executing",      RUN_RUNNING)                                        \
+    X(PHASE_AWAITING_TOOL,  "awaiting_tool",  RUN_WAITING)                                        \
+    X(PHASE_AWAITING_HUMAN, "awaiting_human", RUN_WAITING)                                        \
+    X(PHASE_REFLECTING,     "reflecting",     RUN_RUNNING)                                        \
+    X(PHASE_COMPLETED,      "completed",      RUN_COMPLETED)                                      \
+    X(PHASE_FAILED,         "failed",         RUN_FAILED)                                         \
+    X(PHASE_CANCELLED,      "cancelled",      RUN_CANCELLED)
+/* clang-format on */
+ENUM_DECLARE(run_status, RUN_STATUS_NONE, run_statuses, RUN_STATUSES);
+ENUM_DECLARE(run_dispatch, RUN_DISPATCH_NONE, run_dispatches, RUN_DISPATCHES);
+ENUM_DECLARE(phase, PHASE_NONE, run_phases, RUN_PHASES);
 
 /* What calls of models took and cost. Written by usage_add alone (usage.h). */
 struct run_usage {
@@ -53,14 +90,14 @@ struct run {
     bool has_parent_run_id;
     struct uuid parent_run_id;
     int64_t depth;
-    struct str status;
-    struct str dispatch;
-    struct str paused_from;
-    struct str agent; /* the name to claim it by */
+    enum run_status status;
+    enum run_dispatch dispatch;
+    enum run_status paused_from; /* RUN_STATUS_NONE: it is not paused */
+    struct str agent;            /* the name to claim it by */
     bool has_agent_id;
     struct uuid agent_id;
     struct str agent_version;
-    struct str phase;
+    enum phase phase;
     int64_t phase_changes; /* 0: whoever works on it does not use phases */
     struct str model;
     struct str provider;
@@ -116,7 +153,7 @@ struct run_filter {
     struct uuid parent_run_id;
     bool has_agent_id;
     struct uuid agent_id;
-    struct str status;
+    enum run_status status;
     struct str agent;
     bool with_documents;
 };
@@ -135,15 +172,16 @@ MUST_CHECK enum error run_list_active(
 MUST_CHECK enum error run_list_unfinished(
     struct context *c, struct uuid thread_id, struct run_array *out_unfinished);
 bool run_is_finished(const struct run *run);
+bool run_status_is_final(enum run_status status);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 
 /* Starts the run that `run` describes (parent, dispatch, agent, agent_id, agent_version, model,
  * provider, request, user_input, ask_clarifications, state, metadata, what it is forked from).
- * `policy` is what to do when the thread has an active run; STR_NONE: the
+ * `policy` applies if the thread has an active run; RUN_POLICY_NONE means the
  * thread's. */
 MUST_CHECK enum error run_start(
-    struct context *c, struct uuid thread_id, struct str policy, struct run *run);
+    struct context *c, struct uuid thread_id, enum run_policy policy, struct run *run);
 
 /* An engine's update: status, state, metadata, final_output, error, model, provider, stop_reason,
  * content, content_type, citations and metrics of `after` replace `before`'s. */
@@ -195,10 +233,7 @@ MUST_CHECK enum error run_renew_leases(struct context *c);
 
 /* --- The transition table ------------------------------------------------------------------- */
 
-/* The statuses that a run may go to from this one; ends in NULL. */
-const char *const *run_transitions(struct str from);
-/* ERR_TRANSITION that names what is allowed, also as a member of the problem document. */
-enum error transition_refused(struct context *c, const char *what, struct str from, struct str to,
-    const char *const *allowed);
+/* The set of statuses that may follow this one. */
+unsigned run_transitions(enum run_status from);
 
 #endif

@@ -5,44 +5,26 @@
 #include "model/execution/turns.sql.h"
 #include "model/threads/events.h"
 
-static const struct {
-    const char *from;
-    const char *to[6];
-} TRANSITIONS[] = {
-    {"running", {"complete", "awaiting_tool", "awaiting_human", "failed", "cancelled", NULL}},
-    {"awaiting_tool", {"complete", "failed", "cancelled", NULL}},
-    {"awaiting_human", {"complete", "failed", "cancelled", NULL}},
-    {"complete", {NULL}},
-    {"failed", {NULL}},
-    {"cancelled", {NULL}},
-};
+ENUM_DEFINE(turn_statuses, TURN_STATUSES);
 
-const char *const turn_statuses[] = {
-    "running", "complete", "awaiting_tool", "awaiting_human", "failed", "cancelled", NULL};
-
-const char *const *turn_transitions(struct str from)
+unsigned turn_transitions(enum turn_status from)
 {
-    static const char *const nothing[] = {NULL};
-    for (size_t i = 0; i < COUNT_OF(TRANSITIONS); i++)
-        if (str_eq(from, str_of(TRANSITIONS[i].from)))
-            return TRANSITIONS[i].to;
-    return nothing;
+#define NEXT(status, word, next) [status] = next,
+    static const unsigned allowed[] = {TURN_STATUSES(NEXT)};
+#undef NEXT
+    return allowed[from];
 }
 
-static bool is_finished(struct str status)
+static bool is_finished(enum turn_status status)
 {
-    return turn_transitions(status)[0] == NULL;
+    return turn_transitions(status) == 0;
 }
 
-static enum error check_transition(struct context *c, struct str from, struct str to)
+static enum error check_transition(struct context *c, enum turn_status from, enum turn_status to)
 {
-    const char *const *allowed = turn_transitions(from);
-    if (str_eq(from, to))
-        return OK;
-    for (size_t i = 0; allowed[i] != NULL; i++)
-        if (str_eq(to, str_of(allowed[i])))
-            return OK;
-    return transition_refused(c, "turn", from, to, allowed);
+    return from == to
+               ? OK
+               : transition_check(c, "turn", turn_statuses, turn_transitions(from), from, to);
 }
 
 /* --- Queries -------------------------------------------------------------------------------- */
@@ -55,7 +37,7 @@ static void read_row(struct query *q, struct turn *out)
     out->number = row_i64(q);
     out->input = row_text(q);
     out->output = row_text(q);
-    out->status = row_text(q);
+    out->status = row_enum(q, turn_statuses);
     out->usage.llm_calls = row_i64(q);
     out->usage.input_tokens = row_i64(q);
     out->usage.output_tokens = row_i64(q);
@@ -166,33 +148,27 @@ enum error turn_check_input(struct context *c, struct str message, struct str re
     return c->problem->n_faults > 0 ? ERR_INVALID : OK;
 }
 
-static bool is_known(struct str status)
-{
-    for (size_t i = 0; turn_statuses[i] != NULL; i++)
-        if (str_eq(status, str_of(turn_statuses[i])))
-            return true;
-    return false;
-}
-
-/* New output may tell by its own "status" how the turn ended; where nobody does, it is `usual`. */
-static enum error take_status(struct context *c, struct turn *turn, struct str usual)
+/* New output may have a "status" of its own, which is then the turn's; otherwise it is `usual`. */
+static enum error take_status(struct context *c, struct turn *turn, enum turn_status usual)
 {
     struct json_doc doc;
     struct json_error bad;
     struct json member;
-    struct str told = STR_NONE;
     if (!json_parse(c->arena, turn->output, &doc, &bad))
         return problem_set(c->problem, ERR_INTERNAL, "the output cannot be read");
-    if (json_get(json_root(&doc), STR("status"), &member) && json_type(member) == JSON_STRING)
-        told = json_string(c->arena, member);
-    if (!str_is_none(told) && (!is_known(told) || str_eq(told, STR("running"))))
+    bool tells =
+        json_get(json_root(&doc), STR("status"), &member) && json_type(member) == JSON_STRING;
+    enum turn_status told =
+        tells ? turn_status_parse(json_string(c->arena, member)) : TURN_STATUS_NONE;
+    if (tells && (told == TURN_STATUS_NONE || told == TURN_RUNNING))
         return problem_fault(c->problem, STR("/output/status"),
             "must be complete, awaiting_tool, awaiting_human, failed or cancelled");
-    if (str_is_none(turn->status))
-        turn->status = str_is_none(told) ? usual : told;
-    if (!str_is_none(told) && !str_eq(told, turn->status))
-        return problem_fault(c->problem, STR("/output/status"), "must be the turn's status, %.*s",
-            STR_ARG(turn->status));
+    if (turn->status == TURN_STATUS_NONE)
+        turn->status = tells ? told : usual;
+    struct str status = turn_status_word(turn->status);
+    if (tells && told != turn->status)
+        return problem_fault(
+            c->problem, STR("/output/status"), "must be the turn's status, %.*s", STR_ARG(status));
     return OK;
 }
 
@@ -225,7 +201,7 @@ static enum error tell(
     json_write_uuid(&payload.w, turn->id);
     json_write_name(&payload.w, "number");
     json_write_i64(&payload.w, turn->number);
-    json_write_text_member(&payload.w, "status", turn->status);
+    json_write_text_member(&payload.w, "status", turn_status_word(turn->status));
     json_write_end(&payload.w);
     struct event event = {.has_run_id = true,
         .run_id = run->id,
@@ -238,7 +214,7 @@ static void bind_content(struct query *q, const struct turn *turn)
 {
     query_uuid(q, id, turn->id);
     query_text(q, output, turn->output);
-    query_text(q, status, turn->status);
+    query_text(q, status, turn_status_word(turn->status));
     query_i64_if(q, latency_ms, turn->has_latency_ms, turn->latency_ms);
     query_uuid_if(q, checkpoint_id, turn->has_checkpoint_id, turn->checkpoint_id);
     query_i64_if(q, finished_at, turn->has_finished_at, turn->finished_at);
@@ -274,11 +250,12 @@ static enum error check_begin(struct context *c, const struct run *run)
 {
     struct turn newest;
     bool found;
+    struct str status = run_status_word(run->status);
     if (run_is_finished(run))
-        return problem_set(c->problem, ERR_CONFLICT, "the run is %.*s: no turn of it can begin",
-            STR_ARG(run->status));
+        return problem_set(
+            c->problem, ERR_CONFLICT, "the run is %.*s: no turn of it can begin", STR_ARG(status));
     enum error e = get_newest(c, run, &newest, &found);
-    if (e == OK && found && str_eq(newest.status, STR("running")))
+    if (e == OK && found && newest.status == TURN_RUNNING)
         return problem_set(c->problem, ERR_CONFLICT,
             "turn %lld of the run is running: one at a time does", (long long)newest.number);
     return e;
@@ -298,13 +275,13 @@ enum error turn_begin(
     if (e == OK)
         e = check_begin(c, run);
     if (e == OK && !str_is_none(turn->output))
-        e = take_status(c, turn, STR("complete"));
+        e = take_status(c, turn, TURN_COMPLETE);
     if (e == OK)
         e = check_checkpoint(c, run, turn);
     if (e != OK)
         return e;
-    if (str_is_none(turn->status))
-        turn->status = STR("running");
+    if (turn->status == TURN_STATUS_NONE)
+        turn->status = TURN_RUNNING;
     turn->id = uuid_v7();
     turn->number = run->turn_count + 1;
     take_end(c, turn);
@@ -320,13 +297,14 @@ enum error turn_begin(
 static enum error check_change(struct context *c, const struct turn *before,
     const struct turn *after, const struct usage *usage)
 {
+    struct str status = turn_status_word(before->status);
     enum error e = check_transition(c, before->status, after->status);
     if (e == OK && usage != NULL && before->usage.llm_calls > 0)
         return problem_set(c->problem, ERR_CONFLICT,
             "calls of models were counted in the turn already: tell of others one by one");
     if (e == OK && is_finished(before->status) && str_differs(before->output, after->output))
         return problem_set(c->problem, ERR_CONFLICT,
-            "the turn is %.*s: its output cannot change any more", STR_ARG(before->status));
+            "the turn is %.*s: its output cannot change any more", STR_ARG(status));
     return e;
 }
 
@@ -341,8 +319,9 @@ enum error turn_update(struct context *c, const struct run *run, const struct tu
         e = run_check_fence(c, run);
     turn.output = after->output;
     turn.status = after->status;
-    if (has_new_output && str_eq(before->status, after->status))
-        turn.status = str_is_none(after->output) ? before->status : STR_NONE; /* it may tell */
+    /* Without a new status, new output may have one. */
+    if (has_new_output && before->status == after->status && !str_is_none(after->output))
+        turn.status = TURN_STATUS_NONE;
     turn.has_latency_ms = after->has_latency_ms;
     turn.latency_ms = after->latency_ms;
     turn.has_checkpoint_id = after->has_checkpoint_id;
@@ -366,18 +345,25 @@ enum error turn_update(struct context *c, const struct run *run, const struct tu
     return e == OK ? turn_get(c, run->id, turn.id, after) : e;
 }
 
+static enum turn_status status_at_end(enum run_status status)
+{
+    return status == RUN_COMPLETED ? TURN_COMPLETE
+           : status == RUN_FAILED  ? TURN_FAILED
+                                   : TURN_CANCELLED;
+}
+
 enum error turn_end_running(struct context *c, const struct run *run)
 {
     struct turn turn;
     struct query q;
     bool found;
     enum error e = get_newest(c, run, &turn, &found);
-    if (e != OK || !found || !str_eq(turn.status, STR("running")))
+    if (e != OK || !found || turn.status != TURN_RUNNING)
         return e;
-    turn.status = str_eq(run->status, STR("completed")) ? STR("complete") : run->status;
+    turn.status = status_at_end(run->status);
     context_query(c, &q, &SQL_TURN_END);
     query_uuid(&q, id, turn.id);
-    query_text(&q, status, turn.status);
+    query_text(&q, status, turn_status_word(turn.status));
     query_i64(&q, now, c->now_us);
     e = query_run(&q);
     return e == OK ? tell(c, run, &turn, "turn.updated") : e;

@@ -18,7 +18,19 @@ enum {
     TURN_TOOL_ID_MAX_BYTES = 200,
 };
 
-extern const char *const turn_statuses[]; /* NULL at the end */
+/* clang-format off */
+/* The statuses of a turn, and those that may follow each. */
+#define TURN_STATUSES(X)                                                                          \
+    X(TURN_RUNNING, "running",                                                                    \
+        ENUM_SET(TURN_COMPLETE, TURN_AWAITING_TOOL, TURN_AWAITING_HUMAN, TURN_FAILED,             \
+            TURN_CANCELLED))                                                                      \
+    X(TURN_COMPLETE,       "complete",       0)                                                   \
+    X(TURN_AWAITING_TOOL,  "awaiting_tool",  ENUM_SET(TURN_COMPLETE, TURN_FAILED, TURN_CANCELLED))\
+    X(TURN_AWAITING_HUMAN, "awaiting_human", ENUM_SET(TURN_COMPLETE, TURN_FAILED, TURN_CANCELLED))\
+    X(TURN_FAILED,         "failed",         0)                                                   \
+    X(TURN_CANCELLED,      "cancelled",      0)
+/* clang-format on */
+ENUM_DECLARE(turn_status, TURN_STATUS_NONE, turn_statuses, TURN_STATUSES);
 
 struct turn {
     struct uuid id;
@@ -26,7 +38,7 @@ struct turn {
     int64_t number;
     struct str input;  /* compact JSON */
     struct str output; /* STR_NONE: none yet */
-    struct str status;
+    enum turn_status status;
     struct run_usage usage; /* cached input counts as input here */
     bool has_latency_ms;
     int64_t latency_ms;
@@ -47,8 +59,8 @@ MUST_CHECK enum error turn_get(
  * ends at `limit` turns or PAGE_MAX_BYTES. */
 MUST_CHECK enum error turn_list(struct context *c, struct uuid run_id, int64_t after,
     bool with_documents, size_t limit, struct turn *out_turns, size_t *out_count, bool *out_more);
-/* The statuses that a turn may go to from this one; ends in NULL. */
-const char *const *turn_transitions(struct str from);
+/* The set of statuses that may follow this one. */
+unsigned turn_transitions(enum turn_status from);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 

@@ -234,28 +234,29 @@ enum error usage_add(struct context *c, const struct run *run, struct uuid turn_
 /* --- Runs --------------------------------------------------------------------------------------
  */
 
-static enum error count_run(struct context *c, const struct run *run, const char *what)
+/* Counts the start of the run, or its end if `end` is a status. */
+static enum error count_run(struct context *c, const struct run *run, enum run_status end)
 {
-    static const char *const names[] = {
-        PARAM_I64_started, PARAM_I64_completed, PARAM_I64_failed, PARAM_I64_cancelled};
     struct query q;
     context_query(c, &q, &SQL_USAGE_COUNT_RUNS);
     query_uuid(&q, id, run->id);
     query_uuid(&q, agent_id, UUID_NIL);
     query_i64(&q, day, c->now_us / DAY_US);
     query_i64(&q, now, c->now_us);
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        query_bind_i64(&q, names[i], strcmp(names[i], what) == 0 ? 1 : 0);
+    query_i64(&q, started, end == RUN_STATUS_NONE);
+    query_i64(&q, completed, end == RUN_COMPLETED);
+    query_i64(&q, failed, end == RUN_FAILED);
+    query_i64(&q, cancelled, end == RUN_CANCELLED);
     return query_run(&q);
 }
 
 enum error usage_count_started(struct context *c, const struct run *run)
 {
-    return count_run(c, run, "started");
+    return count_run(c, run, RUN_STATUS_NONE);
 }
 
 enum error usage_count_finished(struct context *c, const struct run *run)
 {
     assert(run_is_finished(run));
-    return count_run(c, run, arena_cstr(c->arena, run->status));
+    return count_run(c, run, run->status);
 }

@@ -11,32 +11,16 @@
 #include "model/threads/participants.h"
 #include "model/threads/threads.sql.h"
 
-const char *const thread_statuses[] = {"active", "paused", "cancelled", "error", NULL};
-const char *const thread_run_policies[] = {"reject", "enqueue", "interrupt", "rollback", NULL};
+ENUM_DEFINE(thread_statuses, THREAD_STATUSES);
+ENUM_DEFINE(thread_run_policies, RUN_POLICIES);
 
-/* From each status, those that it may change to. */
-static const struct {
-    struct str from;
-    const char *to[4];
-} TRANSITIONS[] = {
-    {{"active", 6}, {"paused", "cancelled", "error", NULL}},
-    {{"paused", 6}, {"active", "cancelled", "error", NULL}},
-    {{"cancelled", 9}, {"active", NULL}},
-    {{"error", 5}, {"active", "cancelled", NULL}},
-};
-
-static enum error check_transition(struct context *c, struct str from, struct str to)
+static enum error check_transition(
+    struct context *c, enum thread_status from, enum thread_status to)
 {
-    for (size_t i = 0; i < COUNT_OF(TRANSITIONS); i++) {
-        if (!str_eq(TRANSITIONS[i].from, from))
-            continue;
-        const char *const *allowed = TRANSITIONS[i].to;
-        for (size_t k = 0; allowed[k] != NULL; k++)
-            if (str_eq(str_of(allowed[k]), to))
-                return OK;
-        return transition_refused(c, "thread", from, to, allowed);
-    }
-    return problem_set(c->problem, ERR_INTERNAL, "the thread has an unknown status");
+#define NEXT(status, word, next) [status] = next,
+    static const unsigned allowed[] = {THREAD_STATUSES(NEXT)};
+#undef NEXT
+    return transition_check(c, "thread", thread_statuses, allowed[from], from, to);
 }
 
 void thread_defaults(struct thread *thread)
@@ -46,10 +30,10 @@ void thread_defaults(struct thread *thread)
     for (size_t i = 0; i < COUNT_OF(documents); i++)
         if (str_is_none(*documents[i]))
             *documents[i] = STR("{}");
-    if (str_is_none(thread->status))
-        thread->status = STR("active");
-    if (str_is_none(thread->run_policy))
-        thread->run_policy = STR("reject");
+    if (thread->status == THREAD_STATUS_NONE)
+        thread->status = THREAD_ACTIVE;
+    if (thread->run_policy == RUN_POLICY_NONE)
+        thread->run_policy = RUN_POLICY_REJECT;
 }
 
 static void read_row(struct query *q, struct thread *out)
@@ -57,7 +41,7 @@ static void read_row(struct query *q, struct thread *out)
     *out = (struct thread){0};
     out->id = row_uuid(q);
     out->key = row_text(q);
-    out->status = row_text(q);
+    out->status = row_enum(q, thread_statuses);
     out->title = row_text(q);
     out->agent = row_text(q);
     out->context = row_text(q);
@@ -66,7 +50,7 @@ static void read_row(struct query *q, struct thread *out)
     out->metadata = row_text(q);
     out->error = row_text(q);
     out->has_most_recent_run_id = row_uuid_if(q, &out->most_recent_run_id);
-    out->run_policy = row_text(q);
+    out->run_policy = row_enum(q, thread_run_policies);
     out->has_prune_on_completion = true;
     out->prune_on_completion = row_bool(q);
     out->has_event_max_age_s = row_i64_if(q, &out->event_max_age_s);
@@ -83,12 +67,12 @@ static void bind(struct query *q, const struct thread *t, int64_t now_us)
 {
     query_uuid(q, id, t->id);
     query_text(q, key, t->key);
-    query_text(q, status, t->status);
+    query_text(q, status, thread_status_word(t->status));
     query_text(q, title, t->title);
     query_text(q, agent, t->agent);
     query_text(q, metadata, t->metadata);
     query_text(q, error, t->error);
-    query_text(q, run_policy, t->run_policy);
+    query_text(q, run_policy, run_policy_word(t->run_policy));
     query_bool(q, prune_on_completion, t->prune_on_completion);
     query_i64_if(q, event_max_age_s, t->has_event_max_age_s, t->event_max_age_s);
     query_i64(q, now, now_us);
@@ -234,24 +218,26 @@ static void write_about(struct json_writer *w, const struct thread *thread)
 
 static enum error tell_created(struct context *c, const struct thread *thread)
 {
+    struct str status = thread_status_word(thread->status);
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
     json_write_object(&payload.w);
     write_member(&payload.w, "change", STR("thread.created"));
-    write_member(&payload.w, "to", thread->status);
+    write_member(&payload.w, "to", status);
     write_about(&payload.w, thread);
     json_write_end(&payload.w);
     struct event event = {.kind = STR("conversation.created"),
-        .text = arena_printf(c->arena, "thread is %.*s", STR_ARG(thread->status)),
+        .text = arena_printf(c->arena, "thread is %.*s", STR_ARG(status)),
         .payload = json_text_take(&payload, c->arena),
         .frees_run = true};
     return event_emit(c, thread->id, &event);
 }
 
-static enum error emit(
-    struct context *c, struct uuid thread_id, const char *change, struct str from, struct str to)
+static enum error emit(struct context *c, struct uuid thread_id, const char *change,
+    enum thread_status old_status, enum thread_status new_status)
 {
-    bool is_last = strcmp(change, "thread.deleted") == 0;
+    struct str from = thread_status_word(old_status), to = thread_status_word(new_status);
+    bool is_last = old_status != THREAD_STATUS_NONE && new_status == THREAD_STATUS_NONE;
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
     json_write_object(&payload.w);
@@ -264,7 +250,7 @@ static enum error emit(
                                 : arena_printf(c->arena, "thread is %.*s", STR_ARG(to)),
         .payload = json_text_take(&payload, c->arena),
         .is_last = is_last,
-        .frees_run = str_eq(to, STR("active"))};
+        .frees_run = new_status == THREAD_ACTIVE};
     return event_emit(c, thread_id, &event);
 }
 
@@ -292,7 +278,7 @@ static enum error create(struct context *c, struct thread *thread, bool *out_is_
 {
     int64_t changed = 0;
     thread_defaults(thread);
-    if (!str_eq(thread->status, STR("active")))
+    if (thread->status != THREAD_ACTIVE)
         return problem_fault(c->problem, STR("/status"), "a new thread is active");
     thread->id = uuid_v7();
     enum error e = insert_row(c, thread, &changed);
@@ -440,7 +426,7 @@ static void bind_filter(struct context *c, struct query *q, const struct thread_
     if (!str_is_none(filter->key))
         query_text(q, key, filter->key);
     query_uuid_if(q, before, filter->has_before, filter->before);
-    query_text(q, status, filter->status);
+    query_text(q, status, thread_status_word(filter->status));
     query_text(q, agent, filter->agent);
     query_text(q, title_like, like_pattern(c->arena, filter->title_part));
     query_i64_if(q, created_after, filter->has_created_after, filter->created_after);
@@ -506,7 +492,7 @@ static enum error write_row(struct context *c, const struct thread *thread)
 
 enum error thread_update(struct context *c, const struct thread *before, struct thread *after)
 {
-    bool status_changes = !str_eq(before->status, after->status);
+    bool status_changes = before->status != after->status;
     bool metadata_changes = !str_eq(before->metadata, after->metadata);
     bool documents_change = documents_differ(before, after);
     bool key_changes = str_differs(before->key, after->key);
@@ -550,8 +536,7 @@ static size_t write_differences(
         {"preferences", str_differs(a->preferences, b->preferences)},
         {"important_steps", str_differs(a->important_steps, b->important_steps)},
         {"metadata", str_differs(a->metadata, b->metadata)},
-        {"error", str_differs(a->error, b->error)},
-        {"run_policy", str_differs(a->run_policy, b->run_policy)},
+        {"error", str_differs(a->error, b->error)}, {"run_policy", a->run_policy != b->run_policy},
         {"prune_on_completion", a->prune_on_completion != b->prune_on_completion},
         {"event_max_age_s",
             a->has_event_max_age_s != b->has_event_max_age_s ||
@@ -585,10 +570,10 @@ enum error thread_tell_update(struct context *c, const struct thread *before, st
     return e == OK ? thread_get(c, before->id, after) : e;
 }
 
-enum error thread_set_status(struct context *c, struct thread *thread, const char *status)
+enum error thread_set_status(struct context *c, struct thread *thread, enum thread_status status)
 {
     struct thread after = *thread;
-    after.status = str_of(status);
+    after.status = status;
     enum error e = check_transition(c, thread->status, after.status);
     if (e == OK)
         e = write_row(c, &after);
@@ -620,7 +605,7 @@ enum error thread_delete(struct context *c, struct uuid id)
     if (e == OK)
         e = event_keep_pruned(c, id);
     if (e == OK)
-        e = emit(c, id, "thread.deleted", thread.status, STR_NONE);
+        e = emit(c, id, "thread.deleted", thread.status, THREAD_STATUS_NONE);
     if (e == OK)
         e = audit_record(c, "thread.deleted", "thread", id, STR_NONE);
     if (e == OK)
@@ -674,5 +659,7 @@ enum error thread_undo_run(struct context *c, struct uuid thread_id, struct uuid
         e = write_documents(c, &SQL_THREAD_UPDATE_DOCUMENTS, &thread);
     if (e == OK)
         e = reindex_metadata(c, thread_id, thread.metadata);
-    return e == OK ? emit(c, thread_id, "thread.rolled_back", STR_NONE, STR_NONE) : e;
+    return e == OK
+               ? emit(c, thread_id, "thread.rolled_back", THREAD_STATUS_NONE, THREAD_STATUS_NONE)
+               : e;
 }

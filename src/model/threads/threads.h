@@ -8,6 +8,7 @@
 #ifndef MODEL_THREADS_THREADS_H
 #define MODEL_THREADS_THREADS_H
 
+#include "base/enum.h"
 #include "base/json/json.h"
 #include "model/context.h"
 
@@ -23,14 +24,28 @@ enum {
     THREAD_METADATA_INDEXED_BYTES = 256, /* longer keys and values cannot be filtered by */
 };
 
-extern const char *const thread_statuses[];     /* active, paused, cancelled, error; NULL */
-extern const char *const thread_run_policies[]; /* reject, enqueue, interrupt, rollback; NULL */
+/* clang-format off */
+/*    status             word         statuses that may follow */
+#define THREAD_STATUSES(X)                                                                        \
+    X(THREAD_ACTIVE,     "active",    ENUM_SET(THREAD_PAUSED, THREAD_CANCELLED, THREAD_ERROR))    \
+    X(THREAD_PAUSED,     "paused",    ENUM_SET(THREAD_ACTIVE, THREAD_CANCELLED, THREAD_ERROR))    \
+    X(THREAD_CANCELLED,  "cancelled", ENUM_SET(THREAD_ACTIVE))                                    \
+    X(THREAD_ERROR,      "error",     ENUM_SET(THREAD_ACTIVE, THREAD_CANCELLED))
+/* What the start of a run does while another run of the thread is active. */
+#define RUN_POLICIES(X)                                                                           \
+    X(RUN_POLICY_REJECT,    "reject")    /* the start fails */                                    \
+    X(RUN_POLICY_ENQUEUE,   "enqueue")   /* the new run waits */                                  \
+    X(RUN_POLICY_INTERRUPT, "interrupt") /* the active run is cancelled */                        \
+    X(RUN_POLICY_ROLLBACK,  "rollback")  /* and its changes to the thread's documents undone */
+/* clang-format on */
+ENUM_DECLARE(thread_status, THREAD_STATUS_NONE, thread_statuses, THREAD_STATUSES);
+ENUM_DECLARE(run_policy, RUN_POLICY_NONE, thread_run_policies, RUN_POLICIES);
 
 /* JSON documents are compact text; STR_NONE where the list left them out. */
 struct thread {
     struct uuid id;
     struct str key; /* the user's own id of it, unique in the tenant; STR_NONE */
-    struct str status;
+    enum thread_status status;
     struct str title;
     struct str agent;
     struct str context;
@@ -40,7 +55,7 @@ struct thread {
     struct str error;
     bool has_most_recent_run_id;
     struct uuid most_recent_run_id;
-    struct str run_policy;
+    enum run_policy run_policy;
     bool has_prune_on_completion;
     bool prune_on_completion;
     bool has_event_max_age_s;
@@ -81,7 +96,7 @@ struct thread_filter {
     bool has_before;
     struct uuid before;
     struct str key;
-    struct str status;
+    enum thread_status status;
     struct str agent;
     struct str title_part;
     bool has_created_after;
@@ -108,7 +123,7 @@ MUST_CHECK enum error thread_delete(struct context *c, struct uuid id);
 
 /* Changes the status alone. */
 MUST_CHECK enum error thread_set_status(
-    struct context *c, struct thread *thread, const char *status);
+    struct context *c, struct thread *thread, enum thread_status status);
 MUST_CHECK enum error thread_set_recent_run(
     struct context *c, struct thread *thread, struct uuid run_id);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "model/checkpoints/manifest.h"
-#include "model/execution/runs.h"
+#include "model/execution/run_phases.h"
 #include "model/threads/events.h"
 #include "model/threads/participants.h"
 #include "model/upkeep/archive_file.h"
@@ -284,20 +284,15 @@ static enum error judge_participant(
                      PARTICIPANTS_MAX);
 }
 
-static bool is_end(struct str phase)
-{
-    return str_eq(phase, STR("completed")) || str_eq(phase, STR("failed")) ||
-           str_eq(phase, STR("cancelled"));
-}
-
 /* A run has ended in both, or in neither. */
 static bool fits_phase(
     const struct archive_walk *w, const struct archive_value *row, const struct run *run)
 {
-    const struct archive_value *phase = field(w, row, "phase");
-    if (phase->is_null)
+    enum phase phase = phase_parse(field(w, row, "phase")->text);
+    if (phase == PHASE_NONE)
         return true;
-    return run_is_finished(run) ? str_eq(phase->text, run->status) : !is_end(phase->text);
+    return run_is_finished(run) ? phase == run_phase_at_end(run->status)
+                                : !run_phase_is_final(phase);
 }
 
 static enum error judge_item(
@@ -352,12 +347,12 @@ static enum error judge_run(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
     struct archive_thread *thread = &w->archive->threads[j->thread];
-    const struct run run = {.status = field(w, row, "status")->text};
-    bool is_running = str_eq(run.status, STR("running"));
+    const struct run run = {.status = run_status_parse(field(w, row, "status")->text)};
+    enum run_dispatch dispatch = run_dispatch_parse(field(w, row, "dispatch")->text);
     j->own->fact = (uint32_t)field(w, row, "depth")->number;
-    if (is_running && text_is(w, row, "dispatch", STR("queue")))
+    if (run.status == RUN_RUNNING && dispatch == RUN_QUEUE)
         return broken(w, "is running by queue, without the lease that this needs");
-    if (!field(w, row, "paused_from")->is_null && !str_eq(run.status, STR("paused")))
+    if (!field(w, row, "paused_from")->is_null && run.status != RUN_PAUSED)
         return broken(w, "has \"paused_from\" and is not paused");
     if (!fits_phase(w, row, &run))
         return broken(w, "\"phase\" does not fit its status");

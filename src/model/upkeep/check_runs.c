@@ -5,8 +5,12 @@
 
 enum { RUNS_A_PAGE = 32 };
 
+/* The words are as stored: an unknown one is a finding, and none in `run`. */
 struct checked_run {
     struct run run; /* without its documents */
+    struct str status;
+    struct str dispatch;
+    struct str paused_from;
     struct uuid tenant_id;
     struct str object;
     bool finds_parent;
@@ -22,9 +26,12 @@ static struct checked_run read_run(struct check_walk *w, struct query *q)
     r.tenant_id = row_uuid(q);
     r.run.id = row_uuid(q);
     r.object = check_object(w, "run", r.run.id);
-    r.run.status = row_text(q);
-    r.run.dispatch = row_text(q);
-    r.run.paused_from = row_text(q);
+    r.status = row_text(q);
+    r.dispatch = row_text(q);
+    r.paused_from = row_text(q);
+    r.run.status = run_status_parse(r.status);
+    r.run.dispatch = run_dispatch_parse(r.dispatch);
+    r.run.paused_from = run_status_parse(r.paused_from);
     r.run.metadata = row_text(q);
     r.run.error = row_text(q);
     r.run.worker = row_text(q);
@@ -44,15 +51,14 @@ static struct checked_run read_run(struct check_walk *w, struct query *q)
 static void check_lease(struct check_walk *w, const struct checked_run *r)
 {
     const struct run *run = &r->run;
-    bool is_running = str_eq(run->status, STR("running"));
-    bool is_queued = str_eq(run->dispatch, STR("queue"));
+    bool needs_lease = run->status == RUN_RUNNING && run->dispatch == RUN_QUEUE;
     bool has_worker = !str_is_none(run->worker);
     if (run->has_lease != has_worker || run->has_lease != run->has_lease_ms)
         check_found(w->check, "run-lease", r->object,
             "a lease needs a worker, an end and a length, or none of them");
-    else if (run->has_lease != (is_running && is_queued))
+    else if (run->has_lease != needs_lease)
         check_found(w->check, "run-lease", r->object, "it is %.*s by %.*s and has %s lease",
-            STR_ARG(run->status), STR_ARG(run->dispatch), run->has_lease ? "a" : "no");
+            STR_ARG(r->status), STR_ARG(r->dispatch), run->has_lease ? "a" : "no");
     if (r->finds_thread && run->fence > r->thread_last_seq)
         check_found(w->check, "run-fence", r->object,
             "its fencing token %lld is greater than the last seq of its thread, %lld",
@@ -75,21 +81,21 @@ static void check_family(struct check_walk *w, const struct checked_run *r)
 static void check_status(struct check_walk *w, const struct checked_run *r)
 {
     const struct run *run = &r->run;
-    if (!check_is_known(run->status, run_statuses)) {
+    if (run->status == RUN_STATUS_NONE) {
         check_found(w->check, "run-status", r->object, "the status \"%.*s\" is not known",
-            STR_ARG(run->status));
+            STR_ARG(r->status));
         return;
     }
-    if (!check_is_known(run->dispatch, run_dispatches))
+    if (run->dispatch == RUN_DISPATCH_NONE)
         check_found(w->check, "run-dispatch", r->object, "the dispatch \"%.*s\" is not known",
-            STR_ARG(run->dispatch));
-    if (!str_is_none(run->paused_from) &&
-        (!str_eq(run->status, STR("paused")) || !check_is_known(run->paused_from, run_statuses)))
+            STR_ARG(r->dispatch));
+    if (!str_is_none(r->paused_from) &&
+        (run->status != RUN_PAUSED || run->paused_from == RUN_STATUS_NONE))
         check_found(w->check, "run-status", r->object, "it is %.*s, paused from \"%.*s\"",
-            STR_ARG(run->status), STR_ARG(run->paused_from));
+            STR_ARG(r->status), STR_ARG(r->paused_from));
     if (run->has_finished_at != run_is_finished(run))
         check_found(w->check, "run-finished", r->object, "it is %.*s and has %s finished_at",
-            STR_ARG(run->status), run->has_finished_at ? "a" : "no");
+            STR_ARG(r->status), run->has_finished_at ? "a" : "no");
 }
 
 static enum error check_documents(struct check_walk *w, const struct checked_run *r)

@@ -6,7 +6,7 @@
 #define LIGHTS(X)                                  \
     X(LIGHT_RED, "red", ENUM_BIT(LIGHT_GREEN))     \
     X(LIGHT_YELLOW, "yellow", ENUM_BIT(LIGHT_RED)) \
-    X(LIGHT_GREEN, "green", ENUM_BIT(LIGHT_YELLOW) | ENUM_BIT(LIGHT_RED))
+    X(LIGHT_GREEN, "green", ENUM_SET(LIGHT_YELLOW, LIGHT_RED))
 ENUM_DECLARE(light, LIGHT_NONE, lights, LIGHTS);
 ENUM_DEFINE(lights, LIGHTS);
 
@@ -29,8 +29,7 @@ TEST(the_words_of_a_set_have_the_order_of_the_list)
 {
     CLEANUP(arena_deinit) struct arena a;
     arena_init(&a, 64 * 1024);
-    const char *const *words =
-        enum_words_of(&a, lights, ENUM_BIT(LIGHT_GREEN) | ENUM_BIT(LIGHT_RED));
+    const char *const *words = enum_words_of(&a, lights, ENUM_SET(LIGHT_GREEN, LIGHT_RED));
     EXPECT_STR(str_of(words[0]), STR("red"));
     EXPECT_STR(str_of(words[1]), STR("green"));
     EXPECT(words[2] == NULL);

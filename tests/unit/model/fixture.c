@@ -250,8 +250,8 @@ struct uuid make_thread(struct fixture *f)
 
 struct run make_run(struct fixture *f, struct uuid thread_id, const char *dispatch)
 {
-    struct run run = {.dispatch = str_of(dispatch)};
-    EXPECT_EQ(run_start(begin(f), thread_id, STR("enqueue"), &run), OK);
+    struct run run = {.dispatch = run_dispatch_parse(str_of(dispatch))};
+    EXPECT_EQ(run_start(begin(f), thread_id, RUN_POLICY_ENQUEUE, &run), OK);
     commit(f);
     return run;
 }

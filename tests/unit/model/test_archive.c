@@ -280,13 +280,13 @@ static void add_conversation(struct context *c, struct uuid thread, struct uuid 
         .tool_use_id = STR("a"), .name = STR("ask"), .side = STR("frontend")};
     struct awaited_tool had = {.tool_use_id = STR("b"), .content = STR("[1]")};
     struct tool_pause pause = {.tools = &open, .n_tools = 1, .results = &had, .n_results = 1};
-    struct run past = {.dispatch = STR("queue"), .user_input = STR("before")}, run;
+    struct run past = {.dispatch = RUN_QUEUE, .user_input = STR("before")}, run;
     struct history_entry before, after;
     EXPECT_EQ(resumption_find(c, thread, false, &none), OK);
     EXPECT_EQ(resumption_write(c, &none, &made), OK);
     EXPECT_EQ(run_get_head(c, run_id, &run), OK);
     EXPECT_EQ(awaited_tools_add(c, &run, &pause), OK);
-    EXPECT_EQ(run_start(c, thread, STR_NONE, &past), OK);
+    EXPECT_EQ(run_start(c, thread, RUN_POLICY_NONE, &past), OK);
     EXPECT_EQ(run_cancel(c, &past, STR_NONE), OK);
     EXPECT_EQ(history_get(c, thread, 1, false, &before), OK);
     after = before;
@@ -299,11 +299,11 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
 {
     struct thread thread = {.title = STR("a \"title\""),
         .metadata = STR("{\"k\":\"v\",\"n\":1e3}"),
-        .run_policy = STR("enqueue"),
+        .run_policy = RUN_POLICY_ENQUEUE,
         .context = STR("{\"x\":[1,2.50]}")};
-    struct run done = {.dispatch = STR("direct"), .user_input = STR("hi")};
-    struct run child = {.dispatch = STR("direct"), .has_parent_run_id = true};
-    struct run queued = {.dispatch = STR("queue")};
+    struct run done = {.dispatch = RUN_DIRECT, .user_input = STR("hi")};
+    struct run child = {.dispatch = RUN_DIRECT, .has_parent_run_id = true};
+    struct run queued = {.dispatch = RUN_QUEUE};
     struct event told[] = {{.kind = STR("progress"), .text = STR("1/2")},
         {.kind = STR("acme.note"), .payload = STR("{\"id\":\"not one of ours\"}")}};
     struct step logged[] = {
@@ -317,10 +317,10 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
             .duration_ms = 7}};
     struct context *c = begin_as(f, tenant);
     EXPECT_EQ(thread_create(c, &thread), OK);
-    EXPECT_EQ(run_start(c, thread.id, STR_NONE, &done), OK);
+    EXPECT_EQ(run_start(c, thread.id, RUN_POLICY_NONE, &done), OK);
     child.parent_run_id = done.id;
-    EXPECT_EQ(run_start(c, thread.id, STR_NONE, &child), OK);
-    EXPECT_EQ(run_start(c, thread.id, STR_NONE, &queued), OK);
+    EXPECT_EQ(run_start(c, thread.id, RUN_POLICY_NONE, &child), OK);
+    EXPECT_EQ(run_start(c, thread.id, RUN_POLICY_NONE, &queued), OK);
     EXPECT_EQ(event_append(c, thread.id, told, 2), OK);
     EXPECT_EQ(run_get_head(c, child.id, &child), OK);
     EXPECT_EQ(step_append(c, &child, logged, 2, STR_NONE), OK);
@@ -336,7 +336,7 @@ static struct uuid furnish(struct fixture *f, struct uuid tenant, struct uuid ag
         EXPECT_EQ(usage_add(c, &child, UUID_NIL, &call, &cost), OK);
     }
     EXPECT_EQ(run_get(c, child.id, &child), OK);
-    EXPECT_EQ(run_move_phase(c, &child, STR("initializing"), STR_NONE, STR("{\"b\":2}")), OK);
+    EXPECT_EQ(run_move_phase(c, &child, PHASE_INITIALIZING, STR_NONE, STR("{\"b\":2}")), OK);
     EXPECT_EQ(thread_get(c, thread.id, &thread), OK);
     struct thread changed = thread;
     changed.preferences = STR("{\"dark\":true}");
@@ -502,7 +502,7 @@ TEST(a_run_under_a_lease_comes_in_as_one_that_waits_for_a_worker)
     EXPECT_EQ(imported(&f, other, bytes, ARCHIVE_IDS_KEEP), OK);
     EXPECT_EQ(run_get(begin_as(&f, other), run.id, &got), OK);
     commit(&f);
-    EXPECT_STR(got.status, STR("queued"));
+    EXPECT_EQ(got.status, RUN_QUEUED);
     EXPECT(!got.has_lease);
     struct run_claim claim = {.worker = STR("w"), .lease_ms = 5000};
     bool found;

@@ -10,14 +10,14 @@
 static void add_money(struct fixture *f)
 {
     struct agent agent = {.name = STR("helper"), .metadata = STR("{}")};
-    struct run run = {.dispatch = STR("direct")};
+    struct run run = {.dispatch = RUN_DIRECT};
     struct uuid thread = make_thread(f);
     static const char *const models[] = {"B", "a", "\xc3\xa4"};
     struct context *c = begin(f);
     struct uuid last = UUID_NIL;
     bool is_new;
     EXPECT_EQ(agent_create(c, &agent), OK);
-    EXPECT_EQ(run_start(c, thread, STR_NONE, &run), OK);
+    EXPECT_EQ(run_start(c, thread, RUN_POLICY_NONE, &run), OK);
     for (int i = 0; i < 150; i++) {
         struct price price = {.model = str_of(models[i % 3]),
             .currency = STR("USD"),

@@ -49,9 +49,9 @@ static struct uuid fill(struct fixture *f)
     commit(f);
     make_claimed(f, thread);
     struct run waiting = make_run(f, make_thread(f), "direct");
-    struct run child = {.dispatch = STR("queue"), .has_parent_run_id = true};
+    struct run child = {.dispatch = RUN_QUEUE, .has_parent_run_id = true};
     child.parent_run_id = waiting.id;
-    EXPECT_EQ(run_start(begin(f), waiting.thread_id, STR_NONE, &child), OK);
+    EXPECT_EQ(run_start(begin(f), waiting.thread_id, RUN_POLICY_NONE, &child), OK);
     commit(f);
     struct run paused = make_run(f, make_thread(f), "direct");
     EXPECT_EQ(run_pause(begin(f), &paused), OK);

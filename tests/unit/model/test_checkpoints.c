@@ -459,8 +459,8 @@ TEST(a_replay_begins_upon_the_old_checkpoint_and_leaves_the_old_line_alone)
     put(&f, thread, "", 2, "{\"messages\":[\"a\",\"b\"],\"iteration\":4}");
     struct checkpoint_replay replay = {.id = id_of(1),
         .modified = STR("{\"iteration\":0,\"note\":1}"),
-        .policy = STR("enqueue"),
-        .dispatch = STR("queue")};
+        .policy = RUN_POLICY_ENQUEUE,
+        .dispatch = RUN_QUEUE};
     struct checkpoint first;
     struct run old = get_run(&f, run.id);
     EXPECT_EQ(checkpoint_replay(begin(&f), &old, &replay, &replayed, &first), OK);
@@ -475,7 +475,7 @@ TEST(a_replay_begins_upon_the_old_checkpoint_and_leaves_the_old_line_alone)
     EXPECT_STR(k.channel_versions, STR("{\"messages\":1,\"iteration\":4,\"note\":1}"));
     EXPECT_STR(
         get(&f, thread, "", 1).channel_values, STR("{\"messages\":[\"a\"],\"iteration\":3}"));
-    EXPECT_STR(get_run(&f, run.id).status, STR("running"));
+    EXPECT_EQ(get_run(&f, run.id).status, RUN_RUNNING);
     char text[UUID_TEXT_LEN + 1] = "";
     uuid_format(run.id, text);
     EXPECT_PART(k.metadata, text);
@@ -497,8 +497,8 @@ TEST(two_runs_that_name_no_parent_go_on_each_from_its_own_latest)
     EXPECT(uuid_eq(first.parent_id, id_of(9)));
     struct checkpoint_replay replay = {.id = first.id,
         .modified = STR("{\"messages\":[\"other\"]}"),
-        .policy = STR("enqueue"),
-        .dispatch = STR("queue")};
+        .policy = RUN_POLICY_ENQUEUE,
+        .dispatch = RUN_QUEUE};
     struct run old = get_run(&f, run.id);
     EXPECT_EQ(checkpoint_replay(begin(&f), &old, &replay, &replayed, &fork), OK);
     commit(&f);

@@ -410,7 +410,7 @@ TEST(pruning_after_completion_stops_at_the_first_event_of_a_run_that_goes_on)
     struct run first = make_run(&f, id, "direct");
     struct run second = make_run(&f, id, "queue"); /* its event is the third */
     struct run after = first;
-    after.status = STR("completed");
+    after.status = RUN_COMPLETED;
     EXPECT_EQ(run_update(begin(&f), &first, &after), OK);
     commit(&f);
     int64_t pruned = -1;

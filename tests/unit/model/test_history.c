@@ -12,7 +12,7 @@ static void finish(struct fixture *f, struct run run, const char *status)
     struct context *c = begin(f);
     EXPECT_EQ(run_get(c, run.id, &before), OK);
     after = before;
-    after.status = str_of(status);
+    after.status = run_status_parse(str_of(status));
     EXPECT_EQ(run_update(c, &before, &after), OK);
     commit(f);
 }
@@ -94,7 +94,7 @@ TEST(an_end_that_is_rolled_back_leaves_no_entry_and_no_gap)
     struct context *c = begin(&f);
     EXPECT_EQ(run_get(c, run.id, &before), OK);
     after = before;
-    after.status = STR("completed");
+    after.status = RUN_COMPLETED;
     EXPECT_EQ(run_update(c, &before, &after), OK);
     abandon(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM history_entries"), 0);

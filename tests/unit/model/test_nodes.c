@@ -455,12 +455,12 @@ TEST(a_lease_that_was_held_on_to_since_it_was_listed_does_not_end)
     struct sweep_report report;
     EXPECT_EQ(sweep_do(begin(&f), &item, &report), OK);
     commit(&f);
-    EXPECT_STR(get_run(&f, run.id).status, STR("running"));
+    EXPECT_EQ(get_run(&f, run.id).status, RUN_RUNNING);
     struct context *c = begin(&f);
     c->lease_now_us = run.lease_expires_at;
     EXPECT_EQ(sweep_do(c, &item, &report), OK);
     commit(&f);
-    EXPECT_STR(get_run(&f, run.id).status, STR("queued"));
+    EXPECT_EQ(get_run(&f, run.id).status, RUN_QUEUED);
     c = begin(&f); /* the other node had listed it too */
     c->lease_now_us = run.lease_expires_at;
     EXPECT_EQ(sweep_do(c, &item, &report), OK);

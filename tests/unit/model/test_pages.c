@@ -38,8 +38,8 @@ static void make_runs(struct fixture *f, size_t count, bool random)
     struct str state = document(f, MIB - 2, random);
     for (size_t i = 0; i < count; i++) {
         struct uuid thread = make_thread(f);
-        struct run run = {.dispatch = STR("direct"), .state = state};
-        EXPECT_EQ(run_start(begin(f), thread, STR_NONE, &run), OK);
+        struct run run = {.dispatch = RUN_DIRECT, .state = state};
+        EXPECT_EQ(run_start(begin(f), thread, RUN_POLICY_NONE, &run), OK);
         commit(f);
     }
 }

@@ -28,7 +28,7 @@ TEST(a_claim_takes_the_oldest_queued_run_under_a_lease)
     struct run first = make_run(&f, a, "queue"), second = make_run(&f, b, "queue"), run;
     EXPECT(claim(&f, &run));
     EXPECT(uuid_eq(run.id, first.id));
-    EXPECT_STR(run.status, STR("running"));
+    EXPECT_EQ(run.status, RUN_RUNNING);
     EXPECT_STR(run.worker, STR("w"));
     EXPECT_EQ(run.fence, last_event(&f, a).seq);
     EXPECT_EQ(run.lease_ms, 5000);
@@ -80,9 +80,9 @@ TEST(a_child_can_be_claimed_while_its_parent_runs)
     struct uuid thread = make_thread(&f);
     struct run parent = make_claimed(&f, thread), run;
     struct run child = {.has_parent_run_id = true, .parent_run_id = parent.id};
-    EXPECT_EQ(run_start(begin(&f), thread, STR_NONE, &child), ERR_LEASE_NEEDED);
+    EXPECT_EQ(run_start(begin(&f), thread, RUN_POLICY_NONE, &child), ERR_LEASE_NEEDED);
     abandon(&f);
-    EXPECT_EQ(run_start(begin_with(&f, parent.fence), thread, STR_NONE, &child), OK);
+    EXPECT_EQ(run_start(begin_with(&f, parent.fence), thread, RUN_POLICY_NONE, &child), OK);
     commit(&f);
     EXPECT(claim(&f, &run));
     EXPECT(uuid_eq(run.id, child.id));
@@ -95,9 +95,9 @@ TEST(a_worker_may_ask_for_one_agent_or_one_thread_alone)
     fixture_begin(&f);
     struct uuid a = make_thread(&f), b = make_thread(&f);
     struct run for_planner = {.agent = STR("planner")}, for_nobody = {0}, run;
-    EXPECT_EQ(run_start(begin(&f), a, STR_NONE, &for_nobody), OK);
+    EXPECT_EQ(run_start(begin(&f), a, RUN_POLICY_NONE, &for_nobody), OK);
     commit(&f);
-    EXPECT_EQ(run_start(begin(&f), b, STR_NONE, &for_planner), OK);
+    EXPECT_EQ(run_start(begin(&f), b, RUN_POLICY_NONE, &for_planner), OK);
     commit(&f);
     EXPECT(!claim_for(&f, "critic", &run));
     EXPECT(claim_for(&f, "planner", &run));
@@ -208,10 +208,10 @@ TEST(an_expired_lease_makes_the_run_claimable_again_and_fences_the_old_worker_ou
     struct run run = make_claimed(&f, thread), again;
     EXPECT(!claim(&f, &again));
     sweep_at(&f, run.lease_expires_at - 1, 0);
-    EXPECT_STR(get_run(&f, run.id).status, STR("running"));
+    EXPECT_EQ(get_run(&f, run.id).status, RUN_RUNNING);
     sweep_at(&f, run.lease_expires_at, 1);
     struct run swept = get_run(&f, run.id);
-    EXPECT_STR(swept.status, STR("queued"));
+    EXPECT_EQ(swept.status, RUN_QUEUED);
     EXPECT(!swept.has_lease);
     EXPECT(str_is_none(swept.worker));
     EXPECT_PART(last_event(&f, thread).payload, "\"reason\":\"lease_expired\"");
@@ -263,7 +263,7 @@ TEST(a_token_on_a_thread_must_hold_a_lease_on_one_of_its_runs)
     struct uuid id = make_thread(&f), bare = make_thread(&f);
     struct run parent = make_claimed(&f, id), child = {.has_parent_run_id = true};
     child.parent_run_id = parent.id;
-    EXPECT_EQ(run_start(begin_with(&f, parent.fence), id, STR_NONE, &child), OK);
+    EXPECT_EQ(run_start(begin_with(&f, parent.fence), id, RUN_POLICY_NONE, &child), OK);
     commit(&f);
     EXPECT(claim(&f, &child));
     EXPECT(child.fence != parent.fence); /* also when both are claimed for the first time */
@@ -321,7 +321,7 @@ TEST(a_heartbeat_or_release_without_the_right_token_is_refused)
     c->lease_now_us = run.lease_expires_at;
     EXPECT_EQ(run_heartbeat(c, &run, 5000), ERR_LEASE_LOST);
     abandon(&f);
-    EXPECT_STR(get_run(&f, run.id).status, STR("running"));
+    EXPECT_EQ(get_run(&f, run.id).status, RUN_RUNNING);
     fixture_end(&f);
 }
 
@@ -334,7 +334,7 @@ TEST(a_released_run_is_claimable_at_once_with_a_new_token)
     int64_t fence = run.fence;
     EXPECT_EQ(run_release(begin_holding(&f, fence), &run), OK);
     commit(&f);
-    EXPECT_STR(run.status, STR("queued"));
+    EXPECT_EQ(run.status, RUN_QUEUED);
     EXPECT_PART(last_event(&f, thread).payload, "\"reason\":\"released\"");
     EXPECT(claim(&f, &again));
     EXPECT(again.fence > fence);
@@ -369,7 +369,7 @@ TEST(the_sweep_takes_no_more_than_it_was_told_and_works_for_all_tenants)
     const struct run_claim anything = {.worker = STR("w"), .lease_ms = 1000};
     struct context *c = begin_as(&f, other);
     EXPECT_EQ(thread_create(c, &theirs), OK);
-    EXPECT_EQ(run_start(c, theirs.id, STR_NONE, &run), OK);
+    EXPECT_EQ(run_start(c, theirs.id, RUN_POLICY_NONE, &run), OK);
     EXPECT_EQ(run_claim(c, &anything, &run, &found), OK);
     commit(&f);
     for (int i = 0; i < 3; i++)

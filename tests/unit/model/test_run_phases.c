@@ -50,15 +50,15 @@ static void try_move(struct fixture *f, struct uuid run_id, size_t from, size_t 
     put_phase(f, from);
     struct context *c = begin(f);
     EXPECT_EQ(run_get(c, run_id, &run), OK);
-    enum error e = run_move_phase(c, &run, str_of(run_phases[to]), STR_NONE, STR_NONE);
+    enum error e = run_move_phase(c, &run, (enum phase)(to + 1), STR_NONE, STR_NONE);
     EXPECT_EQ(run_get(c, run_id, &after), OK);
     size_t is = ALLOWED[from][to] ? to : from;
-    bool good = e == (ALLOWED[from][to] ? OK : ERR_TRANSITION) &&
-                str_eq(after.phase, str_of(run_phases[is])) &&
-                str_eq(after.status, str_of(STATUS_IN[is]));
+    bool good = e == (ALLOWED[from][to] ? OK : ERR_TRANSITION) && after.phase == is + 1 &&
+                after.status == run_status_parse(str_of(STATUS_IN[is]));
+    struct str phase = phase_word(after.phase), status = run_status_word(after.status);
     if (!good)
         test_fail(__FILE__, __LINE__, "from %s to %s: error %d, then it is %.*s and %.*s",
-            run_phases[from], run_phases[to], e, STR_ARG(after.phase), STR_ARG(after.status));
+            run_phases[from], run_phases[to], e, STR_ARG(phase), STR_ARG(status));
     abandon(f);
 }
 
@@ -75,7 +75,7 @@ TEST(every_move_between_phases_goes_as_the_table_says_and_takes_the_status_along
 
 static enum error move(struct fixture *f, struct run *run, const char *to)
 {
-    return run_move_phase(begin(f), run, str_of(to), STR_NONE, STR_NONE);
+    return run_move_phase(begin(f), run, phase_parse(str_of(to)), STR_NONE, STR_NONE);
 }
 
 static void go(struct fixture *f, struct run *run, const char *to)
@@ -101,8 +101,9 @@ static struct str log_of(struct fixture *f, struct uuid run_id)
         run_phase_list(begin_reading(f), run_id, 0, COUNT_OF(phases), phases, &count, &more), OK);
     for (size_t i = 0; i < count; i++) {
         EXPECT_EQ(phases[i].number, (int64_t)i + 1);
-        text = arena_printf(f->arena, "%.*s%.*s>%.*s by %.*s\n", STR_ARG(text),
-            STR_ARG(phases[i].from), STR_ARG(phases[i].to), STR_ARG(phases[i].trigger));
+        struct str from = phase_word(phases[i].from), to = phase_word(phases[i].to);
+        text = arena_printf(f->arena, "%.*s%.*s>%.*s by %.*s\n", STR_ARG(text), STR_ARG(from),
+            STR_ARG(to), STR_ARG(phases[i].trigger));
     }
     abandon(f);
     return text;
@@ -115,17 +116,14 @@ TEST(each_row_of_the_table_is_taken_by_its_own_trigger_and_no_other)
     struct run run = make_run(&f, make_thread(&f), "direct");
     for (size_t i = 0; i < run_phase_rule_count; i++) {
         const struct run_phase_rule *rule = &run_phase_rules[i];
-        for (size_t from = 0; from < PHASES; from++)
-            if (strcmp(rule->from, run_phases[from]) == 0)
-                put_phase(&f, from);
+        put_phase(&f, rule->from - 1);
         struct run wrong = get_run(&f, run.id), right = wrong;
-        EXPECT_EQ(run_move_phase(begin(&f), &wrong, str_of(rule->to), STR("whim"), STR_NONE),
-            ERR_INVALID);
+        EXPECT_EQ(run_move_phase(begin(&f), &wrong, rule->to, STR("whim"), STR_NONE), ERR_INVALID);
         abandon(&f);
-        EXPECT_EQ(
-            run_move_phase(begin(&f), &right, str_of(rule->to), str_of(rule->trigger), STR_NONE),
+        EXPECT_EQ(run_move_phase(
+                      begin(&f), &right, rule->to, phase_trigger_word(rule->trigger), STR_NONE),
             OK);
-        EXPECT_STR(right.phase, str_of(rule->to));
+        EXPECT_EQ(right.phase, rule->to);
         abandon(&f);
     }
     fixture_end(&f);
@@ -139,8 +137,8 @@ TEST(every_phase_but_an_end_fails_by_an_error)
     for (size_t from = 0; from < PHASES - 3; from++) {
         put_phase(&f, from);
         run = get_run(&f, run.id);
-        EXPECT_EQ(run_move_phase(begin(&f), &run, STR("failed"), STR("error"), STR_NONE), OK);
-        EXPECT_STR(run.status, STR("failed"));
+        EXPECT_EQ(run_move_phase(begin(&f), &run, PHASE_FAILED, STR("error"), STR_NONE), OK);
+        EXPECT_EQ(run.status, RUN_FAILED);
         EXPECT(run.has_finished_at);
         abandon(&f);
     }
@@ -161,7 +159,7 @@ TEST(a_whole_life_is_logged_in_order_and_told)
     EXPECT_STR(
         event.payload, STR("{\"from\":\"created\",\"to\":\"initializing\",\"trigger\":\"start\"}"));
     go_through(&f, &run, life + 1);
-    EXPECT_STR(run.status, STR("completed"));
+    EXPECT_EQ(run.status, RUN_COMPLETED);
     EXPECT_STR(last_event(&f, run.thread_id).kind, STR("final"));
     EXPECT_STR(log_of(&f, run.id),
         STR("created>initializing by start\ninitializing>planning by init_complete\n"
@@ -184,10 +182,10 @@ TEST(a_run_that_uses_no_phases_ends_in_the_one_of_its_status_unheard)
     fixture_begin(&f);
     for (size_t i = 0; i < COUNT_OF(ends); i++) {
         struct run run = make_run(&f, make_thread(&f), "direct"), after = run;
-        after.status = str_of(ends[i]);
+        after.status = run_status_parse(str_of(ends[i]));
         EXPECT_EQ(run_update(begin(&f), &run, &after), OK);
         commit(&f);
-        EXPECT_STR(after.phase, str_of(ends[i]));
+        EXPECT_STR(phase_word(after.phase), str_of(ends[i]));
         EXPECT_STR(log_of(&f, run.id), arena_printf(f.arena, "created>%s by status\n", ends[i]));
         EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM events WHERE kind = 'run.phase'"), 0);
     }
@@ -199,11 +197,11 @@ TEST(a_run_that_uses_no_phases_waits_and_goes_on_without_one)
     struct fixture f;
     fixture_begin(&f);
     struct run run = make_run(&f, make_thread(&f), "direct"), after = run;
-    after.status = STR("waiting_for_input");
+    after.status = RUN_WAITING;
     EXPECT_EQ(run_update(begin(&f), &run, &after), OK);
     EXPECT_EQ(run_input(&f.context, &after, STR("1")), OK);
     commit(&f);
-    EXPECT_STR(after.phase, STR("created"));
+    EXPECT_EQ(after.phase, PHASE_CREATED);
     EXPECT_EQ(after.phase_changes, 0);
     fixture_end(&f);
 }
@@ -214,7 +212,7 @@ static void patch_status(
     struct fixture *f, struct run *run, const char *status, enum error expected)
 {
     struct run after = *run;
-    after.status = str_of(status);
+    after.status = run_status_parse(str_of(status));
     enum error e = run_update(begin(f), run, &after);
     EXPECT_EQ(e, expected);
     if (e == OK) {
@@ -232,7 +230,7 @@ TEST(once_it_uses_phases_a_change_of_status_must_be_one_that_the_table_allows)
     struct run run = make_run(&f, make_thread(&f), "direct"), done = run;
     go(&f, &run, "initializing");
     done = run;
-    done.status = STR("completed");
+    done.status = RUN_COMPLETED;
     EXPECT_EQ(run_update(begin(&f), &run, &done), ERR_TRANSITION);
     EXPECT_STR(told(&f), STR("a run that is initializing cannot become completed; allowed: "
                              "planning, failed"));
@@ -241,18 +239,18 @@ TEST(once_it_uses_phases_a_change_of_status_must_be_one_that_the_table_allows)
     patch_status(&f, &run, "cancelled", ERR_TRANSITION);
     go(&f, &run, "planning");
     patch_status(&f, &run, "waiting_for_input", OK);
-    EXPECT_STR(run.phase, STR("awaiting_human"));
+    EXPECT_EQ(run.phase, PHASE_AWAITING_HUMAN);
     patch_status(&f, &run, "running", OK);
-    EXPECT_STR(run.phase, STR("planning"));
+    EXPECT_EQ(run.phase, PHASE_PLANNING);
     go(&f, &run, "executing");
     patch_status(&f, &run, "waiting_for_input", OK);
-    EXPECT_STR(run.phase, STR("awaiting_tool"));
+    EXPECT_EQ(run.phase, PHASE_AWAITING_TOOL);
     patch_status(&f, &run, "running", OK);
-    EXPECT_STR(run.phase, STR("executing"));
+    EXPECT_EQ(run.phase, PHASE_EXECUTING);
     patch_status(&f, &run, "completed", ERR_TRANSITION);
     go(&f, &run, "reflecting");
     patch_status(&f, &run, "completed", OK);
-    EXPECT_STR(run.phase, STR("completed"));
+    EXPECT_EQ(run.phase, PHASE_COMPLETED);
     fixture_end(&f);
 }
 
@@ -262,17 +260,16 @@ TEST(people_cancel_from_any_phase_and_the_children_go_too)
     struct fixture f;
     fixture_begin(&f);
     struct run run = make_run(&f, make_thread(&f), "direct");
-    struct run child = {
-        .dispatch = STR("direct"), .has_parent_run_id = true, .parent_run_id = run.id};
+    struct run child = {.dispatch = RUN_DIRECT, .has_parent_run_id = true, .parent_run_id = run.id};
     go_through(&f, &run, life);
-    EXPECT_EQ(run_start(begin(&f), run.thread_id, STR_NONE, &child), OK);
+    EXPECT_EQ(run_start(begin(&f), run.thread_id, RUN_POLICY_NONE, &child), OK);
     commit(&f);
     go(&f, &child, "initializing");
     EXPECT_EQ(run_cancel(begin(&f), &run, STR_NONE), OK);
     commit(&f);
-    EXPECT_STR(run.phase, STR("cancelled"));
+    EXPECT_EQ(run.phase, PHASE_CANCELLED);
     child = get_run(&f, child.id);
-    EXPECT_STR(child.phase, STR("cancelled"));
+    EXPECT_EQ(child.phase, PHASE_CANCELLED);
     EXPECT_STR(log_of(&f, child.id),
         STR("created>initializing by start\ninitializing>cancelled by cancel\n"));
     fixture_end(&f);
@@ -286,16 +283,16 @@ TEST(a_run_that_completes_by_phase_lets_the_next_one_start)
     fixture_begin(&f);
     struct uuid thread = make_thread(&f);
     struct run run = make_run(&f, thread, "direct");
-    struct run next = {.dispatch = STR("direct")};
-    EXPECT_EQ(run_start(begin(&f), thread, STR("enqueue"), &next), OK);
+    struct run next = {.dispatch = RUN_DIRECT};
+    EXPECT_EQ(run_start(begin(&f), thread, RUN_POLICY_ENQUEUE, &next), OK);
     commit(&f);
-    EXPECT_STR(next.status, STR("queued"));
+    EXPECT_EQ(next.status, RUN_QUEUED);
     EXPECT_EQ(move(&f, &next, "initializing"), ERR_RUN_ACTIVE);
     abandon(&f);
     go_through(&f, &run, life);
     next = get_run(&f, next.id);
-    EXPECT_STR(next.status, STR("running"));
-    EXPECT_STR(next.phase, STR("created"));
+    EXPECT_EQ(next.status, RUN_RUNNING);
+    EXPECT_EQ(next.phase, PHASE_CREATED);
     fixture_end(&f);
 }
 
@@ -308,16 +305,16 @@ TEST(pause_and_resume_leave_the_phase_and_a_paused_run_moves_to_none)
     go_through(&f, &run, life);
     EXPECT_EQ(run_pause(begin(&f), &run), OK);
     commit(&f);
-    EXPECT_STR(run.phase, STR("awaiting_human"));
+    EXPECT_EQ(run.phase, PHASE_AWAITING_HUMAN);
     EXPECT_EQ(move(&f, &run, "planning"), ERR_CONFLICT);
     abandon(&f);
     EXPECT_EQ(run_resume(begin(&f), &run), OK);
-    EXPECT_STR(run.phase, STR("awaiting_human"));
-    EXPECT_STR(run.status, STR("waiting_for_input"));
+    EXPECT_EQ(run.phase, PHASE_AWAITING_HUMAN);
+    EXPECT_EQ(run.status, RUN_WAITING);
     EXPECT_EQ(run_input(&f.context, &run, STR("\"yes\"")), OK);
     commit(&f);
-    EXPECT_STR(run.phase, STR("planning"));
-    EXPECT_STR(run.status, STR("running"));
+    EXPECT_EQ(run.phase, PHASE_PLANNING);
+    EXPECT_EQ(run.status, RUN_RUNNING);
     fixture_end(&f);
 }
 
@@ -331,11 +328,11 @@ TEST(a_claimed_run_keeps_its_phase_when_its_lease_ends_and_must_be_claimed_to_mo
     struct context *c = begin(&f);
     c->has_fence = true;
     c->fence = run.fence;
-    EXPECT_EQ(run_move_phase(c, &run, STR("initializing"), STR_NONE, STR("{\"a\":1}")), OK);
+    EXPECT_EQ(run_move_phase(c, &run, PHASE_INITIALIZING, STR_NONE, STR("{\"a\":1}")), OK);
     EXPECT_EQ(run_release(c, &run), OK);
     commit(&f);
-    EXPECT_STR(run.phase, STR("initializing"));
-    EXPECT_STR(run.status, STR("queued"));
+    EXPECT_EQ(run.phase, PHASE_INITIALIZING);
+    EXPECT_EQ(run.status, RUN_QUEUED);
     EXPECT_EQ(move(&f, &run, "planning"), ERR_CONFLICT);
     abandon(&f);
     fixture_end(&f);
@@ -356,8 +353,8 @@ TEST(a_run_that_awaits_tools_goes_on_when_they_are_done)
     EXPECT_EQ(run_await_tools(begin(&f), &run), OK);
     EXPECT_EQ(run_await_tools(&f.context, &run), OK);
     commit(&f);
-    EXPECT_STR(run.status, STR("waiting_for_input"));
-    EXPECT_STR(run.phase, STR("awaiting_tool"));
+    EXPECT_EQ(run.status, RUN_WAITING);
+    EXPECT_EQ(run.phase, PHASE_AWAITING_TOOL);
     EXPECT_EQ(run_input(begin(&f), &run, STR("1")), ERR_CONFLICT);
     EXPECT_STR(told(&f), STR("the run waits for results of tools, not for input"));
     abandon(&f);
@@ -365,8 +362,8 @@ TEST(a_run_that_awaits_tools_goes_on_when_they_are_done)
     EXPECT_EQ(run_tools_done(begin(&f), &run), OK);
     commit(&f);
     run = get_run(&f, run.id);
-    EXPECT_STR(run.status, STR("running"));
-    EXPECT_STR(run.phase, STR("executing"));
+    EXPECT_EQ(run.status, RUN_RUNNING);
+    EXPECT_EQ(run.phase, PHASE_EXECUTING);
     fixture_end(&f);
 }
 
@@ -378,13 +375,13 @@ TEST(tools_of_a_run_without_phases_leave_it_free_to_complete)
     EXPECT_EQ(run_await_tools(begin(&f), &run), OK);
     commit(&f);
     run = get_run(&f, run.id);
-    EXPECT_STR(run.phase, STR("awaiting_tool"));
+    EXPECT_EQ(run.phase, PHASE_AWAITING_TOOL);
     EXPECT_EQ(run.phase_changes, 0);
     EXPECT_EQ(run_tools_done(begin(&f), &run), OK);
     commit(&f);
     run = get_run(&f, run.id);
-    EXPECT_STR(run.status, STR("running"));
-    EXPECT_STR(run.phase, STR("executing"));
+    EXPECT_EQ(run.status, RUN_RUNNING);
+    EXPECT_EQ(run.phase, PHASE_EXECUTING);
     patch_status(&f, &run, "completed", OK);
     EXPECT_STR(log_of(&f, run.id), STR("executing>completed by status\n"));
     fixture_end(&f);
@@ -403,11 +400,11 @@ TEST(tools_of_a_queued_run_bring_it_back_to_the_queue_and_of_a_paused_one_wait_f
     EXPECT_EQ(run_tools_done(&f.context, &run), OK);
     commit(&f);
     run = get_run(&f, run.id);
-    EXPECT_STR(run.status, STR("paused"));
-    EXPECT_STR(run.phase, STR("executing"));
+    EXPECT_EQ(run.status, RUN_PAUSED);
+    EXPECT_EQ(run.phase, PHASE_EXECUTING);
     EXPECT_EQ(run_resume(begin(&f), &run), OK);
     commit(&f);
-    EXPECT_STR(run.status, STR("queued"));
+    EXPECT_EQ(run.status, RUN_QUEUED);
     EXPECT_EQ(run_tools_done(begin(&f), &run), OK);
     abandon(&f);
     fixture_end(&f);

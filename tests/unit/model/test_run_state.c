@@ -38,14 +38,14 @@ static void try_move(struct fixture *f, struct uuid run_id, size_t from, size_t 
     put_status(f, run_statuses[from]);
     struct context *c = begin(f);
     EXPECT_EQ(run_get(c, run_id, &run), OK);
-    enum error e = run_change(c, &run, run_statuses[to], STR_NONE);
+    enum error e = run_change(c, &run, (enum run_status)(to + 1), STR_NONE);
     EXPECT_EQ(run_get(c, run_id, &after), OK);
-    bool good = ALLOWED[from][to]
-                    ? e == OK && str_eq(after.status, str_of(run_statuses[to]))
-                    : e == ERR_TRANSITION && str_eq(after.status, str_of(run_statuses[from]));
+    bool good = ALLOWED[from][to] ? e == OK && after.status == to + 1
+                                  : e == ERR_TRANSITION && after.status == from + 1;
+    struct str is = run_status_word(after.status);
     if (!good)
         test_fail(__FILE__, __LINE__, "from %s to %s: error %d, then it is %.*s",
-            run_statuses[from], run_statuses[to], e, STR_ARG(after.status));
+            run_statuses[from], run_statuses[to], e, STR_ARG(is));
     abandon(f);
 }
 
@@ -63,19 +63,12 @@ TEST(every_move_between_statuses_goes_as_the_table_says)
 TEST(the_list_of_allowed_statuses_is_the_table)
 {
     for (size_t from = 0; from < STATUSES; from++) {
-        const char *const *allowed = run_transitions(str_of(run_statuses[from]));
-        size_t n = 0, expected = 0;
-        for (size_t to = 0; to < STATUSES; to++)
-            expected += ALLOWED[from][to];
-        for (; allowed[n] != NULL; n++)
-            for (size_t to = 0; to < STATUSES; to++)
-                if (strcmp(allowed[n], run_statuses[to]) == 0)
-                    EXPECT(ALLOWED[from][to]);
-        EXPECT_EQ(n, expected);
-        struct run run = {.status = str_of(run_statuses[from])};
-        EXPECT_EQ(run_is_finished(&run), expected == 0);
+        const struct run run = {.status = (enum run_status)(from + 1)};
+        unsigned allowed = run_transitions(run.status);
+        for (unsigned to = 0; to < STATUSES; to++)
+            EXPECT_EQ(enum_has(allowed, to + 1), ALLOWED[from][to]);
+        EXPECT_EQ(run_is_finished(&run), allowed == 0);
     }
-    EXPECT(run_transitions(STR("unheard_of"))[0] == NULL);
 }
 
 TEST(a_refusal_names_what_is_allowed_in_words_and_as_a_member)
@@ -83,7 +76,7 @@ TEST(a_refusal_names_what_is_allowed_in_words_and_as_a_member)
     struct fixture f;
     fixture_begin(&f);
     struct run run = make_run(&f, make_thread(&f), "queue");
-    EXPECT_EQ(run_change(begin(&f), &run, "completed", STR_NONE), ERR_TRANSITION);
+    EXPECT_EQ(run_change(begin(&f), &run, RUN_COMPLETED, STR_NONE), ERR_TRANSITION);
     EXPECT_STR(f.problem.extension,
         STR("{\"from\":\"queued\",\"allowed\":[\"running\",\"paused\",\"failed\","
             "\"cancelled\"]}"));
@@ -92,7 +85,7 @@ TEST(a_refusal_names_what_is_allowed_in_words_and_as_a_member)
     abandon(&f);
     put_status(&f, "failed");
     run = get_run(&f, run.id);
-    EXPECT_EQ(run_change(begin(&f), &run, "running", STR_NONE), ERR_TRANSITION);
+    EXPECT_EQ(run_change(begin(&f), &run, RUN_RUNNING, STR_NONE), ERR_TRANSITION);
     EXPECT_STR(f.problem.extension, STR("{\"from\":\"failed\",\"allowed\":[]}"));
     EXPECT_STR(told(&f), STR("a run that is failed cannot become running: failed is final"));
     abandon(&f);
@@ -117,7 +110,7 @@ TEST(a_run_that_ends_well_says_so_in_a_final_event_with_its_output)
     EXPECT(run.has_started_at);
     EXPECT(!run.has_finished_at);
     struct run after = run;
-    after.status = STR("completed");
+    after.status = RUN_COMPLETED;
     after.final_output = STR("{\"answer\":42}");
     after = update(&f, run, after);
     EXPECT(after.has_finished_at);
@@ -137,7 +130,7 @@ TEST(a_run_that_fails_says_so_in_an_error_event_with_its_error)
     fixture_begin(&f);
     struct uuid thread = make_thread(&f);
     struct run run = make_run(&f, thread, "direct"), after = run;
-    after.status = STR("failed");
+    after.status = RUN_FAILED;
     after.error = STR("{\"code\":\"boom\"}");
     update(&f, run, after);
     struct event e = last_event(&f, thread);
@@ -154,7 +147,7 @@ TEST(a_document_too_large_for_an_event_is_named_in_it)
     struct run run = make_run(&f, thread, "direct"), after = run;
     char *text = arena_alloc(f.arena, 100000);
     memset(text, '7', 100000);
-    after.status = STR("completed");
+    after.status = RUN_COMPLETED;
     after.final_output = (struct str){text, 100000};
     update(&f, run, after);
     EXPECT_STR(last_event(&f, thread).payload,
@@ -183,7 +176,7 @@ TEST(of_a_finished_run_only_the_metadata_changes)
     struct fixture f;
     fixture_begin(&f);
     struct run run = make_run(&f, make_thread(&f), "direct"), after = run;
-    after.status = STR("completed");
+    after.status = RUN_COMPLETED;
     run = update(&f, run, after);
     after = run;
     after.metadata = STR("{\"seen\":true}");
@@ -232,7 +225,7 @@ static struct run make_waiting(struct fixture *f, struct uuid thread, const char
     put_status(f, "running");
     run = get_run(f, run.id);
     after = run;
-    after.status = STR("waiting_for_input");
+    after.status = RUN_WAITING;
     after.state = STR("{\"step\":3,\"pending_input\":{\"question\":\"which?\"}}");
     return update(f, run, after);
 }
@@ -246,7 +239,7 @@ TEST(an_answer_lets_a_waiting_run_go_on_and_takes_the_question_out_of_its_state)
     EXPECT_PART(last_event(&f, thread).payload, "\"question\":\"which?\"");
     EXPECT_EQ(run_input(begin(&f), &run, STR("\"that one\"")), OK);
     commit(&f);
-    EXPECT_STR(run.status, STR("running"));
+    EXPECT_EQ(run.status, RUN_RUNNING);
     EXPECT_STR(run.state, STR("{\"step\":3}"));
     EXPECT_STR(run.input, STR("\"that one\""));
     EXPECT_PART(last_event(&f, thread).payload, "\"reason\":\"input\",\"input\":\"that one\"");
@@ -260,7 +253,7 @@ TEST(an_answered_run_of_the_queue_waits_for_a_worker_again)
     struct run run = make_waiting(&f, make_thread(&f), "queue");
     EXPECT_EQ(run_input(begin(&f), &run, STR("1")), OK);
     commit(&f);
-    EXPECT_STR(run.status, STR("queued"));
+    EXPECT_EQ(run.status, RUN_QUEUED);
     fixture_end(&f);
 }
 
@@ -293,10 +286,10 @@ static struct str status_after_pause(struct fixture *f, const char *dispatch, co
     run = get_run(f, run.id);
     EXPECT_EQ(run_pause(begin(f), &run), OK);
     commit(f);
-    EXPECT_STR(run.status, STR("paused"));
+    EXPECT_EQ(run.status, RUN_PAUSED);
     EXPECT_EQ(run_resume(begin(f), &run), OK);
     commit(f);
-    return run.status;
+    return run_status_word(run.status);
 }
 
 TEST(a_resumed_run_goes_where_it_can_work_or_wait)
@@ -323,7 +316,7 @@ TEST(only_a_paused_run_resumes_and_a_paused_one_is_not_paused_again)
     commit(&f);
     EXPECT_EQ(run_pause(begin(&f), &run), ERR_TRANSITION);
     abandon(&f);
-    EXPECT_STR(get_run(&f, run.id).status, STR("paused"));
+    EXPECT_EQ(get_run(&f, run.id).status, RUN_PAUSED);
     fixture_end(&f);
 }
 
@@ -336,11 +329,11 @@ TEST(the_next_direct_run_starts_when_the_one_before_it_ends)
     struct uuid thread = make_thread(&f);
     struct run first = make_run(&f, thread, "direct"), second = make_run(&f, thread, "direct"),
                third = make_run(&f, thread, "direct");
-    EXPECT_STR(second.status, STR("queued"));
+    EXPECT_EQ(second.status, RUN_QUEUED);
     EXPECT_EQ(run_cancel(begin(&f), &first, STR("enough")), OK);
     commit(&f);
-    EXPECT_STR(get_run(&f, second.id).status, STR("running"));
-    EXPECT_STR(get_run(&f, third.id).status, STR("queued"));
+    EXPECT_EQ(get_run(&f, second.id).status, RUN_RUNNING);
+    EXPECT_EQ(get_run(&f, third.id).status, RUN_QUEUED);
     fixture_end(&f);
 }
 
@@ -351,16 +344,16 @@ TEST(the_end_of_a_run_cancels_its_children_and_theirs)
     struct uuid thread = make_thread(&f);
     struct run parent = make_run(&f, thread, "direct");
     struct run child = {.has_parent_run_id = true, .parent_run_id = parent.id};
-    EXPECT_EQ(run_start(begin(&f), thread, STR_NONE, &child), OK);
+    EXPECT_EQ(run_start(begin(&f), thread, RUN_POLICY_NONE, &child), OK);
     commit(&f);
     struct run grandchild = {.has_parent_run_id = true, .parent_run_id = child.id};
-    EXPECT_EQ(run_start(begin(&f), thread, STR_NONE, &grandchild), OK);
+    EXPECT_EQ(run_start(begin(&f), thread, RUN_POLICY_NONE, &grandchild), OK);
     commit(&f);
     struct run after = parent;
-    after.status = STR("completed");
+    after.status = RUN_COMPLETED;
     update(&f, parent, after);
-    EXPECT_STR(get_run(&f, child.id).status, STR("cancelled"));
-    EXPECT_STR(get_run(&f, grandchild.id).status, STR("cancelled"));
+    EXPECT_EQ(get_run(&f, child.id).status, RUN_CANCELLED);
+    EXPECT_EQ(get_run(&f, grandchild.id).status, RUN_CANCELLED);
     fixture_end(&f);
 }
 
@@ -373,7 +366,7 @@ TEST(events_are_pruned_at_the_end_of_a_run_when_the_thread_asks_for_it)
     commit(&f);
     struct run run = make_run(&f, t.id, "direct"), after = run;
     add_events(&f, t.id, 3);
-    after.status = STR("completed");
+    after.status = RUN_COMPLETED;
     update(&f, run, after);
     struct event_bounds bounds = thread_bounds(&f, t.id);
     EXPECT_EQ(bounds.last, 7);

@@ -3,7 +3,7 @@
 
 static enum error start(struct fixture *f, struct uuid thread, const char *policy, struct run *run)
 {
-    enum error e = run_start(begin(f), thread, str_of(policy), run);
+    enum error e = run_start(begin(f), thread, run_policy_parse(str_of(policy)), run);
     if (e == OK)
         commit(f);
     else
@@ -20,8 +20,8 @@ TEST(a_run_starts_queued_for_a_worker_unless_whoever_starts_it_works_on_it)
     commit(&f);
     struct run queued = {.user_input = STR("do it"), .ask_clarifications = true};
     EXPECT_EQ(start(&f, t.id, NULL, &queued), OK);
-    EXPECT_STR(queued.status, STR("queued"));
-    EXPECT_STR(queued.dispatch, STR("queue"));
+    EXPECT_EQ(queued.status, RUN_QUEUED);
+    EXPECT_EQ(queued.dispatch, RUN_QUEUE);
     EXPECT_STR(queued.agent, STR("planner"));
     EXPECT_STR(queued.user_input, STR("do it"));
     EXPECT(queued.ask_clarifications);
@@ -31,9 +31,9 @@ TEST(a_run_starts_queued_for_a_worker_unless_whoever_starts_it_works_on_it)
     EXPECT(uuid_eq(get_thread(&f, t.id).most_recent_run_id, queued.id));
     EXPECT_STR(last_event(&f, t.id).payload,
         STR("{\"change\":\"run.status\",\"to\":\"queued\",\"reason\":\"started\"}"));
-    struct run direct = {.dispatch = STR("direct")};
+    struct run direct = {.dispatch = RUN_DIRECT};
     EXPECT_EQ(start(&f, make_thread(&f), NULL, &direct), OK);
-    EXPECT_STR(direct.status, STR("running"));
+    EXPECT_EQ(direct.status, RUN_RUNNING);
     EXPECT(direct.has_started_at);
     EXPECT(!direct.has_lease);
     fixture_end(&f);
@@ -80,11 +80,11 @@ TEST(the_policy_enqueue_lets_runs_wait_in_their_order)
     fixture_begin(&f);
     struct uuid thread = make_thread(&f);
     struct run runs[3] = {
-        {.dispatch = STR("direct")}, {.dispatch = STR("direct")}, {.dispatch = STR("queue")}};
+        {.dispatch = RUN_DIRECT}, {.dispatch = RUN_DIRECT}, {.dispatch = RUN_QUEUE}};
     for (size_t i = 0; i < COUNT_OF(runs); i++)
         EXPECT_EQ(start(&f, thread, "enqueue", &runs[i]), OK);
-    EXPECT_STR(runs[0].status, STR("running"));
-    EXPECT_STR(runs[1].status, STR("queued"));
+    EXPECT_EQ(runs[0].status, RUN_RUNNING);
+    EXPECT_EQ(runs[1].status, RUN_QUEUED);
     struct run_array active;
     EXPECT_EQ(run_list_active(begin_reading(&f), thread, &active), OK);
     EXPECT_EQ(active.count, 3);
@@ -104,11 +104,11 @@ TEST(the_policy_interrupt_cancels_every_active_run_and_keeps_the_documents)
     changed.context = STR("{\"by\":\"first\"}");
     EXPECT_EQ(thread_update(begin(&f), &before, &changed), OK);
     commit(&f);
-    struct run third = {.dispatch = STR("direct")};
+    struct run third = {.dispatch = RUN_DIRECT};
     EXPECT_EQ(start(&f, thread, "interrupt", &third), OK);
-    EXPECT_STR(third.status, STR("running"));
-    EXPECT_STR(get_run(&f, first.id).status, STR("cancelled"));
-    EXPECT_STR(get_run(&f, second.id).status, STR("cancelled"));
+    EXPECT_EQ(third.status, RUN_RUNNING);
+    EXPECT_EQ(get_run(&f, first.id).status, RUN_CANCELLED);
+    EXPECT_EQ(get_run(&f, second.id).status, RUN_CANCELLED);
     EXPECT(!get_run(&f, second.id).has_started_at); /* it never got its turn */
     EXPECT_STR(get_thread(&f, thread).context, STR("{\"by\":\"first\"}"));
     fixture_end(&f);
@@ -132,7 +132,7 @@ TEST(the_policy_rollback_cancels_and_puts_the_documents_back)
     changed.title = STR("a title is no document");
     EXPECT_EQ(thread_update(begin(&f), &before, &changed), OK);
     commit(&f);
-    struct run second = {.dispatch = STR("direct")};
+    struct run second = {.dispatch = RUN_DIRECT};
     EXPECT_EQ(start(&f, t.id, "rollback", &second), OK);
     struct thread after = get_thread(&f, t.id);
     EXPECT_STR(after.context, t.context);
@@ -140,7 +140,7 @@ TEST(the_policy_rollback_cancels_and_puts_the_documents_back)
     EXPECT_STR(after.preferences, t.preferences);
     EXPECT_STR(after.important_steps, t.important_steps);
     EXPECT_STR(after.title, STR("a title is no document"));
-    EXPECT_STR(get_run(&f, first.id).status, STR("cancelled"));
+    EXPECT_EQ(get_run(&f, first.id).status, RUN_CANCELLED);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM run_undo"), 0);
     fixture_end(&f);
 }
@@ -155,10 +155,10 @@ TEST(what_an_earlier_finished_run_changed_is_not_rolled_back)
     changed.context = STR("{\"by\":\"first\"}");
     EXPECT_EQ(thread_update(begin(&f), &before, &changed), OK);
     commit(&f);
-    done.status = STR("completed");
+    done.status = RUN_COMPLETED;
     EXPECT_EQ(run_update(begin(&f), &first, &done), OK);
     commit(&f);
-    struct run second = {.dispatch = STR("direct")}, third = {.dispatch = STR("direct")};
+    struct run second = {.dispatch = RUN_DIRECT}, third = {.dispatch = RUN_DIRECT};
     EXPECT_EQ(start(&f, thread, NULL, &second), OK);
     EXPECT_EQ(start(&f, thread, "rollback", &third), OK);
     EXPECT_STR(get_thread(&f, thread).context, STR("{\"by\":\"first\"}"));
@@ -175,9 +175,9 @@ TEST(a_rollback_whose_start_fails_keeps_everything)
     changed.context = STR("{\"by\":\"first\"}");
     EXPECT_EQ(thread_update(begin(&f), &before, &changed), OK);
     commit(&f);
-    EXPECT_EQ(run_start(begin(&f), thread, STR("rollback"), &second), OK);
+    EXPECT_EQ(run_start(begin(&f), thread, RUN_POLICY_ROLLBACK, &second), OK);
     abandon(&f);
-    EXPECT_STR(get_run(&f, first.id).status, STR("running"));
+    EXPECT_EQ(get_run(&f, first.id).status, RUN_RUNNING);
     EXPECT_STR(get_thread(&f, thread).context, STR("{\"by\":\"first\"}"));
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM run_undo"), 1);
     fixture_end(&f);
@@ -191,10 +191,10 @@ TEST(the_queue_of_one_thread_has_a_limit)
     struct context *c = begin(&f);
     for (int i = 0; i < RUN_ACTIVE_MAX; i++) {
         struct run run = {0};
-        EXPECT_EQ(run_start(c, thread, STR("enqueue"), &run), OK);
+        EXPECT_EQ(run_start(c, thread, RUN_POLICY_ENQUEUE, &run), OK);
     }
     struct run one_more = {0};
-    EXPECT_EQ(run_start(c, thread, STR("enqueue"), &one_more), ERR_RUN_ACTIVE);
+    EXPECT_EQ(run_start(c, thread, RUN_POLICY_ENQUEUE, &one_more), ERR_RUN_ACTIVE);
     commit(&f);
     fixture_end(&f);
 }
@@ -208,9 +208,9 @@ TEST(a_child_runs_beside_its_parent_and_is_not_the_threads_newest_run)
     struct uuid thread = make_thread(&f);
     struct run parent = make_run(&f, thread, "direct");
     struct run child = {
-        .dispatch = STR("direct"), .has_parent_run_id = true, .parent_run_id = parent.id};
+        .dispatch = RUN_DIRECT, .has_parent_run_id = true, .parent_run_id = parent.id};
     EXPECT_EQ(start(&f, thread, "reject", &child), OK);
-    EXPECT_STR(child.status, STR("running"));
+    EXPECT_EQ(child.status, RUN_RUNNING);
     EXPECT(uuid_eq(child.parent_run_id, parent.id));
     EXPECT(uuid_eq(get_thread(&f, thread).most_recent_run_id, parent.id));
     fixture_end(&f);
@@ -262,7 +262,7 @@ TEST(runs_are_listed_newest_first_and_by_thread_status_parent_and_agent)
     EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
     EXPECT_EQ(n, 2);
     EXPECT_STR(list[0].state, STR("{\"x\":1}"));
-    filter = (struct run_filter){.status = STR("running")};
+    filter = (struct run_filter){.status = RUN_RUNNING};
     EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
     EXPECT_EQ(n, 1);
     filter = (struct run_filter){.has_parent_run_id = true, .parent_run_id = first.id};
@@ -295,7 +295,7 @@ TEST(a_run_of_another_tenant_looks_like_none)
     EXPECT(!found);
     struct thread theirs = {0};
     EXPECT_EQ(thread_create(c, &theirs), OK);
-    EXPECT_EQ(run_start(c, theirs.id, STR_NONE, &child), ERR_INVALID);
+    EXPECT_EQ(run_start(c, theirs.id, RUN_POLICY_NONE, &child), ERR_INVALID);
     abandon(&f);
     fixture_end(&f);
 }
@@ -311,16 +311,16 @@ TEST(pausing_a_thread_pauses_its_runs_and_resuming_brings_them_back)
     struct thread t = get_thread(&f, id);
     EXPECT_EQ(thread_pause(begin(&f), &t), OK);
     commit(&f);
-    EXPECT_STR(t.status, STR("paused"));
-    EXPECT_STR(get_run(&f, first.id).status, STR("paused"));
-    EXPECT_STR(get_run(&f, second.id).status, STR("paused"));
+    EXPECT_EQ(t.status, THREAD_PAUSED);
+    EXPECT_EQ(get_run(&f, first.id).status, RUN_PAUSED);
+    EXPECT_EQ(get_run(&f, second.id).status, RUN_PAUSED);
     EXPECT_EQ(thread_pause(begin(&f), &t), ERR_TRANSITION);
     abandon(&f);
     EXPECT_EQ(thread_resume(begin(&f), &t), OK);
     commit(&f);
-    EXPECT_STR(t.status, STR("active"));
-    EXPECT_STR(get_run(&f, first.id).status, STR("running"));
-    EXPECT_STR(get_run(&f, second.id).status, STR("queued"));
+    EXPECT_EQ(t.status, THREAD_ACTIVE);
+    EXPECT_EQ(get_run(&f, first.id).status, RUN_RUNNING);
+    EXPECT_EQ(get_run(&f, second.id).status, RUN_QUEUED);
     fixture_end(&f);
 }
 
@@ -333,9 +333,9 @@ TEST(cancelling_a_thread_cancels_its_runs_and_starts_none_of_them)
     struct thread t = get_thread(&f, id);
     EXPECT_EQ(thread_cancel(begin(&f), &t, STR("enough")), OK);
     commit(&f);
-    EXPECT_STR(t.status, STR("cancelled"));
-    EXPECT_STR(get_run(&f, first.id).status, STR("cancelled"));
-    EXPECT_STR(get_run(&f, second.id).status, STR("cancelled"));
+    EXPECT_EQ(t.status, THREAD_CANCELLED);
+    EXPECT_EQ(get_run(&f, first.id).status, RUN_CANCELLED);
+    EXPECT_EQ(get_run(&f, second.id).status, RUN_CANCELLED);
     EXPECT(!get_run(&f, second.id).has_started_at);
     EXPECT_PART(last_event(&f, id).payload, "\"reason\":\"enough\"");
     fixture_end(&f);
@@ -366,18 +366,18 @@ TEST(a_child_must_be_of_its_parents_thread_and_not_too_deep)
     struct fixture f;
     fixture_begin(&f);
     struct uuid thread = make_thread(&f), other = make_thread(&f);
-    struct run run = {.dispatch = STR("direct")};
-    EXPECT_EQ(run_start(begin(&f), thread, STR_NONE, &run), OK);
+    struct run run = {.dispatch = RUN_DIRECT};
+    EXPECT_EQ(run_start(begin(&f), thread, RUN_POLICY_NONE, &run), OK);
     commit(&f);
     struct run stray = {.has_parent_run_id = true, .parent_run_id = run.id};
-    EXPECT_EQ(run_start(begin(&f), other, STR_NONE, &stray), ERR_INVALID);
+    EXPECT_EQ(run_start(begin(&f), other, RUN_POLICY_NONE, &stray), ERR_INVALID);
     abandon(&f);
     enum error e = OK;
     int depth = 0;
     while (e == OK) {
         struct run child = {
-            .has_parent_run_id = true, .parent_run_id = run.id, .dispatch = STR("direct")};
-        e = run_start(begin(&f), thread, STR_NONE, &child);
+            .has_parent_run_id = true, .parent_run_id = run.id, .dispatch = RUN_DIRECT};
+        e = run_start(begin(&f), thread, RUN_POLICY_NONE, &child);
         if (e != OK) {
             abandon(&f);
             break;
@@ -396,21 +396,21 @@ TEST(pausing_and_resuming_a_run_moves_its_children_along)
     struct fixture f;
     fixture_begin(&f);
     struct uuid thread = make_thread(&f);
-    struct run parent = {.dispatch = STR("direct")};
-    EXPECT_EQ(run_start(begin(&f), thread, STR_NONE, &parent), OK);
+    struct run parent = {.dispatch = RUN_DIRECT};
+    EXPECT_EQ(run_start(begin(&f), thread, RUN_POLICY_NONE, &parent), OK);
     commit(&f);
     struct run child = {.has_parent_run_id = true, .parent_run_id = parent.id};
-    EXPECT_EQ(run_start(begin(&f), thread, STR_NONE, &child), OK);
+    EXPECT_EQ(run_start(begin(&f), thread, RUN_POLICY_NONE, &child), OK);
     commit(&f);
     EXPECT_EQ(run_pause(begin(&f), &parent), OK);
     commit(&f);
     EXPECT_EQ(run_get(begin_reading(&f), child.id, &child), OK);
-    EXPECT_STR(child.status, STR("paused"));
+    EXPECT_EQ(child.status, RUN_PAUSED);
     commit(&f);
     EXPECT_EQ(run_resume(begin(&f), &parent), OK);
     commit(&f);
     EXPECT_EQ(run_get(begin_reading(&f), child.id, &child), OK);
-    EXPECT_STR(child.status, STR("queued"));
+    EXPECT_EQ(child.status, RUN_QUEUED);
     commit(&f);
     fixture_end(&f);
 }

@@ -60,13 +60,13 @@ TEST(a_pass_ends_leases_prunes_events_and_forgets_answers)
 
     EXPECT(!sweep_at(&f, now, lease_now, &position));
     EXPECT_EQ(thread_bounds(&f, aged).pruned, 0);
-    EXPECT_STR(get_run(&f, run.id).status, STR("running"));
+    EXPECT_EQ(get_run(&f, run.id).status, RUN_RUNNING);
 
     const int64_t day_us = INT64_C(86400000000);
     EXPECT(!sweep_at(&f, now + day_us + 1000000, lease_now + day_us, &position));
     EXPECT_EQ(thread_bounds(&f, aged).pruned, 1);
     EXPECT_EQ(thread_bounds(&f, ageless).pruned, 0);
-    EXPECT_STR(get_run(&f, run.id).status, STR("queued"));
+    EXPECT_EQ(get_run(&f, run.id).status, RUN_QUEUED);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM idempotency_keys"), 0);
     fixture_end(&f);
 }
@@ -149,7 +149,7 @@ TEST(a_pass_that_left_leases_over_asks_for_another_at_once)
         struct run run = {0};
         bool found = false;
         EXPECT_EQ(thread_create(c, &t), OK);
-        EXPECT_EQ(run_start(c, t.id, STR_NONE, &run), OK);
+        EXPECT_EQ(run_start(c, t.id, RUN_POLICY_NONE, &run), OK);
         EXPECT_EQ(run_claim(c, &claim, &run, &found), OK);
     }
     commit(&f);

@@ -105,13 +105,13 @@ static struct uuid make_full_tenant(struct fixture *f)
     struct str scope = STR("admin");
     struct api_key key = {.name = STR("k"), .scopes = {&scope, 1}};
     struct thread thread = {.metadata = STR("{\"a\":\"b\"}")};
-    struct run run = {.dispatch = STR("direct")};
+    struct run run = {.dispatch = RUN_DIRECT};
     struct sha256 hash = {{0}};
     struct stored_answer answer = {.status = 200, .headers = STR("{}"), .body = STR("{}")};
     struct context *c = begin_as(f, tenant);
     EXPECT_EQ(key_create(c, tenant, &key), OK);
     EXPECT_EQ(thread_create(c, &thread), OK);
-    EXPECT_EQ(run_start(c, thread.id, STR_NONE, &run), OK);
+    EXPECT_EQ(run_start(c, thread.id, RUN_POLICY_NONE, &run), OK);
     struct thread changed = thread;
     changed.context = STR("{\"x\":1}");
     EXPECT_EQ(thread_get(c, thread.id, &thread), OK);

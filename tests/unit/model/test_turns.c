@@ -43,12 +43,12 @@ TEST(turns_are_numbered_without_gaps_and_one_at_a_time_is_running)
     struct run run = make_run(&f, make_thread(&f), "direct");
     struct turn first = begin_turn(&f, run.id, hello());
     EXPECT_EQ(first.number, 1);
-    EXPECT_STR(first.status, STR("running"));
+    EXPECT_EQ(first.status, TURN_RUNNING);
     EXPECT_STR(last_event(&f, run.thread_id).kind, STR("turn.created"));
     EXPECT_EQ(try_begin(&f, run.id, hello()), ERR_CONFLICT);
     EXPECT_STR(told(&f), STR("turn 1 of the run is running: one at a time does"));
     struct turn after = first;
-    after.status = STR("awaiting_tool");
+    after.status = TURN_AWAITING_TOOL;
     EXPECT_EQ(turn_update(begin(&f), &run, &first, &after, NULL), OK);
     commit(&f);
     EXPECT_STR(last_event(&f, run.thread_id).kind, STR("turn.updated"));
@@ -79,7 +79,7 @@ TEST(every_change_of_a_turns_status_goes_as_its_table_says)
                 may = may || (strcmp(allowed[i][0], turn_statuses[from]) == 0 &&
                                  strcmp(allowed[i][1], turn_statuses[to]) == 0);
             struct turn before = get_turn(&f, &turn), after = before;
-            after.status = str_of(turn_statuses[to]);
+            after.status = turn_status_parse(str_of(turn_statuses[to]));
             enum error e = turn_update(begin(&f), &run, &before, &after, NULL);
             if (e != (may ? OK : ERR_TRANSITION))
                 test_fail(__FILE__, __LINE__, "from %s to %s: error %d", turn_statuses[from],
@@ -97,19 +97,19 @@ TEST(output_tells_how_a_turn_ended)
     struct turn turn = hello();
     turn.output = STR("{\"message\":\"hi\"}");
     turn = begin_turn(&f, run.id, turn);
-    EXPECT_STR(turn.status, STR("complete"));
+    EXPECT_EQ(turn.status, TURN_COMPLETE);
     EXPECT(turn.has_finished_at);
     struct turn waits = hello();
     waits.output = STR("{\"tool_calls\":[],\"status\":\"awaiting_tool\"}");
     waits = begin_turn(&f, run.id, waits);
-    EXPECT_STR(waits.status, STR("awaiting_tool"));
+    EXPECT_EQ(waits.status, TURN_AWAITING_TOOL);
     EXPECT(!waits.has_finished_at);
     struct turn wrong = hello();
     wrong.output = STR("{\"status\":\"dreaming\"}");
     EXPECT_EQ(try_begin(&f, run.id, wrong), ERR_INVALID);
     told(&f);
     wrong.output = STR("{\"status\":\"complete\"}");
-    wrong.status = STR("failed");
+    wrong.status = TURN_FAILED;
     EXPECT_EQ(try_begin(&f, run.id, wrong), ERR_INVALID);
     told(&f);
     struct turn after = turn;
@@ -117,7 +117,7 @@ TEST(output_tells_how_a_turn_ended)
     EXPECT_EQ(turn_update(begin(&f), &run, &turn, &after, NULL), ERR_CONFLICT);
     abandon(&f);
     after = waits;
-    after.status = STR("complete");
+    after.status = TURN_COMPLETE;
     EXPECT_EQ(turn_update(begin(&f), &run, &waits, &after, NULL), OK);
     EXPECT(after.has_finished_at);
     commit(&f);
@@ -126,8 +126,11 @@ TEST(output_tells_how_a_turn_ended)
 
 TEST(a_run_that_ends_ends_its_running_turn)
 {
-    static const char *const ends[][2] = {
-        {"completed", "complete"}, {"failed", "failed"}, {"cancelled", "cancelled"}};
+    static const struct {
+        enum run_status run;
+        enum turn_status turn;
+    } ends[] = {
+        {RUN_COMPLETED, TURN_COMPLETE}, {RUN_FAILED, TURN_FAILED}, {RUN_CANCELLED, TURN_CANCELLED}};
     struct fixture f;
     fixture_begin(&f);
     for (size_t i = 0; i < COUNT_OF(ends); i++) {
@@ -135,11 +138,11 @@ TEST(a_run_that_ends_ends_its_running_turn)
         struct turn turn = begin_turn(&f, run.id, hello());
         run = get_run(&f, run.id);
         struct run after = run;
-        after.status = str_of(ends[i][0]);
+        after.status = ends[i].run;
         EXPECT_EQ(run_update(begin(&f), &run, &after), OK);
         commit(&f);
         turn = get_turn(&f, &turn);
-        EXPECT_STR(turn.status, str_of(ends[i][1]));
+        EXPECT_EQ(turn.status, ends[i].turn);
         EXPECT(turn.has_finished_at);
         EXPECT_EQ(try_begin(&f, run.id, hello()), ERR_CONFLICT);
         told(&f);

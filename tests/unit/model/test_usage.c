@@ -37,8 +37,8 @@ static struct cost add(struct fixture *f, const struct run *run, struct usage us
 static struct run child_of(struct fixture *f, const struct run *parent)
 {
     struct run child = {
-        .has_parent_run_id = true, .parent_run_id = parent->id, .dispatch = STR("direct")};
-    EXPECT_EQ(run_start(begin(f), parent->thread_id, STR_NONE, &child), OK);
+        .has_parent_run_id = true, .parent_run_id = parent->id, .dispatch = RUN_DIRECT};
+    EXPECT_EQ(run_start(begin(f), parent->thread_id, RUN_POLICY_NONE, &child), OK);
     commit(f);
     return child;
 }
