@@ -78,12 +78,6 @@ static void run_again(struct visit *v)
     submit(v);
 }
 
-static int64_t wait_us(const struct visit *v)
-{
-    bool nothing = v->call.answer.may_wait && v->call.answer.status < 300;
-    return nothing ? call_wait_s(&v->call) * 1000000 : 0;
-}
-
 /* Who acts by time looks again each second. */
 static int64_t next_look_us(const struct interest *interest, int64_t until_us)
 {
@@ -99,7 +93,7 @@ static void wait_for_more(struct visit *v, cairn *c, int64_t until_us)
     bool last = false;
     handle_add_bell(c, &bell, &interest);
     run_again(v); /* something may have happened before anybody listened */
-    while (wait_us(v) > 0 && !last) {
+    while (call_wait_s(&v->call) > 0 && !last) {
         enum bell_news news = bell_wait(&bell, next_look_us(&interest, until_us));
         last = bell_is_stopped(&bell) || (news == BELL_SILENT && clock_steady_us() >= until_us);
         run_again(v);
@@ -201,9 +195,9 @@ void visit_run(struct visit *v, cairn *c, struct str body)
     call_decode(&v->call, body);
     submit(v);
     collect(v);
-    int64_t us = wait_us(v);
-    if (us > 0)
-        wait_for_more(v, c, clock_steady_us() + us);
+    int64_t wait_s = call_wait_s(&v->call);
+    if (wait_s > 0)
+        wait_for_more(v, c, clock_steady_us() + wait_s * 1000000);
 }
 
 /* --- Life ----------------------------------------------------------------------------------- */

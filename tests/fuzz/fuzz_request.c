@@ -286,7 +286,7 @@ static const struct route *look_ahead(const struct asked *asked, int64_t *out_wa
     if (visit_find_route(&v)) {
         route = v.call.route;
         call_decode(&v.call, asked->request.body);
-        *out_wait_s = call_wait_s(&v.call);
+        *out_wait_s = v.call.request.wait_s;
     }
     visit_deinit(&v);
     return route;

@@ -272,6 +272,14 @@ static enum error read_consistency(struct call *call)
     return OK;
 }
 
+static int64_t read_wait(const struct call *call)
+{
+    if (call->route->waits == WAITS_NEVER || call->request.is_bad)
+        return 0;
+    const struct field *wait = schema_find(call->route->query, STR("wait"));
+    return *(const int64_t *)(const void *)((const char *)call->request.query + wait->offset);
+}
+
 void call_decode(struct call *call, struct str body)
 {
     const struct route *route = call->route;
@@ -286,4 +294,5 @@ void call_decode(struct call *call, struct str body)
     enum error e = route->flags & ROUTE_UPLOAD ? intake_read_digest(call) : decode_body(call);
     if (e != OK)
         call->request.is_bad = true;
+    call->request.wait_s = read_wait(call);
 }

@@ -54,6 +54,7 @@ struct request {
     void *input;         /* the body, decoded by route->body */
     bool is_json_patch;  /* the patch is RFC 6902, else RFC 7396 */
     bool is_json;        /* a raw body is JSON, and parsed */
+    int64_t wait_s;      /* of a route with .waits; 0: answer at once */
     bool may_lag;        /* the client accepts an answer from a replica */
     /* The request cannot be carried out. A client that is authenticated receives `problem`. */
     bool is_bad;
@@ -130,6 +131,8 @@ void call_submit(struct call *call);
 /* Of a ROUTE_UPLOAD, after call_decode without a body: whether the bytes may come. `done` with
  * is_admitted, or with the refusal as the answer. */
 void call_admit(struct call *call);
+/* Returns the seconds that a finished call may wait for more; 0: its answer is final. */
+int64_t call_wait_s(const struct call *call);
 /* Makes a finished call ready to be submitted again. */
 void call_rewind(struct call *call);
 

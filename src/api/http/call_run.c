@@ -205,3 +205,8 @@ void call_admit(struct call *call)
     call->is_admitting = true;
     call_submit(call);
 }
+
+int64_t call_wait_s(const struct call *call)
+{
+    return call->answer.may_wait && call->answer.status < 300 ? call->request.wait_s : 0;
+}

@@ -305,8 +305,7 @@ static void finished(struct visit *v)
         return;
     }
     v->poll.running = false;
-    bool nothing = call->answer.may_wait && call->answer.status < 300;
-    int64_t wait_s = nothing ? call_wait_s(call) : 0;
+    int64_t wait_s = call_wait_s(call);
     if (wait_s > 0)
         end_with_client(v);
     if (!http_exchange_is_open(v->x)) {

@@ -11,7 +11,7 @@ struct interest interest_of(const struct call *call)
         .topic = call->caller.tenant_id,
         .key_id = call->caller.key_id,
         .for_principal = !str_is_none(call->caller.principal),
-        .for_claim = call->route->mode == ROUTE_WRITE};
+        .for_claim = call->route->waits == WAITS_FOR_RUN};
     if (i.for_claim) {
         i.by_time = store_is_shared(call->api->store);
         return i;

@@ -15,7 +15,7 @@ struct interest {
     struct event_filter filter; /* its strings are the call's */
 };
 
-/* Of a call whose answer may wait (call_wait_s), once it has run. */
+/* Of a call that may wait (request.wait_s), once it has run. */
 struct interest interest_of(const struct call *call);
 bool interest_is_met(const struct interest *i, const struct event *event);
 /* Whether it is this key or tenant that may not listen any more. */

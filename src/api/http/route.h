@@ -59,6 +59,13 @@ enum route_access {
     ACCESS_TENANT, /* none, whatever the path names */
 };
 
+/* What a request that finds nothing may wait for, as long as its query parameter `wait` says. */
+enum route_waits {
+    WAITS_NEVER,
+    WAITS_FOR_EVENT, /* an event that its filter includes */
+    WAITS_FOR_RUN,   /* a run that can be claimed */
+};
+
 enum { ROUTE_MAX_PARAMS = 4, ROUTE_MAX_SEGMENTS = 10, ROUTE_BODY_DEFAULT = 4 * 1024 * 1024 };
 
 /* What a parameter of a path is, by its name. */
@@ -84,6 +91,7 @@ struct route {
     const struct schema *answer_to_many; /* when the body may be a batch, what answers that */
     enum error (*handle)(struct call *call, struct context *c);
     enum route_access access;
+    enum route_waits waits;
     enum error (*admit)(struct call *call, struct context *c); /* of an upload; NULL: all */
     /* Of an upload whose bytes have to be looked at before the job, where content may be read; what
      * it leaves in call->prepared is released when all is over, in any case. NULL: none. */

@@ -272,19 +272,6 @@ const struct schema query_events = {"EventsQuery", events_query_fields,
 const struct schema query_event_stream = {
     "EventStreamQuery", events_query_fields, STREAM_QUERY_FIELDS, sizeof(struct events_query), 0};
 
-int64_t call_wait_s(const struct call *call)
-{
-    if (call->request.is_bad)
-        return 0;
-    if (call->route->query == &query_events) {
-        const struct events_query *q = call->request.query;
-        return q->has_wait ? q->wait : 0;
-    }
-    if (call->route->query == &query_claim)
-        return ((const struct claim_query *)call->request.query)->wait;
-    return 0;
-}
-
 static bool is_thread_route(const struct call *call)
 {
     return !str_is_none(route_param_name(call->route, 0));

@@ -38,9 +38,6 @@ struct event_admission {
     int64_t cursor_id; /* Memoria's cursor */
 };
 
-/* Seconds that the call may wait; 0 for none. For event pages and claims. */
-int64_t call_wait_s(const struct call *call);
-
 /* The event as the stream and the pages show it. */
 void event_write(struct json_writer *w, const struct event *event);
 

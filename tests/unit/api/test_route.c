@@ -45,6 +45,16 @@ TEST(every_route_has_a_summary_a_handler_and_a_status)
     }
 }
 
+TEST(a_route_waits_when_its_query_has_a_wait)
+{
+    for (size_t i = 0; i < route_count; i++) {
+        const struct field *wait = schema_find(routes[i].query, STR("wait"));
+        bool is_seconds = wait != NULL && wait->kind == FIELD_INT;
+        if (is_seconds != (routes[i].waits != WAITS_NEVER))
+            complain(&routes[i], "needs .waits, and a query parameter `wait` of seconds");
+    }
+}
+
 TEST(every_route_needs_a_scope_or_is_open_to_all_on_purpose)
 {
     /* whoami tells a key about itself: any key will do. */
