@@ -21,12 +21,16 @@ PARAM_UUID_name: binding an unknown parameter, or one of another type, does not 
 Every parameter needs a type and every type a parameter. PostgreSQL numbers the parameters as SQLite
 does. A parameter that only one engine's text uses needs a type of the statement's own.
 
+A FILE may also be a .members file: see gen_archive.py.
+
 An engine-specific text may use only the tokens and forms below, and {{sqlite: ...}} and
 {{postgres: ...}}. A statement whose text is empty for an engine does not exist on that engine.
 """
 import re
 import sys
 from pathlib import Path
+
+import gen_archive
 
 ENGINES = ("sqlite", "postgres")
 
@@ -200,6 +204,8 @@ def compile_statement(statement, defines, types):
 
 def read_statements(path):
     """The statements of a file, compiled."""
+    if path.suffix == ".members":
+        return gen_archive.read_statements(path)
     defines, types, statements = split_file(path)
     used = set()
     for statement in statements:

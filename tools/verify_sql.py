@@ -17,6 +17,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
+import gen_archive
 import gen_sql
 import sql_binds
 
@@ -55,9 +56,11 @@ def unused_includes(statements, texts, src):
 def verify(src):
     """The faults, and the files that were read."""
     migrations = sorted(src.rglob("migrations/*.sql"))
-    files = [path for path in sorted(src.rglob("*.sql")) if path not in migrations]
+    members = sorted(src.rglob("*.members"))
+    files = [path for path in sorted(src.rglob("*.sql")) if path not in migrations] + members
     statements = gen_sql.read_all_statements(files)
     texts = {path: path.read_text() for path in sorted(src.rglob("*.[ch]"))}
+    texts.update({path: "\n".join(gen_archive.table_of(path)) for path in members})
     contracts = sql_binds.read_contracts(
         text for path, text in texts.items() if path.suffix == ".h")
     sources = [sql_binds.Source(path, text) for path, text in texts.items() if "query_" in text

@@ -5,6 +5,7 @@
 #include "model/checkpoints/snapshots.h"
 #include "model/files/blobs.h"
 #include "model/integrity.h"
+#include "model/upkeep/archive.members.h"
 #include "model/upkeep/archive.sql.h"
 #include "model/upkeep/archive_file.h"
 #include "store/content.h"
@@ -150,65 +151,20 @@ static enum error write_head(
 
 /* --- Rows ----------------------------------------------------------------------------------- */
 
-/* Behind which row a page begins. */
+/* The last row of a page: the next page begins behind it. */
 struct place {
-    unsigned n_ids;
-    unsigned n_numbers;
-    struct uuid ids[2];
-    int64_t numbers[2];
-    struct buf text;
-    struct buf next_text; /* while the other is bound */
-    bool has_moved;
+    bool has_row;
+    struct archive_value row[ARCHIVE_MAX_FIELDS];
+    struct arena arena; /* of the values */
 };
 
-static void go_behind(
-    struct place *p, const struct archive_member *m, const struct archive_value *row)
+/* Takes the arena. */
+static void place_set(struct place *p, const struct archive_value *row, const struct arena *arena)
 {
-    p->n_ids = p->n_numbers = 0;
-    for (size_t i = 0; i < m->n_fields; i++) {
-        if (!(m->fields[i].flags & KEY))
-            continue;
-        if (m->fields[i].kind == KIND_ID) {
-            p->ids[p->n_ids++] = row[i].id;
-        } else if (m->fields[i].kind == KIND_INT) {
-            p->numbers[p->n_numbers++] = row[i].number;
-        } else {
-            bool is_hash = m->fields[i].kind == KIND_HASH;
-            buf_reset(&p->next_text);
-            buf_append(&p->next_text, is_hash ? row[i].bytes : row[i].text);
-        }
-    }
-    p->has_moved = true;
-}
-
-static void settle(struct place *p)
-{
-    struct buf text = p->text;
-    if (!p->has_moved)
-        return;
-    p->text = p->next_text;
-    p->next_text = text;
-    p->has_moved = false;
-}
-
-static void bind_place(struct query *q, const struct archive_subject *subject,
-    const struct place *p, int64_t page_rows)
-{
-    if (statement_takes(q->statement, from))
-        query_uuid(q, from, subject->id);
-    if (statement_takes(q->statement, after_1))
-        query_uuid(q, after_1, p->ids[0]);
-    if (statement_takes(q->statement, after_2))
-        query_uuid(q, after_2, p->ids[1]);
-    if (statement_takes(q->statement, after_n))
-        query_i64(q, after_n, p->numbers[0]);
-    if (statement_takes(q->statement, after_m))
-        query_i64(q, after_m, p->numbers[1]);
-    if (statement_takes(q->statement, after_text))
-        query_text(q, after_text, buf_str(&p->text));
-    if (statement_takes(q->statement, after_bytes))
-        query_bytes(q, after_bytes, buf_str(&p->text));
-    query_i64(q, limit, page_rows);
+    arena_deinit(&p->arena);
+    memcpy(p->row, row, sizeof p->row);
+    p->arena = *arena;
+    p->has_row = true;
 }
 
 static enum error write_row(struct archive_export *x, const struct archive_member *m,
@@ -242,28 +198,29 @@ static enum error unpack_item(
 static enum error write_page(struct context *c, const struct archive_subject *subject,
     struct archive_export *x, const struct archive_member *m, struct place *p, int64_t *out_rows)
 {
-    struct archive_value row[ARCHIVE_MAX_FIELDS];
+    struct archive_value row[ARCHIVE_MAX_FIELDS] = {0};
     struct arena page;
     struct query q;
     enum error e = OK;
     arena_init(&page, SIZE_MAX);
     query_begin(&q, c->tx, m->select[subject->what], &page);
     query_uuid(&q, tenant_id, c->tenant_id);
-    bind_place(&q, subject, p, m->page_rows);
-    for (*out_rows = 0; e == OK && query_next(&q); ++*out_rows) {
+    if (statement_takes(q.statement, from))
+        query_uuid(&q, from, subject->id);
+    archive_bind_after(m, p->has_row ? p->row : NULL, &q);
+    query_i64(&q, limit, m->page_rows);
+    for (*out_rows = 0; e == OK && query_next(&q);) {
         struct arena_mark mark = arena_mark(&page);
         archive_read_row(m, &q, row);
         if (m == &archive_members[MEMBER_ITEMS])
             e = unpack_item(c, x, &page, row);
         if (e == OK)
             e = write_row(x, m, row, c->problem);
-        if (*out_rows + 1 == m->page_rows)
-            go_behind(p, m, row);
-        arena_rewind(&page, mark);
+        if (++*out_rows < m->page_rows)
+            arena_rewind(&page, mark);
     }
     enum error ended = query_end(&q);
-    settle(p);
-    arena_deinit(&page);
+    place_set(p, row, &page);
     return e == OK ? ended : e;
 }
 
@@ -275,15 +232,13 @@ static enum error write_member(struct context *c, const struct archive_subject *
     int64_t rows = 0, n = 0;
     enum error e = OK;
     begin_member(x);
-    buf_init(&p.text, ARCHIVE_LINE_MAX_BYTES);
-    buf_init(&p.next_text, ARCHIVE_LINE_MAX_BYTES);
+    arena_init(&p.arena, SIZE_MAX);
     if (m->select[subject->what] != NULL)
         do {
             e = write_page(c, subject, x, m, &p, &n);
             rows += n;
         } while (e == OK && n == m->page_rows);
-    buf_deinit(&p.text);
-    buf_deinit(&p.next_text);
+    arena_deinit(&p.arena);
     if (e == OK)
         e = end_member(x, str_of(m->name), &hash, c->problem);
     if (e == OK)
@@ -336,7 +291,7 @@ static enum error list_blobs(
 enum error archive_find_subject(struct context *c, const struct archive_subject *subject)
 {
     static const struct sql_statement *const statements[ARCHIVE_WHAT_COUNT] = {
-        &SQL_ARCHIVE_TAKEN_THREAD, &SQL_ARCHIVE_HAS_AGENT, NULL};
+        &SQL_ARCHIVE_HAS_THREAD, &SQL_ARCHIVE_HAS_AGENT, NULL};
     struct query q;
     if (statements[subject->what] == NULL)
         return OK;

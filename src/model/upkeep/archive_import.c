@@ -8,6 +8,7 @@
 #include "model/tenancy/audit.h"
 #include "model/threads/events.h"
 #include "model/threads/threads.h"
+#include "model/upkeep/archive.members.h"
 #include "model/upkeep/archive.sql.h"
 #include "model/upkeep/archive_file.h"
 

@@ -299,24 +299,24 @@ enum error archive_read_line(const struct archive_member *m, struct arena *arena
 
 /* --- To the database ------------------------------------------------------------------------ */
 
-static void bind_value(
-    struct query *q, const struct archive_field *f, const struct archive_value *v)
+static void bind_value(struct query *q, const struct archive_field *f, const char *param,
+    const struct archive_value *v)
 {
     switch (f->kind) {
     case KIND_ID:
-        query_bind_uuid_if(q, f->name, !v->is_null, v->id);
+        query_bind_uuid_if(q, param, !v->is_null, v->id);
         break;
     case KIND_INT:
     case KIND_TIME:
-        query_bind_i64_if(q, f->name, !v->is_null, v->number);
+        query_bind_i64_if(q, param, !v->is_null, v->number);
         break;
     case KIND_BOOL:
         if (!v->is_null)
-            query_bind_bool(q, f->name, v->number != 0);
+            query_bind_bool(q, param, v->number != 0);
         break;
     case KIND_HASH:
     case KIND_BYTES:
-        query_bind_bytes(q, f->name, v->bytes);
+        query_bind_bytes(q, param, v->bytes);
         break;
     case KIND_TEXT:
     case KIND_PRINCIPAL:
@@ -324,7 +324,7 @@ static void bind_value(
     case KIND_OBJECT:
     case KIND_ARRAY:
     case KIND_DOCUMENT:
-        query_bind_text(q, f->name, v->text);
+        query_bind_text(q, param, v->text);
         break;
     }
 }
@@ -332,7 +332,18 @@ static void bind_value(
 void archive_bind_row(
     const struct archive_member *m, const struct archive_value *row, struct query *q)
 {
+    for (size_t i = 0; i < m->n_fields; i++) {
+        const struct archive_field *f = &m->fields[i];
+        if (!(f->flags & HIDDEN) && statement_has_param(q->statement, f->name))
+            bind_value(q, f, f->name, &row[i]);
+    }
+}
+
+void archive_bind_after(
+    const struct archive_member *m, const struct archive_value *row, struct query *q)
+{
+    static const struct archive_value first = {.text = STR(""), .bytes = STR("")};
     for (size_t i = 0; i < m->n_fields; i++)
-        if (!(m->fields[i].flags & HIDDEN) && statement_has_param(q->statement, m->fields[i].name))
-            bind_value(q, &m->fields[i], &row[i]);
+        if (m->fields[i].flags & KEY)
+            bind_value(q, &m->fields[i], m->fields[i].after, row == NULL ? &first : &row[i]);
 }
