@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what the clients have of the API, from the OpenAPI document of a server that is started
-for it:
+"""Generates the clients' types and methods from the OpenAPI document of a temporary server:
 
     tools/sdk CAIRN            write the files
-    tools/sdk CAIRN --check    say which of them are not what would be written, and fail if any
+    tools/sdk CAIRN --check    list outdated files, and fail if there are any
 """
 import json
 import subprocess
@@ -47,7 +46,7 @@ def main():
     old = [p for p, text in files.items()
            if not (ROOT / p).exists() or (ROOT / p).read_text() != text]
     if rest == ["--check"]:
-        sys.exit("\n".join(f"{p} is not what the API says: make sdk" for p in old) or 0)
+        sys.exit("\n".join(f"{p} is outdated: make sdk" for p in old) or 0)
     for path in old:
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(files[path])

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the clients are generated from: the operations of the server's OpenAPI document, with the
-names under which a client offers them. `threads.checkpoints.list` is the list of the checkpoints of
-a thread; its arguments are the parameters of the path, in their order, then body and query.
+"""The operations of the server's OpenAPI document with their names in the clients, the input of the
+generators. `threads.checkpoints.list` lists the checkpoints of a thread; its arguments are the path
+parameters in order, then body and query.
 
-A route's name follows from its path and method; the few that would read badly that way are named
-in NAMES. A route that is only another path to the same thing is in ALIASES, and no client has it.
+The name of a method follows from the path and method of its route; NAMES has the exceptions, where
+that name would read badly. ALIASES has alternative paths, for which clients have no methods.
 """
 import re
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Tuple
 
-# Paths that say the same as a shorter one.
+# Alternatives of shorter paths.
 ALIASES = re.compile(r"^/v1/agents/\{agent_id\}/runs/\{run_id\}")
 
-# A POST to one of these does something to what stands before it in the path.
+# A POST to one of these is an action on the preceding part of the path.
 ACTIONS = {
     "activate", "rollback", "focus", "pause", "resume", "cancel", "claim", "input", "heartbeat",
     "release", "prune", "copy", "restore", "complete", "redeem", "replay", "search", "batch",
@@ -63,7 +63,7 @@ NAMES = {
 
 VERBS = {"GET": "get", "PUT": "put", "PATCH": "update", "DELETE": "delete", "POST": "create"}
 
-# What a client sends by itself or by an option of the request, and never as an argument.
+# Headers that a client sends by itself or for an option of the request, never as an argument.
 OPTION_HEADERS = {
     "If-Match", "If-None-Match", "Idempotency-Key", "Cairn-Fencing-Token", "Cairn-Principal",
     "Cairn-Consistency", "Last-Event-ID", "Content-Digest", "Range", "If-Range",
@@ -78,7 +78,7 @@ class Parameter:
 
     @property
     def is_position(self) -> bool:
-        """A place in a log. Those of events and messages are numbers, so a number is taken too."""
+        """True for a position in a log, for which the number of an event or message is accepted."""
         return self.name in ("after", "before") and "format" not in self.schema
 
 
@@ -92,20 +92,20 @@ class Operation:
     path_parameters: List[Parameter]
     query: List[Parameter]
     takes_metadata: bool  # metadata.KEY=VALUE in the query
-    headers: List[str]  # of OPTION_HEADERS, those that this route takes
+    headers: List[str]  # those of OPTION_HEADERS that this route supports
     # "none", "json", "patch" (a Merge Patch or a JSON Patch) or "bytes"
     body_kind: str
     body: Optional[dict]  # its schema
     body_required: bool
     # "none", "json", "page", "bytes", "text", "sse" or "websocket"
     answer_kind: str
-    answer: Optional[dict]  # its schema; of a page, that of an item
-    maybe_nothing: bool  # 204 when there is nothing to answer
+    answer: Optional[dict]  # its schema; for a page, that of an item
+    maybe_nothing: bool  # 204 if there is no result
 
 
 @dataclass
 class Group:
-    """A resource of the client: its operations and the resources inside of it."""
+    """A resource of the client: its operations and its nested resources."""
     path: Tuple[str, ...]
     operations: List[Operation] = field(default_factory=list)
     groups: Dict[str, "Group"] = field(default_factory=dict)
@@ -117,7 +117,7 @@ def statics(path: str) -> List[str]:
 
 
 def name_of(method: str, path: str, answer_kind: str, siblings: int) -> List[str]:
-    """`siblings`: the methods that the path has."""
+    """`siblings`: the number of methods of the path."""
     given = NAMES.get(f"{method} {path}")
     if given:
         return given.split(".")
@@ -193,7 +193,7 @@ def operation_of(method: str, path: str, raw: dict, siblings: int) -> Operation:
     query = [p for p in some("query") if p.name != "metadata.KEY"]
     headers = [p.name for p in some("header")]
     unknown = set(headers) - OPTION_HEADERS
-    assert not unknown, f"{method} {path} takes headers that no option sends: {unknown}"
+    assert not unknown, f"{method} {path} has headers without an option: {unknown}"
     answer_kind, answer, maybe_nothing = answer_of(path, raw["responses"])
     if path.endswith("/ws") or "/ws/" in path:
         answer_kind, answer = "websocket", None
@@ -215,7 +215,7 @@ def operations_of(document: dict) -> List[Operation]:
     taken: Dict[Tuple[str, ...], Operation] = {}
     for o in found:
         other = taken.setdefault((*o.group, o.name), o)
-        assert other is o, f"{o.method} {o.path} and {other.method} {other.path} have one name"
+        assert other is o, f"{o.method} {o.path} and {other.method} {other.path} have the same name"
     return found
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python client's part of the API: types, operations, and a class for every resource, once for
-calls that block and once for those that are awaited. Both come from the same template.
+"""Generates the Python client: types, operations, and a class for every resource, once for the
+blocking and once for the asyncio client, from the same template.
 
-What a body or a query has are keyword arguments; UNSET leaves one out, so that None is JSON's null.
-A keyword of an option that the body has too, such as `principal`, gets `request_` before it, a
-member of the body that the path has too `body_`, or `to_` where something is copied.
+Body members and query parameters are keyword arguments; UNSET omits one, and None is JSON's null.
+An option with the name of a body member, such as `principal`, gets the prefix `request_`. A body
+member with the name of a path parameter gets `body_`, or `to_` in a copy.
 """
 import keyword
 from typing import Dict, List, Optional, Tuple
@@ -14,7 +14,7 @@ FIRST_LINE = """# SPDX-License-Identifier: Apache-2.0
 PLACE = "sdk/python/src/cairn/_generated/"
 WIDTH = 100
 
-# What is written by hand beside the operations of a resource, in _extras.py and _async_extras.py.
+# Base classes with hand-written methods of resources, in _extras.py and _async_extras.py.
 EXTRAS = {
     ("events",): "FollowAll",
     ("threads", "events"): "FollowThread",
@@ -47,7 +47,7 @@ def literal(values: list) -> str:
 
 
 def one_type(schema: dict, kind: Optional[str], given: bool, prefix: str) -> str:
-    """`given`: of an argument, which may be of more types than what is answered."""
+    """`given`: the type of an argument, which accepts more types than a response has."""
     if "$ref" in schema:
         return prefix + name_of(schema["$ref"])
     if "oneOf" in schema:
@@ -96,7 +96,7 @@ def member_lines(name: str, schema: dict) -> List[str]:
 
 
 def typed_dict(name: str, base: str, total: bool, members: Dict[str, dict]) -> List[str]:
-    """A member whose name is a word of Python can only be given as a string."""
+    """A member whose name is a Python keyword can only be declared as a string."""
     lines = []
     odd = {n: s for n, s in members.items() if keyword.iskeyword(n)}
     if odd:
@@ -125,7 +125,7 @@ def schema_lines(name: str, schema: dict) -> List[str]:
 
 
 def types_text(document: dict) -> str:
-    lines = [FIRST_LINE, '"""What the API takes and answers."""',
+    lines = [FIRST_LINE, '"""The types of the API\'s bodies and responses."""',
              "from __future__ import annotations", "",
              "from typing import Any, Dict, List, Literal, Optional, TypedDict", "", ""]
     for name, schema in document["components"]["schemas"].items():
@@ -140,20 +140,20 @@ def constant_of(o) -> str:
 
 
 def cursors_of(o) -> Tuple[str, ...]:
-    """By which parameter the next page is asked for: the first that was given, or the last."""
+    """Returns the parameters for the next page: the first given one, or the last, is used."""
     names = [p.name for p in o.query]
     return ("cursor",) if "cursor" in names else tuple(n for n in ("after", "before") if n in names)
 
 
 def headers_of(o) -> List[str]:
-    """An upload can ask that there be nothing yet, as docs/files.md says."""
+    """An upload can require that the file does not exist, see docs/files.md."""
     more = ["If-None-Match"] if o.method == "PUT" and o.body_kind == "bytes" else []
     return list(dict.fromkeys([*(h for h in o.headers if h in OPTIONS), *more]))
 
 
 def page_schemas(o, schemas: dict) -> Optional[Tuple[dict, bool]]:
-    """What an item of the list is that this answers, and whether its cursor stands in the body, as
-    that of a search does; None when it answers no list."""
+    """Returns the schema of a list's items, and whether its cursor is in the body (for a search);
+    None if the response is not a list."""
     if o.answer_kind == "page":
         return o.answer, False
     if o.answer_kind != "json" or o.body_kind != "json" or "$ref" not in (o.answer or {}):
@@ -183,7 +183,7 @@ def operation_lines(o, schemas: dict) -> List[str]:
 
 
 def operations_text(document: dict, operations: list) -> str:
-    lines = [FIRST_LINE, '"""Every operation of the API, and how it is sent."""',
+    lines = [FIRST_LINE, '"""The operations of the API."""',
              "from .._operation import Operation", "",
              f'API_VERSION = "{document["info"]["version"]}"', ""]
     for o in operations:
@@ -196,7 +196,7 @@ def operations_text(document: dict, operations: list) -> str:
 # --- Resources ------------------------------------------------------------------------------------
 
 def call_lines(head: str, parts: List[str], indent: str) -> List[str]:
-    """head + parts + ), on one line or as many as it takes."""
+    """Returns head + parts + ), on one or several lines."""
     whole = f"{indent}{head}{', '.join(parts)})"
     if len(whole) <= WIDTH and "\n" not in whole:
         return [whole]
@@ -204,7 +204,8 @@ def call_lines(head: str, parts: List[str], indent: str) -> List[str]:
 
 
 def pieces(parts: List[str], last: str = ",") -> List[str]:
-    """Where a line may end: behind every part, and within one that is long behind every comma."""
+    """Returns the pieces between possible line ends: after every part, and after every comma of a
+    long part."""
     found: List[str] = []
     for i, part in enumerate(parts):
         whole = part + (last if i == len(parts) - 1 else ",")
@@ -235,7 +236,7 @@ class Argument:
 
 
 class Method:
-    """One operation, as text for one of the clients, whose words these are."""
+    """Generates the method of one operation; `words` are the names in one of the clients."""
 
     def __init__(self, o, schemas: dict, words: dict):
         self.o, self.words = o, words
@@ -249,7 +250,7 @@ class Method:
         self.options = [(n, n if n not in taken else f"request_{n}", t) for n, t in self._options()]
 
     def _query_type(self, parameter) -> str:
-        """A namespace of the store is a list of labels, which a query has with points between."""
+        """A namespace of the store is a list of labels, joined with "." in a query."""
         if self.o.group == ("store",) and parameter.name == "namespace":
             return "Sequence[str]"
         return "Position" if parameter.is_position else type_of(parameter.schema, True, "types.")
@@ -265,7 +266,7 @@ class Method:
     def _options(self) -> List[Tuple[str, str]]:
         return [*(OPTIONS[h] for h in headers_of(self.o)), *OPTIONS_OF_ALL]
 
-    # The two forms of a body: one thing, or a list of them under this name.
+    # The two forms of a body: one object, or a list of objects under this name.
     def many(self) -> Optional[Argument]:
         answers = (self.o.answer or {}).get("oneOf", [])
         lists = [a for a in self.body if a.kind.startswith("Sequence[types.")]
@@ -302,7 +303,7 @@ class Method:
         return f"Optional[{plain}]" if o.maybe_nothing else plain
 
     def overloads(self) -> List[Tuple[List[str], str]]:
-        """Keywords and answer of each form, where there are two."""
+        """Returns keywords and result of each form, if there are two."""
         many, query = self.many(), [a.declared() for a in self.query]
         if many is not None:
             one, several = [type_of(s, False, "types.") for s in self.o.answer["oneOf"]]

@@ -34,7 +34,7 @@ class CutOff(unittest.TestCase):
             return self.tries
         with self.assertLogs("cairn", "WARNING") as logged:
             self.cairn.runs.work(handle, agent=self.agent, max_runs=2)
-        self.assertIn("goes back to the queue", logged.output[0])
+        self.assertIn("returns to the queue", logged.output[0])
         self.check()
 
     def test_is_not_asked_again_at_once(self):

@@ -42,7 +42,7 @@ class LostAnswers(unittest.TestCase):
 
     def test_tries_end_with_what_is_known(self):
         self.relay.cut_answers = 99
-        with self.assertRaisesRegex(cairn.OutcomeUnknown, "read what is there"):
+        with self.assertRaisesRegex(cairn.OutcomeUnknown, "read the resource"):
             self.cairn.threads.create(title=self.title, max_retries=1)
         with self.assertRaisesRegex(cairn.ConnectionFailed, "Nothing was changed"):
             self.cairn.threads.list(max_retries=1)

@@ -8,7 +8,7 @@
         for event in cairn.threads.events.follow(thread["id"]):
             print(event["kind"])
 
-`AsyncCairn` is the same for asyncio, `cairn.embedded` the same without a server.
+`AsyncCairn` is the client for asyncio; `cairn.embedded` works without a server.
 """
 from . import types
 from ._async_calls import AsyncDownload, AsyncPage, AsyncPages

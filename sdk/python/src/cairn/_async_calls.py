@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that are awaited: answers, pages and downloads."""
+"""Calls of the asyncio client: responses, pages and downloads."""
 from __future__ import annotations
 
 import json
@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 
 class AsyncPage(Generic[T]):
-    """One page of a list: `data`, `has_more`, `next_cursor`. `async for` goes over all pages.
-    `answer` is all that the server told, such as the cursors of messages in both directions."""
+    """One page of a list: `data`, `has_more`, `next_cursor`. `async for` reads all pages.
+    `answer` is the complete response, such as the cursors of messages in both directions."""
 
     def __init__(self, caller: "AsyncCaller", call: Call, answer: Dict[str, Any]) -> None:
         self._caller = caller
@@ -30,7 +30,7 @@ class AsyncPage(Generic[T]):
         self.next_cursor: Optional[str] = answer["next_cursor"]
 
     async def next_page(self) -> "Optional[AsyncPage[T]]":
-        """The page behind this one, or None."""
+        """Returns the next page, or None."""
         call = next_call(self._call, self.has_more, self.next_cursor)
         return None if call is None else await self._caller.page_of(call)
 
@@ -46,11 +46,11 @@ class AsyncPage(Generic[T]):
                 yield item
 
     def __repr__(self) -> str:
-        return f"<AsyncPage of {len(self.data)}, {'more follow' if self.has_more else 'the last'}>"
+        return f"<AsyncPage of {len(self.data)}, {'more follow' if self.has_more else 'last page'}>"
 
 
 class AsyncPages(Generic[T]):
-    """A list that was asked for: `await` gives its first page, `async for` all of its items."""
+    """The result of a list method: `await` returns its first page, `async for` all items."""
 
     def __init__(self, caller: "AsyncCaller", call: Call) -> None:
         self._caller = caller
@@ -70,8 +70,8 @@ class AsyncPages(Generic[T]):
 
 
 class AsyncDownload(Described):
-    """Bytes that are read as they come. Close it, or use it in `async with`, if you do not read it
-    all."""
+    """A download, read as it arrives. If you do not read it completely, close it or use
+    `async with`."""
 
     def __init__(self, incoming: Incoming) -> None:
         super().__init__(incoming)
@@ -93,7 +93,7 @@ class AsyncDownload(Described):
         return json.loads(await self.read())
 
     async def save(self, path: "Union[str, os.PathLike[str]]") -> int:
-        """Writes all of it to a file; how many bytes that were."""
+        """Writes the content to a file and returns the number of bytes."""
         size = 0
         with open(path, "wb") as file:
             async for piece in self.iter_bytes():
@@ -112,7 +112,7 @@ class AsyncDownload(Described):
 
 
 class AsyncDownloads:
-    """A download that was asked for: `await` it, or use it in `async with`."""
+    """The result of a download method: `await` it, or use it in `async with`."""
 
     def __init__(self, core: Core, call: Call) -> None:
         self._core = core
@@ -136,7 +136,7 @@ class AsyncDownloads:
 
 
 class AsyncCaller:
-    """What the resources call."""
+    """Sends the requests of the resources."""
 
     def __init__(self, core: Core) -> None:
         self.core = core

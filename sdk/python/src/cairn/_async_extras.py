@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the resources offer beside the operations of the API, for callers that await."""
+"""Hand-written methods of the resources, for the asyncio client."""
 from __future__ import annotations
 
 import asyncio
@@ -33,14 +33,15 @@ class AsyncFollowAll:
                on_gap: Optional[OnGap] = None, principal: Optional[str] = None,
                max_retries: Optional[int] = None,
                headers: Optional[Mapping[str, str]] = None) -> AsyncEventStream:
-        """The events of all threads after a cursor, and then those to come, without end.
+        """Follow the events of all threads after a cursor, without end.
 
-        It survives lost connections and restarts of the server: every event comes once, in order.
-        after: the cursor; without one, from the oldest event that is kept
+        The iteration survives lost connections and restarts of the server, and returns every event
+        exactly once and in order.
+        after: the cursor; default: before the oldest stored event
         transport: "sse", or "websocket"
-        on_gap: is told of events that were pruned before they were read; without it EventsPruned
-            is raised
-        max_retries: how often the first connection is tried; later ones are without limit
+        on_gap: called when events were pruned before they were read; without it, EventsPruned is
+            raised
+        max_retries: attempts of the first connection; later reconnects are unlimited
         """
         options = Options(principal=principal, max_retries=max_retries, headers=headers)
         return AsyncEventStream(Follower(self._caller.core, ALL_EVENTS, (), after, kind, run_id,
@@ -55,14 +56,15 @@ class AsyncFollowThread:
                on_gap: Optional[OnGap] = None, principal: Optional[str] = None,
                max_retries: Optional[int] = None,
                headers: Optional[Mapping[str, str]] = None) -> AsyncEventStream:
-        """The events of a thread after a cursor, and then those to come, without end.
+        """Follow the events of a thread after a cursor, without end.
 
-        It survives lost connections and restarts of the server: every event comes once, in order.
-        after: the cursor; without one, from the oldest event that is kept
+        The iteration survives lost connections and restarts of the server, and returns every event
+        exactly once and in order.
+        after: the cursor; default: before the oldest stored event
         transport: "sse", or "websocket"
-        on_gap: is told of events that were pruned before they were read; without it EventsPruned
-            is raised
-        max_retries: how often the first connection is tried; later ones are without limit
+        on_gap: called when events were pruned before they were read; without it, EventsPruned is
+            raised
+        max_retries: attempts of the first connection; later reconnects are unlimited
         """
         options = Options(principal=principal, max_retries=max_retries, headers=headers)
         return AsyncEventStream(Follower(self._caller.core, THREAD_EVENTS, (thread_id,), after,
@@ -78,12 +80,12 @@ class AsyncResumableUploads:
             upload_id: Optional[str] = None, piece_bytes: int = PIECE_BYTES,
             on_progress: Optional[Progress] = None, principal: Optional[str] = None,
             timeout: Optional[float] = None, max_retries: Optional[int] = None) -> File:
-        """Upload a file in pieces; after an interruption it goes on where the server stands.
+        """Upload a file in pieces; after an interruption, continue where the server stopped.
 
         content: bytes, or a file that can seek
-        expected_version: what the file's version must be when it is complete; 0: no file is there
-        upload_id: an upload of the same content that was begun before
-        on_progress: is called with the bytes that are there, and with all
+        expected_version: the version that the file must have at the end; 0: it must not exist
+        upload_id: an earlier upload of the same content
+        on_progress: called with the number of uploaded bytes and the total
         """
         options = Options(principal=principal, timeout=timeout, max_retries=max_retries)
         upload = ResumableUpload(
@@ -93,8 +95,8 @@ class AsyncResumableUploads:
 
 
 class AsyncJob:
-    """A run that was claimed. `client` sends its fencing token with every write that takes one.
-    The handler is cancelled when the run is lost."""
+    """A claimed run. `client` sends the fencing token with every write. The handler is cancelled
+    when the run is lost."""
 
     def __init__(self, client: "AsyncCairn", run: Run) -> None:
         self.client = client
@@ -110,9 +112,9 @@ class AsyncWaitAndWork:
     async def wait(self, run_id: str, *, timeout: Optional[float] = None,
                    until: Collection[str] = (*FINISHED, "waiting_for_input"),
                    principal: Optional[str] = None) -> RunWithMembers:
-        """Wait until a run has one of these statuses; TimedOut when it does not in time.
+        """Wait until a run has one of these statuses; raise TimedOut if it does not in time.
 
-        timeout: seconds; without it, as long as it takes
+        timeout: seconds; default: unlimited
         """
         return await wait_for_run(self._caller.core, run_id, until, timeout,
                                   Options(principal=principal))
@@ -121,13 +123,14 @@ class AsyncWaitAndWork:
                    worker: Optional[str] = None, agent: Optional[str] = None,
                    thread_id: Optional[str] = None, lease_ms: int = 30000, wait: int = 20,
                    max_runs: Optional[int] = None) -> int:
-        """Claim runs and hand them to `handler`, one after the other; how many there were.
+        """Claim runs and pass them to `handler`, one after another; return their number.
 
-        What the handler returns becomes the run's `final_output`, and the run is completed; what it
-        raises fails the run. A run that the handler has moved itself (to waiting_for_input …) is
-        left alone. The lease is extended while the handler runs; when it is lost, the handler is
-        cancelled. Cancel the task to end the work: a run that is under way goes back to the queue.
-        max_runs: end after so many runs
+        The return value of the handler becomes the run's `final_output`, and the run is completed;
+        an exception fails the run. If the handler changes the status itself (for example to
+        waiting_for_input), the run keeps that status. The lease is extended while the handler runs;
+        when it is lost, the handler is cancelled. Cancel the task to stop: the current run returns
+        to the queue.
+        max_runs: stop after this number of runs
         """
         body: Dict[str, Any] = {"worker": worker or f"{socket.gethostname()}:{os.getpid()}",
                                 "lease_ms": lease_ms}
@@ -146,13 +149,13 @@ class AsyncWaitAndWork:
             if run is not None:
                 done += 1
                 cut_offs = 0 if await self._work_on(handler, run, lease_ms) else cut_offs + 1
-                if cut_offs:  # or it would go round and round
+                if cut_offs:  # to avoid a busy loop
                     await asyncio.sleep(pause_before(min(cut_offs, 6)))
         return done
 
     async def _work_on(self, handler: Callable[[AsyncJob], Awaitable[Any]], run: Run,
                        lease_ms: int) -> bool:
-        """False when the run went back to the queue, for the server could not be reached."""
+        """Returns False if the run returned to the queue because the server was unreachable."""
         from ._client import AsyncCairn
         core = self._caller.core
         job = AsyncJob(AsyncCairn.of(core.with_defaults(Options(fencing_token=run["fence"]))), run)
@@ -163,20 +166,20 @@ class AsyncWaitAndWork:
             if members is not None:
                 await settle(core, run, members)
         except LeaseLost:
-            log.warning("the lease of the run %s was lost; another worker goes on", job.id)
+            log.warning("the lease of the run %s was lost; another worker continues", job.id)
         except CutOff as e:
-            log.warning("the run %s goes back to the queue: %s", job.id, e)
+            log.warning("the run %s returns to the queue: %s", job.id, e)
             await give_back(core, run)
             return False
         except asyncio.CancelledError:
             if job.is_lost and work.cancelled():
-                log.warning("the lease of the run %s was lost; another worker goes on", job.id)
+                log.warning("the lease of the run %s was lost; another worker continues", job.id)
                 return True
             work.cancel()
             await asyncio.shield(give_back(core, run))
             raise
         except Exception:
-            log.exception("the run %s could not be settled; its lease ends by itself", job.id)
+            log.exception("the run %s could not be finished; its lease will expire", job.id)
         finally:
             heart.cancel()
         return True

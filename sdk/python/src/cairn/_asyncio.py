@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams of asyncio."""
+"""Network streams for asyncio."""
 from __future__ import annotations
 
 import asyncio
@@ -32,12 +32,12 @@ class AsyncStream:
         if self._reader.at_eof() or self._writer.is_closing() \
                 or self._reader.exception() is not None:
             return True
-        # What the loop has not been told of yet: it may have been busy all the time.
+        # A busy event loop may not have noticed the end of the connection yet.
         return is_readable(self._writer.get_extra_info("socket").fileno())
 
     def close(self) -> None:
-        """Also from another thread, and when a stream is forgotten. An event loop does not outlive
-        a fork; its sockets go with it."""
+        """May be called from another thread or a finalizer. After a fork the event loop does not
+        exist, and neither do its sockets."""
         if self._process != os.getpid():
             return
         try:
@@ -69,7 +69,7 @@ class AsyncNetwork:
 
 
 async def within(work: Awaitable[T], timeout: Optional[float]) -> T:
-    """asyncio.wait_for can lose a cancellation before Python 3.12; this cannot."""
+    """Unlike asyncio.wait_for before Python 3.12, never loses a cancellation."""
     if timeout is None:
         return await work
     task = asyncio.ensure_future(work)

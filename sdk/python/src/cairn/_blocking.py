@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sockets for callers that block."""
+"""Network streams for blocking calls."""
 from __future__ import annotations
 
 import os
@@ -39,7 +39,7 @@ class BlockingStream:
             return True
 
     def close(self) -> None:
-        """Also wakes a thread that waits for bytes. A child of fork lets go of its copy alone."""
+        """Also wakes a thread that waits for bytes. A child of fork closes only its own copy."""
         try:
             if self._process == os.getpid():
                 self._socket.shutdown(socket.SHUT_RDWR)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that block: answers, pages and downloads."""
+"""Calls of the blocking client: responses, pages and downloads."""
 from __future__ import annotations
 
 import json
@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 
 class Page(Generic[T]):
-    """One page of a list: `data`, `has_more`, `next_cursor`. Iterating goes on over all pages.
-    `answer` is all that the server told, such as the cursors of messages in both directions."""
+    """One page of a list: `data`, `has_more`, `next_cursor`. Iterating reads all pages.
+    `answer` is the complete response, such as the cursors of messages in both directions."""
 
     def __init__(self, caller: "Caller", call: Call, answer: Dict[str, Any]) -> None:
         self._caller = caller
@@ -30,7 +30,7 @@ class Page(Generic[T]):
         self.next_cursor: Optional[str] = answer["next_cursor"]
 
     def next_page(self) -> "Optional[Page[T]]":
-        """The page behind this one, or None."""
+        """Returns the next page, or None."""
         call = next_call(self._call, self.has_more, self.next_cursor)
         return None if call is None else self._caller.page_of(call)
 
@@ -45,12 +45,12 @@ class Page(Generic[T]):
             yield from page.data
 
     def __repr__(self) -> str:
-        return f"<Page of {len(self.data)}, {'more follow' if self.has_more else 'the last'}>"
+        return f"<Page of {len(self.data)}, {'more follow' if self.has_more else 'last page'}>"
 
 
 class Download(Described):
-    """Bytes that are read as they come. Close it, or use it in `with`, if you do not read it
-    all."""
+    """A download, read as it arrives. If you do not read it completely, close it or use
+    `with`."""
 
     def __init__(self, incoming: Incoming) -> None:
         super().__init__(incoming)
@@ -72,7 +72,7 @@ class Download(Described):
         return json.loads(self.read())
 
     def save(self, path: "Union[str, os.PathLike[str]]") -> int:
-        """Writes all of it to a file; how many bytes that were."""
+        """Writes the content to a file and returns the number of bytes."""
         size = 0
         with open(path, "wb") as file:
             for piece in self.iter_bytes():
@@ -91,7 +91,7 @@ class Download(Described):
 
 
 class Caller:
-    """What the resources call."""
+    """Sends the requests of the resources."""
 
     def __init__(self, core: Core) -> None:
         self.core = core

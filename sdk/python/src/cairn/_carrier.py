@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What carries requests to Cairn: HTTP (`_http`), or libcairn inside the process (`embedded`)."""
+"""The transport of requests: HTTP (`_http`), or libcairn inside the process (`embedded`)."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from ._http1 import Wait
 class Request:
     method: str
     target: str
-    headers: List[Tuple[str, str]] = field(repr=False)  # one is the key
+    headers: List[Tuple[str, str]] = field(repr=False)  # including the key
     source: Optional[Source] = None
-    # Whether it may be sent again when nobody knows what became of it.
+    # True if the request may be repeated when its outcome is unknown.
     is_repeatable: bool = True
 
 
 class Interrupted(Exception):
-    """There was no answer. `was_sent`: the request may have been carried out."""
+    """There was no response. `was_sent`: the request may have been performed."""
 
     def __init__(self, cause: BaseException, was_sent: bool, may_heal: bool = True) -> None:
         super().__init__(str(cause))
@@ -35,16 +35,16 @@ class Answer(Protocol):
     headers: Dict[str, str]
 
     async def read(self, wait: Wait) -> bytes:
-        """Some bytes of the body; b"" behind the last."""
+        """Returns some bytes of the body; b"" at the end."""
 
     def close(self) -> None:
-        """Gives the connection back if the body was read to its end, and ends it if not."""
+        """Returns the connection to the pool if the body was read completely; else closes it."""
 
 
 @dataclass
 class Signal:
-    """What comes of a subscription. `kind`: event, gap, or closed, which is the last. The cursor of
-    the latter is behind all that was read, also what a filter left out."""
+    """A message of a subscription. `kind`: event, gap, or closed (the last one). The cursor of
+    `closed` is after all events that were read, including those that a filter excluded."""
 
     kind: str
     data: str
@@ -53,20 +53,20 @@ class Signal:
 
 class Subscription(Protocol):
     async def next(self) -> Optional[Signal]:
-        """The next one; None when the connection just ended."""
+        """Returns the next message; None if the connection ended without one."""
 
     def close(self) -> None: ...
 
 
 class Carrier(Protocol):
     place: str  # a URL, for messages
-    part_bytes: Optional[int]  # of which size downloads are asked for at most; None: whole
+    part_bytes: Optional[int]  # maximum size of one part of a download; None: unlimited
 
     async def exchange(self, request: Request, wait: Wait) -> Answer: ...
 
     async def subscribe(self, target: str, headers: List[Tuple[str, str]], transport: str,
                         wait: Wait) -> "Tuple[Optional[Subscription], Optional[Answer]]":
-        """A subscription, or the answer that refuses it."""
+        """Returns a subscription, or the error response."""
 
     async def sleep(self, seconds: float) -> None: ...
 

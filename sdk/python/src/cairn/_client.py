@@ -27,13 +27,13 @@ def _http_core(network: Network, base_url: Optional[str], api_key: Optional[str]
 
 
 class Cairn(Root):
-    """A client whose calls block. Threads may share it; connections are kept and used again.
+    """A blocking client. Threads may share it; connections are reused.
 
     base_url: CAIRN_URL, or http://127.0.0.1:7420
-    api_key: CAIRN_API_KEY, or what the file CAIRN_API_KEY_FILE has
-    timeout: seconds for a whole call with all of its tries, 60; of bytes, without any progress
-    max_retries: tries after the first, 4
-    principal: for whom every request acts, such as user:alice
+    api_key: CAIRN_API_KEY, or the content of the file CAIRN_API_KEY_FILE
+    timeout: seconds for a whole call with its retries, 60; for content, without progress
+    max_retries: attempts after the first, 4
+    principal: the principal of every request, such as user:alice
     """
 
     def __init__(self, base_url: Optional[str] = None, api_key: Optional[str] = None, *,
@@ -47,7 +47,7 @@ class Cairn(Root):
 
     @classmethod
     def of(cls, core: Core) -> "Cairn":
-        """A client of another carrier."""
+        """Returns a client with another carrier."""
         client = cls.__new__(cls)
         Root.__init__(client, Caller(core))
         return client
@@ -56,7 +56,7 @@ class Cairn(Root):
                      principal: Optional[str] = None, consistency: Optional[str] = None,
                      fencing_token: Optional[int] = None,
                      headers: Optional[Mapping[str, str]] = None) -> "Cairn":
-        """A client with these defaults, which shares the connections of this one."""
+        """Returns a client with these defaults, which shares the connections of this one."""
         return Cairn.of(self._caller.core.with_defaults(Options(
             timeout=timeout, max_retries=max_retries, principal=principal,
             consistency=consistency, fencing_token=fencing_token, headers=headers)))
@@ -76,7 +76,7 @@ class Cairn(Root):
 
 
 class AsyncCairn(AsyncRoot):
-    """A client whose calls are awaited. Its arguments are those of Cairn."""
+    """A client for asyncio. Its arguments are those of Cairn."""
 
     def __init__(self, base_url: Optional[str] = None, api_key: Optional[str] = None, *,
                  timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -89,7 +89,7 @@ class AsyncCairn(AsyncRoot):
 
     @classmethod
     def of(cls, core: Core) -> "AsyncCairn":
-        """A client of another carrier."""
+        """Returns a client with another carrier."""
         client = cls.__new__(cls)
         AsyncRoot.__init__(client, AsyncCaller(core))
         return client
@@ -98,7 +98,7 @@ class AsyncCairn(AsyncRoot):
                      principal: Optional[str] = None, consistency: Optional[str] = None,
                      fencing_token: Optional[int] = None,
                      headers: Optional[Mapping[str, str]] = None) -> "AsyncCairn":
-        """A client with these defaults, which shares the connections of this one."""
+        """Returns a client with these defaults, which shares the connections of this one."""
         return AsyncCairn.of(self._caller.core.with_defaults(Options(
             timeout=timeout, max_retries=max_retries, principal=principal,
             consistency=consistency, fencing_token=fencing_token, headers=headers)))

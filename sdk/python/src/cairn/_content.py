@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of uploads: where their bytes come from, and whether they can be read a second time."""
+"""Bodies of uploads: the source of their bytes, and whether they can be read a second time."""
 from __future__ import annotations
 
 import io
@@ -11,7 +11,7 @@ PIECE_BYTES = 131072
 
 
 class Source:
-    """`length` is None when it is not known. `has_begun`: some of it was read."""
+    """`length` is None if unknown. `has_begun`: a part has been read."""
 
     length: Optional[int] = None
     can_repeat = False
@@ -19,11 +19,11 @@ class Source:
     content_type: Optional[str] = None
 
     async def next(self) -> bytes:
-        """The next piece; b"" behind the last one."""
+        """Returns the next piece; b"" at the end."""
         raise NotImplementedError
 
     def rewind(self) -> None:
-        """Back to the begin, of what can be repeated."""
+        """Rewinds repeatable content."""
 
 
 class BytesSource(Source):
@@ -46,7 +46,7 @@ class BytesSource(Source):
 
 
 class FileSource(Source):
-    """From where the file stands to its end."""
+    """From the current position of the file to its end."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -63,7 +63,7 @@ class FileSource(Source):
         wanted = PIECE_BYTES if self._left is None else min(PIECE_BYTES, self._left)
         piece = self._file.read(wanted) if wanted else b""
         if isinstance(piece, str):
-            raise TypeError('the file must be opened to read bytes: open(path, "rb")')
+            raise TypeError('the file must be opened in binary mode: open(path, "rb")')
         if self._left is not None:
             if not piece and self._left:
                 raise ValueError("the file became shorter while it was sent")
@@ -106,7 +106,7 @@ class AsyncIteratorSource(Source):
 
 def _checked(piece: Any) -> Any:
     if not isinstance(piece, (bytes, bytearray, memoryview)):
-        raise TypeError(f"an upload is made of bytes, not of {type(piece).__name__}")
+        raise TypeError(f"an upload must consist of bytes, not {type(piece).__name__}")
     return piece
 
 
@@ -119,9 +119,9 @@ def source_of(content: AsyncContent, may_await: bool) -> Source:
         return FileSource(content)
     if isinstance(content, AsyncIterable):
         if not may_await:
-            raise TypeError("an async iterator can be sent by AsyncCairn only")
+            raise TypeError("only AsyncCairn can send an async iterator")
         return AsyncIteratorSource(content)
     if isinstance(content, Iterable):
         return IteratorSource(cast(Iterable[bytes], content))
-    raise TypeError(f"{type(content).__name__} cannot be sent: give bytes, str, a file or an "
+    raise TypeError(f"{type(content).__name__} cannot be sent: use bytes, str, a file or an "
                     "iterator of bytes")

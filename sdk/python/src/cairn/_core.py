@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call from its arguments to its answer: headers, tries, refusals. The same for both clients and
-for all carriers."""
+"""Processes a call from its arguments to its response: headers, retries, errors. Shared by both
+clients and all carriers."""
 from __future__ import annotations
 
 import json
@@ -42,7 +42,7 @@ class Call:
 
 
 class Attempts:
-    """How often and until when one call may be tried."""
+    """The retry budget of one call."""
 
     def __init__(self, call: Call, options: Options) -> None:
         retries = options.max_retries
@@ -51,7 +51,7 @@ class Attempts:
         held = call.query.get("wait")
         held_s = float(held) if held and not isinstance(held, Unset) else 0.0
         self.deadline = time.monotonic() + self.timeout + held_s
-        # A body of any size takes as long as it takes; only its standing still is a failure.
+        # A body may take any time; only a lack of progress is a failure.
         streams = call.operation.body == "bytes" or call.operation.answer == "bytes"
         self.wait = Wait(None, self.timeout) if streams else Wait(self.deadline)
         self.streams = streams
@@ -76,10 +76,10 @@ class Core:
     def with_defaults(self, options: Options) -> "Core":
         return Core(self.carrier, self._api_key, options.over(self.defaults), self._may_await)
 
-    # --- What is answered ---
+    # --- Responses ---
 
     async def call(self, call: Call) -> Any:
-        """What the body of the answer says; None when it has none."""
+        """Returns the decoded body of the response; None if it is empty."""
         options = self._options_of(call)
         attempts, request = Attempts(call, options), self._request(call, options)
         while True:
@@ -94,14 +94,14 @@ class Core:
             return self._decode(answer, data)
 
     async def download(self, call: Call) -> Incoming:
-        """The answer's head has come; its bytes are still to be read."""
+        """Called after the head of the response; the bytes have not been read."""
         in_parts = self._takes_parts(call) and self.carrier.part_bytes is not None
         try:
             answer = await self._bytes(call, self._range(0) if in_parts else {})
         except ApiError as e:
             if not in_parts or e.code != "range_not_satisfiable":
                 raise
-            answer = await self._bytes(call, {})  # there is no byte that a range could have
+            answer = await self._bytes(call, {})  # an empty file has no satisfiable range
         options = self._options_of(call)
 
         async def go_on(offset: int, etag: str) -> Answer:
@@ -109,7 +109,7 @@ class Core:
         return Incoming(answer, go_on if self._takes_parts(call) else None, self.carrier, options)
 
     def _takes_parts(self, call: Call) -> bool:
-        """Unless the caller asks for a part by itself."""
+        """Returns None if the caller requests a range itself."""
         given = {name.lower() for name in call.options.over(self.defaults).headers or {}}
         return call.operation.ranges and "range" not in given
 
@@ -133,21 +133,21 @@ class Core:
         try:
             return json.loads(data)
         except ValueError as e:
-            raise NotCairn(f"{self.carrier.place} answered with what is not JSON: "
+            raise NotCairn(f"{self.carrier.place} returned invalid JSON: "
                            f"{first_line(data)!r}. Check the URL", answer.status) from e
 
     def _options_of(self, call: Call) -> Options:
-        """With the key of a POST, which stays the same over all of its tries."""
+        """Adds the key of a POST, which is the same for all attempts."""
         options = call.options.over(self.defaults)
         if options.idempotency_key is None and "Idempotency-Key" in call.operation.headers:
             options = replace(options, idempotency_key=str(uuid.uuid4()))
         return options
 
-    # --- Tries ---
+    # --- Attempts ---
 
     async def _answer(self, call: Call, request: Request,
                       attempts: Attempts) -> Optional[Answer]:
-        """The answer, its body still to come; None for a DELETE that had been done before."""
+        """Returns the response with an unread body; None for a DELETE that had succeeded before."""
         while True:
             try:
                 answer = await self.carrier.exchange(request, attempts.wait)
@@ -185,7 +185,7 @@ class Core:
     def _source(self, call: Call) -> Optional[Source]:
         if call.json_patch is not None:
             if body_of(call.body or {}):
-                raise TypeError("give json_patch=, or the members themselves, not both")
+                raise TypeError("use json_patch=, or the members themselves, not both")
             return BytesSource(json_bytes(call.json_patch), "application/json-patch+json")
         if call.operation.body == "bytes":
             assert call.content is not None
@@ -198,7 +198,7 @@ class Core:
 
     async def _after_interruption(self, call: Call, request: Request, attempts: Attempts,
                                   e: Interrupted) -> None:
-        """Waits for the next try, or raises."""
+        """Waits for the next attempt, or raises."""
         attempts.was_sent = attempts.was_sent or e.was_sent
         if attempts.is_over() or (attempts.streams and e.timed_out and e.was_sent):
             raise self._timed_out(call, attempts) from e.cause
@@ -226,9 +226,8 @@ class Core:
             source.rewind()
         elif source.has_begun:
             raise ConnectionFailed(
-                f"{error}. It was not tried again: what is uploaded can be read once only, and "
-                "some of it was. Give bytes or a file that can be rewound, or use "
-                "upload_resumable") from error
+                f"{error}. It was not retried: the content can be read only once, and "
+                "a part was read. Use bytes, a seekable file, or upload_resumable") from error
 
     async def _pause(self, attempts: Attempts, pause: float, error: CairnError,
                      cause: Optional[BaseException] = None) -> None:
@@ -249,15 +248,15 @@ class Core:
                                     "Nothing was changed: try again")
         return OutcomeUnknown({"detail": (
             f"the connection to {self.carrier.place} was lost after {o.method} {o.path} was sent "
-            f"({why}); it was done whole or not at all: read what is there before you send it "
-            "again")})
+            f"({why}); the outcome is unknown: read the resource before you send "
+            "the request again")})
 
     def _timed_out(self, call: Call, attempts: Attempts) -> TimedOut:
         o = call.operation
         unknown = attempts.was_sent and o.method != "GET"
-        advice = "It may have been done: read what is there before you send it again" \
-            if unknown else "Give it more time with timeout="
-        return TimedOut(f"{o.method} {o.path} at {self.carrier.place} was not answered within "
+        advice = "It may have been performed: read the resource before you send it again" \
+            if unknown else "Increase timeout="
+        return TimedOut(f"{o.method} {o.path} at {self.carrier.place} got no response within "
                         f"{attempts.timeout:g} s. {advice}", unknown)
 
     def _check_version(self, answer: Answer) -> None:
@@ -266,11 +265,11 @@ class Core:
             answer.close()
             older = _numbers(theirs) < _numbers(API_VERSION)
             raise VersionMismatch(
-                f"{self.carrier.place} is Cairn {theirs}, and this package is for "
+                f"{self.carrier.place} is Cairn {theirs}, but this package is for "
                 f"{major(API_VERSION)}.x. Upgrade the {'server' if older else 'package cairn'}")
 
     async def refusal(self, answer: Answer) -> CairnError:
-        """What this answer, which is no success, is for the caller."""
+        """Returns the exception for an error response."""
         place, status = self.carrier.place, answer.status
         try:
             data = b"" if status == 304 else await read_all(answer, Wait(None, 10.0))
@@ -279,13 +278,13 @@ class Core:
         answer.close()
         if "cairn-version" not in answer.headers and not is_own_problem(data):
             said = first_line(data)
-            return NotCairn(f"{place} answered {status} and is not Cairn"
+            return NotCairn(f"{place} returned {status} and is not Cairn"
                             f"{f': {said!r}' if said else ''}. Check the URL, and what stands "
                             "between", status)
         if "cairn-version" in answer.headers:
             self._check_version(answer)
         if status == 304:
-            return NotModified("nothing has changed since the version that if_none_match names")
+            return NotModified("the resource still has the version in if_none_match")
         return self._problem(answer, data)
 
     def _problem(self, answer: Answer, data: bytes) -> CairnError:
@@ -293,13 +292,13 @@ class Core:
             problem = json.loads(data)
             assert isinstance(problem, dict)
         except (ValueError, AssertionError):
-            problem = {"detail": first_line(data) or "the answer has no problem document"}
+            problem = {"detail": first_line(data) or "the response has no problem document"}
         problem.setdefault("status", answer.status)
         theirs = answer.headers.get("cairn-version", "")
         is_older = theirs != "" and _numbers(theirs) < _numbers(API_VERSION)
         if problem.get("code") == "no_route" and is_older:
             return VersionMismatch(
-                f"Cairn {theirs} at {self.carrier.place} does not know this route, which this "
+                f"Cairn {theirs} at {self.carrier.place} lacks this route, which this "
                 f"package has from {API_VERSION}: {problem.get('detail')}. Upgrade the server")
         return api_error(problem, answer.headers)
 
@@ -307,7 +306,7 @@ class Core:
 def connection_failed(place: str, e: Interrupted) -> ConnectionFailed:
     why = getattr(e.cause, "strerror", None) or str(e.cause) or type(e.cause).__name__
     return ConnectionFailed(f"cannot reach Cairn at {place} ({why}). Is the server running, and is "
-                            "base_url= (CAIRN_URL) right?")
+                            "base_url= (CAIRN_URL) correct?")
 
 
 def _content_type(call: Call, source: Source) -> Optional[str]:
@@ -315,7 +314,7 @@ def _content_type(call: Call, source: Source) -> Optional[str]:
 
 
 def is_own_problem(data: bytes) -> bool:
-    """What Cairn refuses before it has a route (a body too large) does not name its version."""
+    """Errors before routing (such as a body too large) have no version header."""
     return data.startswith(b'{"type":"urn:cairn:error:')
 
 

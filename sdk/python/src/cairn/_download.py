@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of an answer, as they come."""
+"""Downloads, read as they arrive."""
 from __future__ import annotations
 
 import base64
@@ -14,13 +14,13 @@ from ._retry import DEFAULT_RETRIES, pause_before
 from .errors import CairnError, ConnectionFailed, DataDamaged, TimedOut
 
 DEFAULT_TIMEOUT_S = 60.0
-# Asks for what comes behind an offset, as long as the ETag is this one.
+# Requests the bytes after an offset, if the content still has this ETag.
 GoOn = Callable[[int, str], Awaitable[Answer]]
 
 
 class Incoming:
-    """Goes on where it was when the connection breaks, if the route has parts; what came whole is
-    compared with the SHA-256 that the server told. `headers` have names in lower case."""
+    """Continues after a broken connection if the route supports ranges. Complete content is
+    compared with the SHA-256 from the server. Names in `headers` are lower case."""
 
     def __init__(self, answer: Answer, go_on: Optional[GoOn], carrier: Carrier,
                  options: Options) -> None:
@@ -39,7 +39,7 @@ class Incoming:
         self._whole = self._whole_size()
 
     def _whole_size(self) -> Optional[int]:
-        """Of an answer that was asked for in parts: then it is told as if it had come whole."""
+        """For a download in parts: the headers of the complete content."""
         found = re.match(r"bytes 0-\d+/(\d+)$", self.headers.get("content-range", ""))
         if self._go_on is None or self.status != 206 or found is None:
             return None
@@ -77,17 +77,17 @@ class Incoming:
         answer = await self._go_on(self.received, self.etag or "")
         if answer.status != 206:
             answer.close()
-            raise ConnectionFailed("the download was cut off, and the file has changed since. "
+            raise ConnectionFailed("the download was interrupted, and the file has changed since. "
                                    "Begin anew")
         self._answer = answer
 
     def _broken(self, error: Exception) -> CairnError:
-        rest = f'Ask for the rest with headers={{"Range": "bytes={self.received}-"}}'
+        rest = f'Request the rest with headers={{"Range": "bytes={self.received}-"}}'
         if isinstance(error, TimeoutError):
-            return TimedOut(f"nothing more of the download came from {self._carrier.place} for "
+            return TimedOut(f"the download from {self._carrier.place} made no progress for "
                             f"{self._timeout:g} s. {rest}")
         return ConnectionFailed(
-            f"the download from {self._carrier.place} was cut off ({error}). {rest}")
+            f"the download from {self._carrier.place} was interrupted ({error}). {rest}")
 
     @property
     def etag(self) -> Optional[str]:
@@ -99,7 +99,7 @@ class Incoming:
             return
         if base64.b64decode(found[1]) != self._digest.digest():
             raise DataDamaged({"status": 200, "code": "data_damaged", "detail": (
-                "the bytes that came do not have the SHA-256 that the server told")})
+                "the received bytes do not match the SHA-256 from the server")})
 
     def close(self) -> None:
         self._is_closed = True
@@ -107,7 +107,7 @@ class Incoming:
 
 
 class Described:
-    """What the headers of a download say."""
+    """Properties from the headers of a download."""
 
     def __init__(self, incoming: Incoming) -> None:
         self._incoming = incoming
@@ -129,5 +129,5 @@ class Described:
 
     @property
     def digest(self) -> Optional[str]:
-        """sha-256=:BASE64: of the whole (RFC 9530)."""
+        """sha-256=:BASE64: of the complete content (RFC 9530)."""
         return self.headers.get("repr-digest")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams of events, for callers that block and for those that await."""
+"""Streams of events, for blocking and asyncio clients."""
 from __future__ import annotations
 
 from types import TracebackType
@@ -11,8 +11,8 @@ from ._network import run_now
 
 
 class EventStream(Iterator[Event]):
-    """Iterate over it; it ends by `close()`, or by an error that cannot heal. `cursor` is that of
-    the last event that was handed out: give it to follow(after=…) to go on from there."""
+    """An iterator that ends with `close()` or a permanent error. `cursor` is that of the last
+    returned event: pass it to follow(after=…) to continue from there."""
 
     def __init__(self, follower: Follower) -> None:
         self._follower = follower
@@ -37,7 +37,7 @@ class EventStream(Iterator[Event]):
             raise
 
     def close(self) -> None:
-        """Ends the connection, and the iteration of another thread that waits for an event."""
+        """Ends the connection, and an iteration that waits for an event in another thread."""
         self._is_closed = True
         self._follower.close()
 
@@ -53,8 +53,8 @@ class EventStream(Iterator[Event]):
 
 
 class AsyncEventStream(AsyncIterator[Event]):
-    """`async for` over it; it ends by `aclose()`, or by an error that cannot heal. `cursor` is that
-    of the last event that was handed out: give it to follow(after=…) to go on from there."""
+    """An async iterator that ends with `aclose()` or a permanent error. `cursor` is that of the
+    last returned event: pass it to follow(after=…) to continue from there."""
 
     def __init__(self, follower: Follower) -> None:
         self._follower = follower

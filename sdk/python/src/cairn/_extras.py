@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the resources offer beside the operations of the API, for callers that block."""
+"""Hand-written methods of the resources, for the blocking client."""
 from __future__ import annotations
 
 import logging
@@ -41,14 +41,15 @@ class FollowAll:
                on_gap: Optional[OnGap] = None, principal: Optional[str] = None,
                max_retries: Optional[int] = None,
                headers: Optional[Mapping[str, str]] = None) -> EventStream:
-        """The events of all threads after a cursor, and then those to come, without end.
+        """Follow the events of all threads after a cursor, without end.
 
-        It survives lost connections and restarts of the server: every event comes once, in order.
-        after: the cursor; without one, from the oldest event that is kept
+        The iteration survives lost connections and restarts of the server, and returns every event
+        exactly once and in order.
+        after: the cursor; default: before the oldest stored event
         transport: "sse", or "websocket"
-        on_gap: is told of events that were pruned before they were read; without it EventsPruned
-            is raised
-        max_retries: how often the first connection is tried; later ones are without limit
+        on_gap: called when events were pruned before they were read; without it, EventsPruned is
+            raised
+        max_retries: attempts of the first connection; later reconnects are unlimited
         """
         options = Options(principal=principal, max_retries=max_retries, headers=headers)
         return EventStream(Follower(self._caller.core, ALL_EVENTS, (), after, kind, run_id,
@@ -63,14 +64,15 @@ class FollowThread:
                on_gap: Optional[OnGap] = None, principal: Optional[str] = None,
                max_retries: Optional[int] = None,
                headers: Optional[Mapping[str, str]] = None) -> EventStream:
-        """The events of a thread after a cursor, and then those to come, without end.
+        """Follow the events of a thread after a cursor, without end.
 
-        It survives lost connections and restarts of the server: every event comes once, in order.
-        after: the cursor; without one, from the oldest event that is kept
+        The iteration survives lost connections and restarts of the server, and returns every event
+        exactly once and in order.
+        after: the cursor; default: before the oldest stored event
         transport: "sse", or "websocket"
-        on_gap: is told of events that were pruned before they were read; without it EventsPruned
-            is raised
-        max_retries: how often the first connection is tried; later ones are without limit
+        on_gap: called when events were pruned before they were read; without it, EventsPruned is
+            raised
+        max_retries: attempts of the first connection; later reconnects are unlimited
         """
         options = Options(principal=principal, max_retries=max_retries, headers=headers)
         return EventStream(Follower(self._caller.core, THREAD_EVENTS, (thread_id,), after, kind,
@@ -86,12 +88,12 @@ class ResumableUploads:
             upload_id: Optional[str] = None, piece_bytes: int = PIECE_BYTES,
             on_progress: Optional[Progress] = None, principal: Optional[str] = None,
             timeout: Optional[float] = None, max_retries: Optional[int] = None) -> File:
-        """Upload a file in pieces; after an interruption it goes on where the server stands.
+        """Upload a file in pieces; after an interruption, continue where the server stopped.
 
         content: bytes, or a file that can seek
-        expected_version: what the file's version must be when it is complete; 0: no file is there
-        upload_id: an upload of the same content that was begun before
-        on_progress: is called with the bytes that are there, and with all
+        expected_version: the version that the file must have at the end; 0: it must not exist
+        upload_id: an earlier upload of the same content
+        on_progress: called with the number of uploaded bytes and the total
         """
         options = Options(principal=principal, timeout=timeout, max_retries=max_retries)
         upload = ResumableUpload(
@@ -101,7 +103,7 @@ class ResumableUploads:
 
 
 class Job:
-    """A run that was claimed. `client` sends its fencing token with every write that takes one."""
+    """A claimed run. `client` sends the fencing token with every write."""
 
     def __init__(self, client: "Cairn", run: Run) -> None:
         self.client = client
@@ -112,11 +114,11 @@ class Job:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the run is another's by now, or was moved: stop working on it."""
+        """True if another worker may have claimed the run, or its status changed: stop working."""
         return self._lost.is_set()
 
     def check(self) -> None:
-        """Raises LeaseLost when the run is lost."""
+        """Raises LeaseLost if the run is lost."""
         if self.is_lost:
             raise LeaseLost({"status": 409, "code": "lease_lost",
                              "detail": f"the lease of the run {self.id} is lost"})
@@ -126,7 +128,7 @@ class Job:
 
 
 class Heart:
-    """Extends the lease of a job from a thread of its own, as long as the handler runs."""
+    """Extends the lease of a job in a separate thread while the handler runs."""
 
     def __init__(self, caller: Caller, job: Job, lease_ms: int) -> None:
         self._caller, self._job, self._lease_ms = caller, job, lease_ms
@@ -159,9 +161,9 @@ class WaitAndWork:
     def wait(self, run_id: str, *, timeout: Optional[float] = None,
              until: Collection[str] = (*FINISHED, "waiting_for_input"),
              principal: Optional[str] = None) -> RunWithMembers:
-        """Wait until a run has one of these statuses; TimedOut when it does not in time.
+        """Wait until a run has one of these statuses; raise TimedOut if it does not in time.
 
-        timeout: seconds; without it, as long as it takes
+        timeout: seconds; default: unlimited
         """
         return run_now(wait_for_run(self._caller.core, run_id, until, timeout,
                                     Options(principal=principal)))
@@ -170,14 +172,14 @@ class WaitAndWork:
              agent: Optional[str] = None, thread_id: Optional[str] = None, lease_ms: int = 30000,
              wait: int = 20, stop: Optional[threading.Event] = None,
              max_runs: Optional[int] = None) -> int:
-        """Claim runs and hand them to `handler`, one after the other; how many there were.
+        """Claim runs and pass them to `handler`, one after another; return their number.
 
-        What the handler returns becomes the run's `final_output`, and the run is completed; what it
-        raises fails the run, but that the server could not be reached: then it goes back to the
-        queue. A run that the handler has moved itself (to waiting_for_input …) is left alone. The
-        lease is extended while the handler runs.
-        stop: an Event that ends the work before the next claim, which takes up to `wait` seconds
-        max_runs: end after so many runs
+        The return value of the handler becomes the run's `final_output`, and the run is completed;
+        an exception fails the run, unless the server was unreachable: then the run returns to the
+        queue. If the handler changes the status itself (for example to waiting_for_input), the run
+        keeps that status. The lease is extended while the handler runs.
+        stop: an Event that stops the worker before the next claim, which takes up to `wait` seconds
+        max_runs: stop after this number of runs
         """
         body: Dict[str, Any] = {"worker": worker or f"{socket.gethostname()}:{os.getpid()}",
                                 "lease_ms": lease_ms}
@@ -196,12 +198,12 @@ class WaitAndWork:
             if run is not None:
                 done += 1
                 cut_offs = 0 if self._work_on(handler, run, lease_ms) else cut_offs + 1
-                if cut_offs:  # or it would go round and round
+                if cut_offs:  # to avoid a busy loop
                     time.sleep(pause_before(min(cut_offs, 6)))
         return done
 
     def _work_on(self, handler: Callable[[Job], Any], run: Run, lease_ms: int) -> bool:
-        """False when the run went back to the queue, for the server could not be reached."""
+        """Returns False if the run returned to the queue because the server was unreachable."""
         from ._client import Cairn
         core = self._caller.core
         job = Job(Cairn.of(core.with_defaults(Options(fencing_token=run["fence"]))), run)
@@ -211,13 +213,13 @@ class WaitAndWork:
                 if members is not None:
                     run_now(settle(core, run, members))
         except LeaseLost:
-            log.warning("the lease of the run %s was lost; another worker goes on", job.id)
+            log.warning("the lease of the run %s was lost; another worker continues", job.id)
         except CutOff as e:
-            log.warning("the run %s goes back to the queue: %s", job.id, e)
+            log.warning("the run %s returns to the queue: %s", job.id, e)
             run_now(give_back(core, run))
             return False
         except Exception:
-            log.exception("the run %s could not be settled; its lease ends by itself", job.id)
+            log.exception("the run %s could not be finished; its lease will expire", job.id)
         except BaseException:
             run_now(give_back(core, run))
             raise
@@ -225,7 +227,7 @@ class WaitAndWork:
 
 
 def _outcome(handler: Callable[[Job], Any], job: Job) -> Optional[Dict[str, Any]]:
-    """The members that end the run; None when it is not ours to end."""
+    """Returns the final update of the run; None if the worker must not finish it."""
     try:
         output = handler(job)
     except LeaseLost:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Following events: one iteration over all of them, whatever becomes of connections and servers.
+"""Follows events in one iteration that survives its connections and restarts of the server.
 
-The cursor is that of the last event that was handed out. Whoever connects anew asks for what comes
-after it; the server sends each event once and in order, so nothing is lost and nothing comes twice.
+The cursor is that of the last returned event. A new connection requests the events after it; the
+server sends each event once and in order, so no event is lost or duplicated.
 """
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TRANSPORTS = ("sse", "websocket")
 
 
 class Follower:
-    """`is_tenant_wide`: cursors are ids of events, else their numbers in the thread."""
+    """`is_tenant_wide`: cursors are event ids, otherwise numbers in the thread."""
 
     def __init__(self, core: Core, operations: Mapping[str, Operation],
                  path: Tuple[str, ...], after: Optional[Union[str, int]], kind: Optional[str],
                  run_id: Optional[str], transport: str, on_gap: Optional[OnGap],
                  options: Options) -> None:
         if transport not in TRANSPORTS:
-            raise ValueError('transport is "sse" or "websocket"')
+            raise ValueError('transport must be "sse" or "websocket"')
         self._core = core
         self._operation = operations[transport]
         self._path = path
@@ -49,7 +49,7 @@ class Follower:
         self.cursor: Optional[str] = None if after is None else str(after)
 
     async def next(self) -> Event:
-        """The next event, as soon as there is one."""
+        """Waits for the next event and returns it."""
         try:
             while True:
                 signal = await self._signal()
@@ -62,7 +62,7 @@ class Follower:
             raise
 
     def close(self) -> None:
-        """May come from another thread than the one that waits."""
+        """May be called from another thread than the waiting one."""
         self._is_closed = True
         self._disconnect()
 
@@ -78,7 +78,7 @@ class Follower:
             subscription = self._subscription
             if subscription is None:
                 self._subscription = await self._connect()
-                continue  # it may have been closed meanwhile
+                continue  # it may have been closed in the meantime
             signal = await subscription.next()
             if signal is not None and signal.kind != "closed":
                 self._failures = 0
@@ -89,7 +89,7 @@ class Follower:
             await self._rest(is_clean=signal is not None)
 
     async def _rest(self, is_clean: bool) -> None:
-        """Back at once after a clean end, unless one follows the other."""
+        """Reconnects immediately after an orderly end, unless such ends repeat."""
         now = time.monotonic()
         self._clean_ends = [t for t in self._clean_ends if now - t < 5.0] + [now]
         if self._is_closed or (is_clean and len(self._clean_ends) <= 3):
@@ -102,7 +102,7 @@ class Follower:
         await self._core.carrier.sleep(pause)
 
     async def _connect(self) -> Optional[Subscription]:
-        """None after a failure that may heal, when it is time to try again."""
+        """Returns None after a temporary failure, when it is time to retry."""
         headers = [*self._core.own_headers(), *header_pairs(self._operation, self._options)]
         after = UNSET if self.cursor is None else self.cursor
         target = path_of(self._operation.path, self._path) + query_of(
@@ -123,7 +123,7 @@ class Follower:
         return subscription
 
     async def _try_later(self, error: CairnError, heals: bool) -> None:
-        """What was never reached is given up as any other call is; what was, never."""
+        """Retries are limited before the first connection, and unlimited afterwards."""
         retries = self._options.max_retries
         most = DEFAULT_RETRIES if retries is None else retries
         if not heals or (not self._was_connected and self._failures >= most):
@@ -136,7 +136,7 @@ class Follower:
         return event
 
     def _cursor_of(self, event: Event) -> str:
-        """Over WebSocket a cursor is told with gaps only."""
+        """Over WebSocket, only gaps contain a cursor."""
         if not self._is_tenant_wide:
             return str(event["seq"])
         told = f"~{self._told_gap}" if self._told_gap > event["id"] else ""

@@ -23,11 +23,11 @@ from ._sse import Message, SseParser
 from .errors import Aborted, ConnectionFailed, NotCairn
 
 MAX_IDLE = 16
-# What may not be sent twice is not sent on a connection that the server may just be closing.
+# A request that must not be repeated is not sent on a connection that the server may be closing.
 FRESH_S = 3.0
 MAX_IDLE_S = 50.0
-# Bodies from this size on, and those that can be read once only, are announced: a server that
-# refuses them says so before they are sent.
+# Bodies of at least this size, and those that can be read only once, are sent with
+# Expect: 100-continue, so that the server can reject them before they are sent.
 ANNOUNCED_BYTES = 1024 * 1024
 CONTINUE_WAIT_S = 2.0
 SILENCE_S = 30.0
@@ -48,7 +48,7 @@ class HttpAnswer:
         if self._connection is None:
             if self._body.is_complete:
                 return b""
-            raise Aborted("the answer was closed before it was read to its end")
+            raise Aborted("the response was closed before it was read completely")
         try:
             data = await self._body.read(wait)
         except BaseException:
@@ -86,7 +86,7 @@ class HttpCarrier:
     # --- Connections ---
 
     def _own_connections(self) -> None:
-        """A child of fork must not speak on the connections of its parent, nor end them."""
+        """A child of fork must neither use nor end the connections of its parent."""
         for connection in self._idle:
             connection.stream.close()
         self._process = os.getpid()
@@ -128,8 +128,8 @@ class HttpCarrier:
                 await self._network.connect(self._origin, self._context, wait.left()))
         except ssl.SSLCertVerificationError as e:
             raise ConnectionFailed(
-                f"the certificate of {self.place} is not trusted ({e.verify_message}). Give an "
-                "ssl_context= that trusts it, or name its authority in CAIRN_CA_FILE") from e
+                f"the certificate of {self.place} is not trusted ({e.verify_message}). Pass an "
+                "ssl_context= that trusts it, or set CAIRN_CA_FILE to its authority") from e
         except ssl.SSLError as e:
             raise ConnectionFailed(
                 f"{self.place} does not speak TLS ({e.reason or e}). If the server has no "
@@ -141,7 +141,7 @@ class HttpCarrier:
             raise Interrupted(e, False) from e
 
     def close(self) -> None:
-        """Requests that are under way are answered yet; streams of events end."""
+        """Running requests still complete; streams of events end."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = list(self._idle), deque()
@@ -215,7 +215,7 @@ class HttpCarrier:
         return None if head.status < 200 else _last(head)
 
     async def _send_body(self, connection: Connection, source: Source, wait: Wait) -> Head:
-        """A server that refuses may answer before it has read all, and end the connection."""
+        """A server may respond with an error and close the connection before reading the body."""
         broken: Optional[OSError] = None
         while broken is None:
             piece = await _piece(source)
@@ -279,7 +279,7 @@ class HttpCarrier:
 
 
 class ContentFailed(Exception):
-    """What is uploaded could not be read, which is no matter of the connection."""
+    """The content of an upload could not be read, which is not a failure of the connection."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))
@@ -294,7 +294,7 @@ async def _piece(source: Source) -> bytes:
 
 
 def _last(head: Head) -> Head:
-    """Behind this answer the connection cannot be used: the request was not sent whole."""
+    """The connection cannot be reused, because the request was not sent completely."""
     return Head(head.status, {**head.headers, "connection": "close"})
 
 
@@ -307,7 +307,7 @@ def not_cairn(place: str, error: ProtocolError) -> NotCairn:
 
 
 class SseSubscription:
-    """No byte for 30 seconds means that the connection is dead: a comment comes every 10."""
+    """Without a byte for 30 seconds the connection is dead: the server sends a comment every 10."""
 
     def __init__(self, answer: HttpAnswer) -> None:
         self._answer = answer
@@ -337,7 +337,7 @@ def _signal_of(message: Message) -> Signal:
 
 
 class WebSocketSubscription:
-    """Pings when nothing comes for 10 seconds; without any byte for 30 the connection is dead."""
+    """Pings after 10 silent seconds; without a byte for 30 seconds the connection is dead."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP/1.1 of a client: the head of a request, and answers with a length, in chunks, or up to the
+"""The client side of HTTP/1.1: request heads, and responses with a length, in chunks, or up to the
 end of the connection."""
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ._network import Stream
 
 MAX_HEAD_BYTES = 65536
 MAX_LINE_BYTES = 8192
-# No socket takes a time without end.
+# Sockets do not accept an infinite timeout.
 LONGEST_WAIT_S = 86400.0 * 365
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class ProtocolError(Exception):
-    """The peer does not speak HTTP/1.1. `first_bytes` is what it said instead."""
+    """The peer does not speak HTTP/1.1. `first_bytes` are the bytes it sent instead."""
 
     def __init__(self, message: str, first_bytes: bytes = b"") -> None:
         super().__init__(message)
@@ -25,11 +25,11 @@ class ProtocolError(Exception):
 
 
 class ConnectionLost(Exception):
-    """The connection ended before the answer did."""
+    """The connection ended before the end of the response."""
 
 
 class Head:
-    """Status and headers of an answer, their names in lower case."""
+    """Status and headers of a response; names are lower case."""
 
     def __init__(self, status: int, headers: Dict[str, str]) -> None:
         self.status = status
@@ -41,7 +41,7 @@ class Head:
 
 
 def header_lines(headers: Sequence[Tuple[str, str]]) -> List[str]:
-    """Each checked: none can become two, or another."""
+    """Validates each header, to prevent header injection."""
     for name, value in headers:
         if not TOKEN.fullmatch(name) or any(c in value for c in "\r\n\0"):
             raise ValueError(f"the header {name!r} has characters that no header may have")
@@ -57,12 +57,12 @@ def parse_head(data: bytes) -> Head:
     lines = data.decode("iso-8859-1").split("\r\n")
     parts = lines[0].split(" ", 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not parts[1].isdigit():
-        raise ProtocolError("it does not answer in HTTP/1.1", data[:200])
+        raise ProtocolError("the response is not HTTP/1.1", data[:200])
     headers: Dict[str, str] = {}
     for line in lines[1:]:
         name, colon, value = line.partition(":")
         if not colon or name != name.strip():
-            raise ProtocolError("an answer has a malformed header", data[:200])
+            raise ProtocolError("the response has a malformed header", data[:200])
         headers[name.lower()] = value.strip()
     return Head(int(parts[1]), headers)
 
@@ -74,11 +74,11 @@ def chunk_size(line: bytes) -> int:
             raise ValueError
         return int(digits, 16)
     except ValueError:
-        raise ProtocolError("an answer has a malformed chunk", line[:200]) from None
+        raise ProtocolError("the response has a malformed chunk", line[:200]) from None
 
 
 class Wait:
-    """How long may be waited: until a moment, or as long as something comes in time."""
+    """A time limit: an absolute deadline, or a limit on silence."""
 
     def __init__(self, deadline: Optional[float], idle: Optional[float] = None) -> None:
         self.deadline = deadline
@@ -94,7 +94,7 @@ class Wait:
 
 
 class Connection:
-    """A stream with what was read of it and not used yet."""
+    """A stream with a buffer of unused bytes."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
@@ -114,9 +114,9 @@ class Connection:
                 return self.take(at + len(end))[:-len(end)]
             searched = len(self.buffer)
             if searched > limit:
-                raise ProtocolError("an answer has too long a head", bytes(self.buffer[:200]))
+                raise ProtocolError("the response head is too long", bytes(self.buffer[:200]))
             if self.buffer and not b"HTTP/1.".startswith(self.buffer[:7]) and end == b"\r\n\r\n":
-                raise ProtocolError("it does not answer in HTTP/1.1", bytes(self.buffer[:200]))
+                raise ProtocolError("the response is not HTTP/1.1", bytes(self.buffer[:200]))
             if not await self.more(wait):
                 raise ConnectionLost("the connection ended")
 
@@ -131,7 +131,7 @@ class Connection:
         return self.take(min(limit, len(self.buffer)))
 
     async def read_head(self, wait: Wait, takes_continue: bool = False) -> Head:
-        """The next head that is no 1xx, unless that is asked for; 101 always is."""
+        """Returns the next head, skipping 1xx unless requested; 101 is never skipped."""
         while True:
             head = parse_head(await self.read_until(b"\r\n\r\n", MAX_HEAD_BYTES, wait))
             if head.status >= 200 or head.status == 101 or takes_continue:
@@ -139,7 +139,7 @@ class Connection:
 
 
 class Body:
-    """The body of an answer, read as it comes."""
+    """The body of a response, read as it arrives."""
 
     def __init__(self, connection: Connection, head: Head, method: str) -> None:
         self._connection = connection
@@ -153,12 +153,12 @@ class Body:
             self._left = 0
         elif length is not None:
             if not length.isdigit():
-                raise ProtocolError("an answer has a malformed length")
+                raise ProtocolError("the response has a malformed length")
             self._left = int(length)
             self.is_complete = self._left == 0
 
     async def read(self, wait: Wait) -> bytes:
-        """Some bytes; b"" when the answer is complete."""
+        """Returns some bytes; b"" at the end of the response."""
         if self.is_complete:
             return b""
         if self._chunked and self._left == 0 and not await self._next_chunk(wait):
@@ -169,7 +169,7 @@ class Body:
             if self._left is None:
                 self.is_complete = True
                 return b""
-            raise ConnectionLost("the connection ended within an answer")
+            raise ConnectionLost("the connection ended within the response")
         if self._left is not None:
             await self._used(len(data), wait)
         return data
@@ -200,12 +200,12 @@ class Body:
 
 
 def content_headers(length: Optional[int]) -> List[Tuple[str, str]]:
-    """Of a body of this length; None: in chunks, for nobody knows."""
+    """Headers for a body of this length; None: unknown, so in chunks."""
     if length is None:
         return [("Transfer-Encoding", "chunked")]
     return [("Content-Length", str(length))]
 
 
 def in_chunk(data: bytes) -> bytes:
-    """Of b"", the last one."""
+    """Encodes a chunk; b"" is the last one."""
     return b"%x\r\n%s\r\n" % (len(data), data)

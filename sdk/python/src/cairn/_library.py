@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libcairn by ctypes: where it is found, and its functions (include/cairn/cairn.h)."""
+"""ctypes bindings of libcairn: its location and its functions (include/cairn/cairn.h)."""
 from __future__ import annotations
 
 import ctypes
@@ -29,7 +29,7 @@ class Event(ctypes.Structure):
 
 
 FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
-    # name: what it returns, then what it takes
+    # name: result type, then argument types
     "cairn_version": (c_char_p,),
     "cairn_open": (c_void_p, c_char_p, POINTER(OpenOptions), POINTER(c_void_p)),
     "cairn_close": (None, c_void_p),
@@ -47,7 +47,7 @@ FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
 
 
 def candidates(library: Optional[str]) -> List[str]:
-    """Where libcairn may be, the first first."""
+    """Returns the possible locations of libcairn, in order of preference."""
     named = library or os.environ.get("CAIRN_LIBRARY")
     if named:
         return [named]
@@ -58,7 +58,7 @@ def candidates(library: Optional[str]) -> List[str]:
 
 
 def load(library: Optional[str]) -> Any:
-    """The library with its functions declared."""
+    """Loads the library and declares its functions."""
     failures = []
     for path in candidates(library):
         try:
@@ -75,11 +75,11 @@ def load(library: Optional[str]) -> Any:
             function = getattr(lib, name)
             function.restype, function.argtypes = result, arguments
     except AttributeError as e:
-        raise LibraryError(f"{path} is not a libcairn that this package knows: {e}") from e
+        raise LibraryError(f"{path} is not a libcairn that this package supports: {e}") from e
     version = lib.cairn_version().decode()
     if major(version) != major(API_VERSION):
-        raise VersionMismatch(f"{path} is libcairn {version}, and this package is for "
-                              f"{major(API_VERSION)}.x. Install one that fits the other")
+        raise VersionMismatch(f"{path} is libcairn {version}, but this package is for "
+                              f"{major(API_VERSION)}.x. Install a matching version")
     return lib
 
 
@@ -90,12 +90,12 @@ def header_array(headers: Sequence[Tuple[str, str]]) -> Any:
 
 def text_of(value: str, what: str) -> bytes:
     if "\0" in value:
-        raise ValueError(f"{what} must not hold U+0000")
+        raise ValueError(f"{what} must not contain U+0000")
     return value.encode("utf-8")
 
 
 class Library:
-    """One opened Cairn. Every function here may be called by any thread, before close()."""
+    """An open Cairn. Any thread may call these functions before close()."""
 
     def __init__(self, lib: Any, where: str, schema: Optional[str], replica: Optional[str],
                  readers: int, writers: int) -> None:
@@ -112,7 +112,7 @@ class Library:
         text = ctypes.string_at(why.value).decode("utf-8", "replace") if why.value else "no reason"
         self._lib.cairn_free(why)
         if "another cairn process" in text:
-            return DirectoryInUse(f"{text}. Stop that server or program, or speak to the server: "
+            return DirectoryInUse(f"{text}. Stop that server or program, or use the server: "
                                   "cairn.Cairn(base_url=…)")
         place = where if where.startswith("sqlite:") else "the database"
         return LibraryError(f"{place} cannot be opened: {text}")
@@ -125,7 +125,7 @@ class Library:
         return self._take(answer)
 
     def _take(self, answer: Any) -> Tuple[int, Dict[str, str], bytes]:
-        """All that an answer says; it is freed."""
+        """Converts a response and frees it."""
         try:
             size = c_size_t()
             body = self._lib.cairn_answer_body(answer, byref(size))
@@ -145,14 +145,14 @@ class Library:
         return headers
 
     def subscribe(self, target: str, headers: Sequence[Tuple[str, str]]) -> "Tuple[Any, Any]":
-        """A subscription, or else the answer that refuses it, as call() gives one."""
+        """Returns a subscription, or the error response as from call()."""
         refusal = c_void_p()
         handle = self._lib.cairn_subscribe(
             self._cairn, text_of(target, "the path"), header_array(headers), byref(refusal))
         return (handle, None) if handle else (None, self._take(refusal))
 
     def next(self, subscription: Any, timeout_ms: int) -> Tuple[int, str, str]:
-        """What came, its data and its cursor."""
+        """Returns the kind, the data and the cursor of the next message."""
         event = POINTER(Event)()
         kind = self._lib.cairn_next(subscription, timeout_ms, byref(event))
         if kind == TIMEOUT:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the client needs of a network, and of a program that waits.
+"""The network interface of the client.
 
-The client is written once, as coroutines. Over `_blocking` they never suspend: `run_now` carries
-one out to its end within the call. Over `_asyncio` they are awaited as usual.
+The client is written once, as coroutines. With `_blocking` they never suspend: `run_now` runs one
+to its end within the call. With `_asyncio` they are awaited as usual.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ READ_BYTES = 65536
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a server is."""
+    """The address of a server."""
 
     host: str
     port: int
@@ -32,38 +32,38 @@ class Origin:
 
     @property
     def authority(self) -> str:
-        """As the header Host has it."""
+        """The value of the Host header."""
         usual = self.port == (443 if self.tls else 80)
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if usual else f"{host}:{self.port}"
 
 
 def refuse_own_end(local: object, remote: object) -> None:
-    """Where nothing listens on a port of this machine, a connection can meet itself."""
+    """Detects a TCP self-connection, which can happen on a local port without a listener."""
     if local == remote:
         raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
 
 
 def is_readable(descriptor: int) -> bool:
-    """An idle connection has nothing to say: what can be read is its end."""
+    """An idle connection receives no data, so a readable one has ended."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
 
 
 class Stream(Protocol):
-    """A connection. Times are seconds; TimeoutError when one is over, OSError when it breaks."""
+    """A connection. Times are seconds; raises TimeoutError, or OSError if it breaks."""
 
     async def send(self, data: bytes, timeout: Optional[float]) -> None: ...
 
     async def receive(self, timeout: Optional[float]) -> bytes:
-        """Some bytes; b"" when there will be no more."""
+        """Returns some bytes; b"" at the end."""
 
     def is_stale(self) -> bool:
-        """Whether an idle connection was ended, or belongs to an event loop that is gone."""
+        """Returns true if an idle connection has ended, or its event loop no longer exists."""
 
     def close(self) -> None:
-        """In a child of fork: lets go of it, and leaves it to the parent."""
+        """In a child of fork: closes the copy without ending the connection of the parent."""
 
 
 class Network(Protocol):
@@ -74,11 +74,11 @@ class Network(Protocol):
 
 
 def run_now(steps: Coroutine[Any, Any, T]) -> T:
-    """Carries out what never suspends."""
+    """Runs a coroutine that never suspends."""
     try:
         steps.send(None)
     except StopIteration as end:
         result: T = end.value
         return result
     steps.close()
-    raise RuntimeError("a call that blocks was suspended")
+    raise RuntimeError("a blocking call was suspended")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call is made of: the operation, its arguments, and the options of the request."""
+"""The parts of a call: the operation, its arguments, and the options of the request."""
 from __future__ import annotations
 
 import json
@@ -13,7 +13,7 @@ from uuid import UUID
 
 
 class Unset:
-    """The type of UNSET, which is what an argument is that was not given; None is JSON's null."""
+    """The type of UNSET, the default of an omitted argument; None is JSON's null."""
 
     def __repr__(self) -> str:
         return "UNSET"
@@ -26,9 +26,9 @@ UNSET = Unset()
 
 Scalar = Union[str, int, float, bool]
 Time = Union[str, datetime]
-# A place in a log: the number that an event or a message has, or a cursor.
+# A position in a log: the number of an event or a message, or a cursor.
 Position = Union[int, str]
-# The number of a version or revision, or the text of an ETag; of a fencing token, `fence`.
+# The number of a version or revision, or the text of an ETag; for a fencing token, `fence`.
 ETag = Union[int, str]
 Content = Union[bytes, bytearray, memoryview, str, IO[bytes], Iterable[bytes]]
 AsyncContent = Union[Content, AsyncIterable[bytes]]
@@ -37,8 +37,8 @@ AsyncContent = Union[Content, AsyncIterable[bytes]]
 @dataclass(frozen=True)
 class Operation:
     """One route of the API. `body`: none, json, patch or bytes. `answer`: none, json, page, bytes,
-    text, sse or websocket. `cursors`: the parameters by which a page may go on. `ranges`: a part of
-    the bytes can be asked for."""
+    text, sse or websocket. `cursors`: the parameters for the next page. `ranges`: the route
+    supports ranges of bytes."""
 
     name: str
     method: str
@@ -53,7 +53,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Options:
-    """How a request is sent, beside what it says."""
+    """The options of a request besides its arguments."""
 
     timeout: Optional[float] = None
     max_retries: Optional[int] = None
@@ -66,7 +66,7 @@ class Options:
     headers: Optional[Mapping[str, str]] = None
 
     def over(self, defaults: "Options") -> "Options":
-        """These, and the defaults where there is none."""
+        """Returns these options, with defaults for missing ones."""
         found = {f.name: getattr(self, f.name) for f in fields(self)}
         chosen = {n: v if v is not None else getattr(defaults, n) for n, v in found.items()}
         chosen["headers"] = {**(defaults.headers or {}), **(self.headers or {})}
@@ -78,7 +78,7 @@ def metadata_filter(metadata: Optional[Mapping[str, Scalar]]) -> Dict[str, Scala
 
 
 def path_of(template: str, values: Sequence[Union[str, int]]) -> str:
-    """The path, with every value as one segment of it."""
+    """Returns the path, with every value encoded as one segment."""
     parts = template.split("/")
     rest = iter(values)
     for i, part in enumerate(parts):
@@ -89,7 +89,7 @@ def path_of(template: str, values: Sequence[Union[str, int]]) -> str:
 
 
 def _segment(name: str, value: object) -> str:
-    """None, or an object instead of its id, would make a path that just is not found."""
+    """Rejects None and objects, which would result in a path that does not exist."""
     if not isinstance(value, (str, int, UUID)) or isinstance(value, bool):
         raise TypeError(f"{name} must be a str, not {type(value).__name__}")
     text = str(value)
@@ -107,14 +107,14 @@ def _parameter(value: Any) -> str:
 
 
 def query_of(members: Mapping[str, Any]) -> str:
-    """None leaves a parameter out, as UNSET does: a query has no null."""
+    """None omits a parameter, like UNSET, because a query has no null."""
     pairs = [f"{quote(name, safe='.')}={quote(_parameter(value), safe='')}"
              for name, value in members.items() if value is not UNSET and value is not None]
     return "?" + "&".join(pairs) if pairs else ""
 
 
 def time_text(value: datetime) -> str:
-    """RFC 3339 in UTC; a time without a zone is the machine's own."""
+    """Formats as RFC 3339 in UTC; a time without a zone is local time."""
     return value.astimezone(timezone.utc).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
@@ -149,7 +149,7 @@ def etag_text(value: ETag, prefix: str = "") -> str:
 
 
 def header_pairs(operation: Operation, options: Options) -> List[Tuple[str, str]]:
-    """The headers that the options ask for and the operation takes."""
+    """Returns the headers for the options that the operation supports."""
     asked = {
         "Idempotency-Key": options.idempotency_key,
         "If-Match": _tag(options.if_match, operation),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a page to the next."""
+"""Requests of the next page."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -10,10 +10,10 @@ from ._operation import UNSET
 
 
 def next_call(call: Call, has_more: bool, next_cursor: Optional[str]) -> Optional[Call]:
-    """What asks for the page behind one, in the direction that the caller went."""
+    """Returns the arguments for the next page in the direction of the caller."""
     if not has_more or next_cursor is None:
         return None
-    if call.operation.body == "json":  # a search: its cursor stands in the body
+    if call.operation.body == "json":  # a search has its cursor in the body
         rest = {name: value for name, value in (call.body or {}).items() if name != "offset"}
         return replace(call, body={**rest, "cursor": next_cursor})
     cursors = call.operation.cursors

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the server is, and with which key: from the arguments or the environment."""
+"""The address of the server and the key, from the arguments or the environment."""
 from __future__ import annotations
 
 import os
@@ -13,7 +13,7 @@ USUAL_URL = "http://127.0.0.1:7420"
 
 
 def origin_of(base_url: Optional[str]) -> Tuple[Origin, str]:
-    """The server, and what stands before every path."""
+    """Returns the server and the prefix of every path."""
     source = "base_url" if base_url else "CAIRN_URL"
     url = base_url or os.environ.get("CAIRN_URL") or USUAL_URL
     try:
@@ -24,17 +24,17 @@ def origin_of(base_url: Optional[str]) -> Tuple[Origin, str]:
     if parts.scheme not in ("http", "https"):
         raise ValueError(f"{source}: the URL must begin with http:// or https://")
     if parts.username is not None or parts.password is not None:
-        raise ValueError(f"{source}: the URL must not hold a user or a password")
+        raise ValueError(f"{source}: the URL must not contain a user or a password")
     if not parts.hostname:
         raise ValueError(f"{source}: the URL must name a host")
     if parts.query or parts.fragment or " " in url:
-        raise ValueError(f"{source}: the URL must not hold a query, a fragment or a blank")
+        raise ValueError(f"{source}: the URL must not contain a query, a fragment or a blank")
     tls = parts.scheme == "https"
     return Origin(parts.hostname, port or (443 if tls else 80), tls), parts.path.rstrip("/")
 
 
 def key_of(api_key: Optional[str]) -> Optional[str]:
-    """As the command line has it: CAIRN_API_KEY, or what stands in CAIRN_API_KEY_FILE."""
+    """Like the command line: CAIRN_API_KEY, or the content of CAIRN_API_KEY_FILE."""
     key, source = api_key, "api_key"
     if key is None:
         key, source = os.environ.get("CAIRN_API_KEY") or None, "CAIRN_API_KEY"
@@ -45,7 +45,7 @@ def key_of(api_key: Optional[str]) -> Optional[str]:
     if key is None:
         return None
     if not key or any(not "!" <= c <= "~" for c in key):
-        raise ValueError(f"{source}: an API key is letters, digits and _ alone")
+        raise ValueError(f"{source}: an API key consists of letters, digits and _")
     return key
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a request is sent again, and after which pause."""
+"""The rules and delays of retries."""
 from __future__ import annotations
 
 import random
@@ -10,15 +10,15 @@ from .errors import ApiError, CairnError, NotCairn
 DEFAULT_RETRIES = 4
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 8.0
-# Refusals that have changed nothing, and may be gone later.
+# Temporary errors of requests that have changed nothing.
 RETRIED_STATUSES = {408, 429, 503, 507}
-# What a proxy says when the server behind it is away.
+# Responses of a proxy whose server is unreachable.
 PROXY_STATUSES = {502, 503, 504}
 
 
 def is_repeatable(method: str, headers: List[Tuple[str, str]], writes: bool = True) -> bool:
-    """Whether it may be sent again when nobody knows whether it was done: it only reads, the server
-    knows it by its key, or doing it twice comes to the same."""
+    """Returns true if a request with an unknown outcome may be repeated: it only reads, it has an
+    idempotency key, or it is idempotent."""
     names = {name.lower() for name, _ in headers}
     if method == "GET" or not writes:
         return True
@@ -30,14 +30,14 @@ def is_repeatable(method: str, headers: List[Tuple[str, str]], writes: bool = Tr
 
 
 def pause_before(attempt: int, retry_after: Optional[float] = None) -> float:
-    """Longer each time, with jitter, so that many clients do not come back at once."""
+    """Exponential with jitter, so that many clients do not retry at once."""
     longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * (2.0 ** attempt))
     pause = longest * random.uniform(0.5, 1.0)
     return pause if retry_after is None else max(pause, retry_after)
 
 
 def may_succeed_later(error: CairnError, repeatable: bool) -> bool:
-    """Of an answer that refuses. An unknown outcome is no refusal."""
+    """For an error response. An unknown outcome is not such an error."""
     if isinstance(error, NotCairn):
         return repeatable and error.status in PROXY_STATUSES
     if not isinstance(error, ApiError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Server-Sent Events, as https://html.spec.whatwg.org/#event-stream-interpretation has them."""
+"""Server-Sent Events, see https://html.spec.whatwg.org/#event-stream-interpretation."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ class Message:
 
 
 class SseParser:
-    """Takes bytes as they come, and gives the messages that are complete. What has no empty line
-    behind it yet is no message: a connection that breaks off takes nothing half-said with it."""
+    """Consumes bytes and returns complete messages. A message ends with an empty line, so a broken
+    connection never causes a partial message."""
 
     def __init__(self) -> None:
         self._buffer = b""

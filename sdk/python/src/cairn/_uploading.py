@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uploads that go on where they were interrupted."""
+"""Resumable uploads."""
 from __future__ import annotations
 
 import hashlib
@@ -19,7 +19,7 @@ Whole = Union[bytes, bytearray, memoryview, str, IO[bytes]]
 
 
 class WholeContent:
-    """Content of a known size, of which any part can be read at any time."""
+    """Content of known size with random access."""
 
     def __init__(self, content: Whole) -> None:
         if isinstance(content, str):
@@ -27,8 +27,8 @@ class WholeContent:
         self._file: Any = io.BytesIO(content) if isinstance(
             content, (bytes, bytearray, memoryview)) else content
         if not hasattr(self._file, "seekable") or not self._file.seekable():
-            raise TypeError("an upload that can be resumed needs bytes, or a file that can seek; "
-                            "send others with upload")
+            raise TypeError("a resumable upload needs bytes or a seekable file; "
+                            "use upload for other content")
         self._start = self._file.tell()
         self.size = self._file.seek(0, io.SEEK_END) - self._start
 
@@ -36,7 +36,7 @@ class WholeContent:
         self._file.seek(self._start + offset)
         data = self._file.read(size)
         if not isinstance(data, bytes):
-            raise TypeError('the file must be opened to read bytes: open(path, "rb")')
+            raise TypeError('the file must be opened in binary mode: open(path, "rb")')
         return data
 
     def sha256(self) -> str:
@@ -68,8 +68,8 @@ class ResumableUpload:
             return await self._send_empty()
         upload = await self._begin() if upload_id is None else await self._look(upload_id)
         if upload["size_bytes"] != self._content.size or upload["name"] != self._name:
-            raise ValueError(f"the upload {upload['id']} is of {upload['size_bytes']} bytes for "
-                             f"{upload['name']!r}, not of these")
+            raise ValueError(f"the upload {upload['id']} is for {upload['size_bytes']} bytes of "
+                             f"{upload['name']!r}, not for this content")
         while upload["offset_bytes"] < upload["size_bytes"]:
             upload = await self._advance(upload)
             if self._on_progress is not None:
@@ -97,7 +97,7 @@ class ResumableUpload:
         return answer
 
     async def _advance(self, upload: Dict[str, Any]) -> Dict[str, Any]:
-        """One more piece is there, whatever became of connections meanwhile."""
+        """Sends one more piece, with retries over new connections."""
         offset, failures = upload["offset_bytes"], 0
         while True:
             try:
@@ -129,5 +129,5 @@ class ResumableUpload:
 
 
 def _can_go_on(error: CairnError) -> bool:
-    """Also when another request still writes: one of ours that the server has not given up yet."""
+    """Includes conflicts with an earlier request of ours that the server has not ended yet."""
     return isinstance(error, Conflict) or heals(error)

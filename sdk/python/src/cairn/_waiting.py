@@ -21,8 +21,7 @@ LONGEST_POLL_S = 30
 
 
 def heals(error: CairnError) -> bool:
-    """Whether what failed this way is worth another try later, however long it takes, by someone
-    who looks what is there before."""
+    """Returns true if a later retry may succeed, for callers that check the current state first."""
     if isinstance(error, ApiError):
         return error.retryable or isinstance(error, OutcomeUnknown)
     if isinstance(error, NotCairn):
@@ -31,13 +30,13 @@ def heals(error: CairnError) -> bool:
 
 
 class CutOff(Exception):
-    """The handler of a run could not reach the server, which is no fault of the run."""
+    """The handler could not reach the server, which is not a fault of the run."""
 
 
 async def wait_for_run(core: Core, run_id: str, until: Collection[str],
                        timeout: Optional[float], options: Options) -> RunWithMembers:
-    """Reads where the log of the thread ends, then the run, then waits for events of the run: a
-    change between the two is an event behind that end."""
+    """Reads the end of the thread's log, then the run, then waits for events of the run. A change
+    between the two reads is an event after that end."""
     deadline = None if timeout is None else time.monotonic() + timeout
     run = await _run(core, run_id, options)
     cursor: Optional[str] = None
@@ -61,7 +60,7 @@ async def wait_for_run(core: Core, run_id: str, until: Collection[str],
 
 
 def _within(options: Options, deadline: Optional[float]) -> Options:
-    """For a server that does not answer: little longer than the caller waits."""
+    """Limits the wait for an unresponsive server to little more than the caller's timeout."""
     if deadline is None:
         return options
     left = max(1.0, deadline - time.monotonic())
@@ -97,9 +96,9 @@ async def claim(core: Core, body: Any, wait: int, options: Options) -> Any:
 
 
 async def settle(core: Core, run: Any, members: Any) -> bool:
-    """Ends a run that its worker still has, and that nobody has moved meanwhile. An answer that got
-    lost is looked for: the run says whether it was done. False when the run is not the worker's.
-    An output that is no JSON or over a limit fails the run: it would be so the next time, too."""
+    """Finishes a run that its worker still holds and whose status has not changed. After a lost
+    response, the run is read to find the outcome. Returns False if the worker no longer holds it.
+    An output that is not JSON or exceeds a limit fails the run, because a retry would fail too."""
     failures = 0
     token = Options(fencing_token=run["fence"])
     while True:
@@ -114,7 +113,7 @@ async def settle(core: Core, run: Any, members: Any) -> bool:
         except (InvalidInput, TooLarge, TypeError, ValueError) as e:
             if members["status"] == "failed":
                 raise
-            members = failure_of(e, "what the handler returned cannot be stored: ")
+            members = failure_of(e, "the return value of the handler cannot be stored: ")
         except CairnError as e:
             if not heals(e):
                 raise
@@ -123,7 +122,7 @@ async def settle(core: Core, run: Any, members: Any) -> bool:
 
 
 def failure_of(error: BaseException, why: str = "") -> Dict[str, Any]:
-    """The members that fail a run. Cairn takes neither U+0000 nor half of a surrogate pair."""
+    """Returns the update that fails a run, without U+0000 and unpaired surrogates."""
     text = f"{why}{error}"[:2000].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     return {"status": "failed", "error": {"type": type(error).__name__, "message": text}}
 
@@ -133,11 +132,11 @@ async def give_back(core: Core, run: Any) -> None:
     try:
         await core.call(Call(operations.RUNS_RELEASE, [run["id"]], {}, options=token))
     except CairnError:
-        pass  # its lease ends by itself
+        pass  # its lease will expire
 
 
 async def beat(core: Core, run: Any, lease_ms: int) -> Tuple[bool, bool]:
-    """Extends the lease once: (whether it was extended, whether it is lost)."""
+    """Extends the lease once; returns (was_extended, is_lost)."""
     options = Options(fencing_token=run["fence"], timeout=lease_ms / 3000, max_retries=1)
     try:
         await core.call(Call(operations.RUNS_HEARTBEAT, [run["id"]], {}, {"lease_ms": lease_ms},

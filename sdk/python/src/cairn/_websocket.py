@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""WebSocket frames (RFC 6455) of a client."""
+"""WebSocket frames (RFC 6455), client side."""
 from __future__ import annotations
 
 import base64
@@ -16,7 +16,7 @@ _GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class FrameError(Exception):
-    """The peer breaks the protocol."""
+    """The peer violates the protocol."""
 
 
 @dataclass
@@ -30,12 +30,12 @@ def new_key() -> str:
 
 
 def accept_of(key: str) -> str:
-    """What a server answers to a key, to show that it speaks WebSocket."""
+    """Returns the Sec-WebSocket-Accept value for a key."""
     return base64.b64encode(hashlib.sha1((key + _GUID).encode("ascii")).digest()).decode("ascii")
 
 
 def encode(opcode: int, payload: bytes = b"") -> bytes:
-    """One frame, masked as those of a client must be."""
+    """Encodes one masked frame."""
     mask = os.urandom(4)
     size = len(payload)
     if size < 126:
@@ -49,7 +49,7 @@ def encode(opcode: int, payload: bytes = b"") -> bytes:
 
 
 class FrameParser:
-    """Takes bytes as they come, and gives whole messages: fragments are put together."""
+    """Consumes bytes and returns complete messages, joined from their fragments."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -72,7 +72,7 @@ class FrameParser:
             return None
         first, second = self._buffer[0], self._buffer[1]
         if first & 0x70 or second & 0x80:
-            raise FrameError("a frame has bits that were not agreed on")
+            raise FrameError("a frame has reserved bits set")
         size, begin = second & 0x7F, 2
         if size == 126:
             begin = 4
@@ -107,6 +107,6 @@ class FrameParser:
 
 
 def close_cursor(payload: bytes) -> str:
-    """Behind the code comes the reason, such as "shutting_down cursor=12"."""
+    """Parses the reason after the code, such as "shutting_down cursor=12"."""
     found = re.search(rb" cursor=(\S+)$", payload[2:])
     return found[1].decode("ascii", "replace") if found else ""

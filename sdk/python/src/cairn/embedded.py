@@ -6,8 +6,8 @@
     with cairn.embedded.open("./data") as client:
         client.threads.create(title="hello")
 
-What differs: uploads are held in memory whole, downloads come in parts of 16 MiB, and a call that
-blocks is not interrupted by its timeout, for nothing stands between it and the database.
+Differences: an upload is held in memory completely, downloads are read in parts of 16 MiB, and the
+timeout does not interrupt a blocking call, because it runs in the calling thread.
 """
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ __all__ = ["open", "open_async"]
 
 T = TypeVar("T")
 Where = Union[str, "os.PathLike[str]"]
-# How long the library waits for an event before Python may handle a signal.
+# The time the library waits for an event before Python can handle a signal.
 SLICE_MS = 250
 MAX_THREADS = 64
 PART_BYTES = 16 * 1024 * 1024
 
 
 class Runner(Protocol):
-    """How calls of the library are carried out."""
+    """Runs calls of the library."""
 
     async def run(self, work: Callable[[], T], wait: Wait) -> T: ...
 
@@ -63,8 +63,8 @@ class BlockingRunner:
 
 
 class AsyncRunner:
-    """In threads, so that the event loop goes on. What is cancelled or too late is finished by its
-    thread, and its answer is dropped."""
+    """Runs calls in threads, so that the event loop is not blocked. The thread of a cancelled or
+    expired call completes it, and the response is dropped."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="cairn")
@@ -85,7 +85,7 @@ class AsyncRunner:
 
 
 class WholeAnswer:
-    """An answer that is in memory."""
+    """A response in memory."""
 
     def __init__(self, status: int, headers: Dict[str, str], body: bytes) -> None:
         self.status = status
@@ -117,10 +117,10 @@ class EmbeddedCarrier:
         atexit.register(self.close)
 
     def enter(self) -> None:
-        """Before the library is called: nobody may call it once it is closed."""
+        """Called before each call of the library, which must not be used after closing."""
         if self._process != os.getpid():
-            raise Aborted("the client was opened before a fork, which libcairn does not survive. "
-                          "Open it in the child")
+            raise Aborted("the client was opened before a fork; libcairn cannot be used after one. "
+                          "Open a client in the child")
         with self._idle:
             if self._is_closed:
                 raise Aborted("the client is closed")
@@ -174,8 +174,8 @@ class EmbeddedCarrier:
         await self._runner.sleep(seconds)
 
     def close(self) -> None:
-        """A subscription that is held keeps the library there until every thread is back; closing
-        meanwhile answers those who wait."""
+        """Keeps the library open until every thread has returned; closing wakes the waiting
+        threads."""
         if self._process != os.getpid():
             return
         with self._idle:
@@ -197,7 +197,7 @@ class EmbeddedCarrier:
 
 
 class EmbeddedSubscription:
-    """One thread at a time waits in it; any may close it."""
+    """One thread at a time may wait; any thread may close it."""
 
     def __init__(self, library: Library, runner: Runner, handle: Any) -> None:
         self._library, self._runner = library, runner
@@ -231,7 +231,7 @@ class EmbeddedSubscription:
                     self._library.unsubscribe(self._handle)
 
     def close(self) -> None:
-        """Whoever waits in the library gives the subscription back itself."""
+        """A thread that waits in the library frees the subscription itself."""
         with self._lock:
             if self._is_closed:
                 return
@@ -242,7 +242,7 @@ class EmbeddedSubscription:
                 self._library.unsubscribe(self._handle)
 
     def __del__(self) -> None:
-        """Of one that came when its task was cancelled already."""
+        """Closes a subscription that opened after its task was cancelled."""
         if self._process == os.getpid():
             self.close()
 
@@ -250,7 +250,7 @@ class EmbeddedSubscription:
 def _place_of(where: Where) -> str:
     text = os.fspath(where)
     if not text:
-        raise ValueError("the place is empty: give a directory, or postgres://…")
+        raise ValueError("the place is empty: use a directory, or postgres://…")
     is_named = text.startswith(("sqlite:", "postgres://", "postgresql://"))
     return text if is_named else f"sqlite:{text}"
 
@@ -261,7 +261,7 @@ def _core(where: Where, api_key: Optional[str], library: Optional[str], schema: 
     place = _place_of(where)
     key = key_of(api_key)
     opened = Library(load(library), place, schema, replica, readers, writers)
-    # A URL may hold a password.
+    # A URL may contain a password.
     shown = place if place.startswith("sqlite:") else "the PostgreSQL database"
     headers = [("Authorization", f"Bearer {key}")] if key else []
     return Core(EmbeddedCarrier(opened, runner, shown, headers), key, defaults, may_await)
@@ -271,10 +271,10 @@ def open(where: Where, api_key: Optional[str] = None, *, library: Optional[str] 
          schema: Optional[str] = None, replica: Optional[str] = None, readers: int = 0,
          writers: int = 0, max_retries: Optional[int] = None, principal: Optional[str] = None,
          headers: Optional[Mapping[str, str]] = None) -> Cairn:
-    """A client of a directory ("./data"), or of a PostgreSQL database ("postgres://…").
+    """Return a client of a directory ("./data"), or of a PostgreSQL database ("postgres://…").
 
-    library: the path of libcairn.so.0; CAIRN_LIBRARY, beside this package, or the system's
-    schema, replica, readers, writers: as docs/embed.md has them
+    library: the path of libcairn.so.0; default: CAIRN_LIBRARY, next to this package, or the system
+    schema, replica, readers, writers: see docs/embed.md
     """
     defaults = Options(max_retries=max_retries, principal=principal, headers=headers)
     return Cairn.of(_core(where, api_key, library, schema, replica, readers, writers, defaults,
@@ -286,7 +286,7 @@ def open_async(where: Where, api_key: Optional[str] = None, *, library: Optional
                writers: int = 0, timeout: Optional[float] = None,
                max_retries: Optional[int] = None, principal: Optional[str] = None,
                headers: Optional[Mapping[str, str]] = None) -> AsyncCairn:
-    """The same, for asyncio: calls are carried out in threads. Opening itself blocks shortly."""
+    """The same for asyncio: calls run in threads. Opening itself blocks briefly."""
     defaults = Options(timeout=timeout, max_retries=max_retries, principal=principal,
                        headers=headers)
     return AsyncCairn.of(_core(where, api_key, library, schema, replica, readers, writers,

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong. Every message says what to do about it; none holds an API key."""
+"""The exceptions of this package. Every message suggests a remedy; none contains an API key."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Type
 
 
 class CairnError(Exception):
-    """Whatever this package raises, but for the mistakes of calls themselves (TypeError …)."""
+    """The base class of all exceptions, except those for wrong arguments (TypeError …)."""
 
 
 class ConnectionFailed(CairnError):
-    """No connection came about, or it broke before anything could have been done."""
+    """No connection was made, or it broke before the request could have an effect."""
 
 
 class TimedOut(CairnError):
-    """There was no answer in time. `outcome_unknown`: whether the request may have been done."""
+    """No response in time. `outcome_unknown`: the request may have been performed."""
 
     def __init__(self, message: str, outcome_unknown: bool = False) -> None:
         super().__init__(message)
@@ -22,11 +22,11 @@ class TimedOut(CairnError):
 
 
 class Aborted(CairnError):
-    """The client was closed, or what was under way was called off."""
+    """The client was closed, or the operation was cancelled."""
 
 
 class NotCairn(CairnError):
-    """Something answered that is not Cairn: another server, or a proxy in between."""
+    """The response is not from Cairn but from another server or a proxy."""
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -34,15 +34,15 @@ class NotCairn(CairnError):
 
 
 class VersionMismatch(CairnError):
-    """Server (or library) and this package do not fit together."""
+    """The server (or library) and this package are incompatible."""
 
 
 class NotModified(CairnError):
-    """`if_none_match` named what is there: nothing has changed."""
+    """The resource still has the version in `if_none_match`."""
 
 
 class LibraryError(CairnError):
-    """libcairn cannot be used, or cannot open what it was given."""
+    """libcairn cannot be used, or cannot open the given place."""
 
 
 class LibraryMissing(LibraryError):
@@ -50,11 +50,11 @@ class LibraryMissing(LibraryError):
 
 
 class DirectoryInUse(LibraryError):
-    """A server, or another program, has the data directory open."""
+    """A server or another program uses the data directory."""
 
 
 class ApiError(CairnError):
-    """Cairn refused. Unless it is OutcomeUnknown, nothing was changed."""
+    """An error from Cairn. Except for OutcomeUnknown, nothing was changed."""
 
     def __init__(self, problem: Mapping[str, Any],
                  headers: Optional[Mapping[str, str]] = None) -> None:
@@ -69,7 +69,7 @@ class ApiError(CairnError):
         super().__init__(self._message())
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        """Whole from process to process: an exception is made anew from its arguments else."""
+        """Preserves all members when pickled; by default an exception keeps only its arguments."""
         return _rebuilt, (type(self), self.problem, self.retry_after)
 
     def _message(self) -> str:
@@ -85,7 +85,7 @@ class ApiError(CairnError):
 
 
 class InvalidInput(ApiError):
-    """The request breaks a rule; `errors` names the fields."""
+    """The request violates a rule; `errors` names the fields."""
 
 
 class Authentication(ApiError):
@@ -93,23 +93,23 @@ class Authentication(ApiError):
 
 
 class PermissionDenied(ApiError):
-    """The key lacks a scope, or the principal a permission."""
+    """The key lacks a scope, or the principal lacks a permission."""
 
 
 class NotFound(ApiError):
-    """There is no such object, or not for this key."""
+    """The object does not exist, or this key may not see it."""
 
 
 class Gone(ApiError):
-    """What was there is no more."""
+    """The object existed and has been removed."""
 
 
 class Conflict(ApiError):
-    """The object is in another state."""
+    """The request conflicts with the current state."""
 
 
 class TransitionRefused(Conflict):
-    """The status cannot change so; `allowed` names what it may become."""
+    """The status transition is not allowed; `allowed` lists the possible statuses."""
 
     @property
     def allowed(self) -> List[str]:
@@ -121,15 +121,15 @@ class RunActive(Conflict):
 
 
 class LeaseLost(Conflict):
-    """Another worker has the run, or may get it: stop working on it."""
+    """Another worker has claimed the run or may claim it: stop working on it."""
 
 
 class LeaseRequired(Conflict):
-    """The run is leased to a worker: only who has its fencing token may write."""
+    """The run is leased to a worker: writes need its fencing token."""
 
 
 class StaleEtag(ApiError):
-    """The object has changed since the version that if_match names."""
+    """The object has changed since the version in if_match."""
 
 
 class PreconditionRequired(ApiError):
@@ -137,15 +137,15 @@ class PreconditionRequired(ApiError):
 
 
 class TooLarge(ApiError):
-    """The body, or the answer, is too large."""
+    """The body or the response is too large."""
 
 
 class RateLimited(ApiError):
-    """The key has used up its requests; `retry_after` says for how many seconds."""
+    """The key has exceeded its rate limit; `retry_after` is in seconds."""
 
 
 class Unavailable(ApiError):
-    """Cairn cannot answer now."""
+    """Cairn is temporarily unavailable."""
 
 
 class StorageFull(ApiError):
@@ -153,15 +153,15 @@ class StorageFull(ApiError):
 
 
 class ServerFailed(ApiError):
-    """Cairn failed: an error of its own."""
+    """An internal error of Cairn."""
 
 
 class DataDamaged(ServerFailed):
-    """What is stored does not have the hash any more that it was stored with."""
+    """The stored data does not match its hash."""
 
 
 class EventsPruned(Gone):
-    """Events after the cursor were removed. `resume_cursor` goes on behind them."""
+    """Events after the cursor were pruned. `resume_cursor` is after them."""
 
     @property
     def resume_cursor(self) -> str:
@@ -169,7 +169,7 @@ class EventsPruned(Gone):
 
 
 class OutcomeUnknown(ApiError):
-    """The request was carried out whole or not at all, and nobody can tell which."""
+    """The request was performed completely or not at all; the outcome is unknown."""
 
     def __init__(self, problem: Mapping[str, Any],
                  headers: Optional[Mapping[str, str]] = None) -> None:
@@ -177,17 +177,17 @@ class OutcomeUnknown(ApiError):
 
 
 ADVICE = {
-    "unauthenticated": "Give api_key= or set CAIRN_API_KEY to a key of this server",
-    "key_expired": "Ask for a new API key",
+    "unauthenticated": "Pass api_key= or set CAIRN_API_KEY to a key of this server",
+    "key_expired": "Request a new API key",
     "forbidden": "Use a key with that scope or permission",
     "stale_etag": "Read it again, and send the change with its new version",
     "run_active": "Wait for that run, cancel it, or start with policy=",
-    "lease_lost": "Stop working on this run: its writes are refused from now on",
-    "lease_required": "Send fencing_token= with the fence that the claim answered",
+    "lease_lost": "Stop working on this run: its writes are now rejected",
+    "lease_required": "Send fencing_token= with the fence from the claim",
     "idempotency_key_reused": "Use a new idempotency_key for another request",
-    "precondition_required": "Send if_match=, or if_none_match=\"*\" for what is new",
+    "precondition_required": "Send if_match=, or if_none_match=\"*\" for a new object",
     "storage_full": "Free space on the server's disk",
-    "events_pruned": "Go on from resume_cursor to accept the gap",
+    "events_pruned": "Continue from resume_cursor to accept the gap",
     "data_damaged": "Restore the server's data from a backup",
 }
 
@@ -212,7 +212,7 @@ BY_STATUS: Dict[int, Type[ApiError]] = {
 
 
 def api_error(problem: Mapping[str, Any], headers: Mapping[str, str]) -> ApiError:
-    """The error of this refusal: by its code, or by its status when the code is new."""
+    """Returns the exception for a problem: by its code, or by its status if the code is unknown."""
     status = int(problem.get("status") or 0)
     usual = BY_STATUS.get(status, ServerFailed if status >= 500 else ApiError)
     return CLASSES.get(str(problem.get("code")), usual)(problem, headers)
