@@ -106,20 +106,6 @@ static const struct field appended_fields[] = {
 const struct schema schema_events_appended = {
     "EventsAppended", appended_fields, COUNT_OF(appended_fields), sizeof(struct appended), 0};
 
-/* A run named by an event must be of the thread, and its lease must allow the write. */
-static enum error check_run(
-    struct call *call, struct context *c, struct uuid run_id, struct str pointer)
-{
-    struct run run;
-    enum error e = run_get_head(c, run_id, &run);
-    if (e == OK && uuid_eq(run.thread_id, call->request.params[0]))
-        return run_check_fence(c, &run);
-    if (e != OK && e != ERR_NOT_FOUND)
-        return e;
-    call->problem.detail = STR_NONE;
-    return problem_fault(&call->problem, pointer, "must be a run of this thread");
-}
-
 enum { NOT_OF_A_BATCH = -1 };
 
 static struct str pointer_to(struct call *call, int64_t index, const char *member)
@@ -143,7 +129,8 @@ static enum error check_input(struct call *call, struct context *c, const struct
     if (!input->has_run_id || checked)
         return OK;
     *checked_run = &input->run_id;
-    return check_run(call, c, input->run_id, pointer_to(call, index, "run_id"));
+    return run_check_in_thread(
+        c, call->request.params[0], input->run_id, pointer_to(call, index, "run_id"));
 }
 
 static enum error check_inputs(struct call *call, struct context *c, const struct event_input *body)

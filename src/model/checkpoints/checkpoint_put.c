@@ -154,21 +154,6 @@ enum error checkpoint_tell(struct context *c, const char *kind, const struct che
 
 /* --- Checks --------------------------------------------------------------------------------- */
 
-static enum error check_run(
-    struct context *c, const struct checkpoint_put *put, const struct checkpoint *k)
-{
-    struct run run;
-    if (!k->has_run_id || put->is_unfenced)
-        return OK;
-    enum error e = run_get_head(c, k->run_id, &run);
-    if (e == OK && uuid_eq(run.thread_id, k->thread_id))
-        return run_check_fence(c, &run);
-    if (e != OK && e != ERR_NOT_FOUND)
-        return e;
-    c->problem->detail = STR_NONE;
-    return problem_fault(c->problem, STR("/run_id"), "must be a run of this thread");
-}
-
 static struct str id_text(struct context *c, struct uuid id)
 {
     char text[UUID_TEXT_LEN];
@@ -445,8 +430,8 @@ enum error checkpoint_put(struct context *c, const struct checkpoint_put *put,
         e = checkpoint_check_shape(c, checkpoint);
     checkpoint->thread_key = e == OK ? thread.key : STR_NONE;
     checkpoint->sequence_num = 0;
-    if (e == OK)
-        e = check_run(c, put, checkpoint);
+    if (e == OK && checkpoint->has_run_id && !put->is_unfenced)
+        e = run_check_in_thread(c, checkpoint->thread_id, checkpoint->run_id, STR("/run_id"));
     if (e == OK && put->has_id && uuid_is_nil(checkpoint->id))
         e = problem_fault(c->problem, STR("/id"), "must not be the nil UUID");
     if (!put->has_id)

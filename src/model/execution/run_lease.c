@@ -49,6 +49,29 @@ enum error run_check_thread_fence(struct context *c, struct uuid thread_id)
         "fencing token %lld does not hold a lease on a run of the thread", (long long)c->fence);
 }
 
+enum error run_get_in_thread(struct context *c, struct uuid thread_id, struct uuid run_id,
+    struct str pointer, struct run *out_head)
+{
+    struct run run;
+    enum error e = run_get_head(c, run_id, &run);
+    if (e == OK && uuid_eq(run.thread_id, thread_id)) {
+        *out_head = run;
+        return OK;
+    }
+    if (e != OK && e != ERR_NOT_FOUND)
+        return e;
+    c->problem->detail = STR_NONE;
+    return problem_fault(c->problem, pointer, "must be a run of this thread");
+}
+
+enum error run_check_in_thread(
+    struct context *c, struct uuid thread_id, struct uuid run_id, struct str pointer)
+{
+    struct run run;
+    enum error e = run_get_in_thread(c, thread_id, run_id, pointer, &run);
+    return e == OK ? run_check_fence(c, &run) : e;
+}
+
 static void hold(struct context *c, struct run *run, int64_t lease_ms)
 {
     run->has_lease = true;

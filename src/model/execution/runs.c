@@ -335,11 +335,7 @@ static enum error check_parent(struct context *c, struct uuid thread_id, struct 
 {
     struct run parent = {0};
     const struct str pointer = STR("/parent_run_id");
-    enum error e = run_get_head(c, run->parent_run_id, &parent);
-    if (e == ERR_NOT_FOUND || (e == OK && !uuid_eq(parent.thread_id, thread_id))) {
-        c->problem->detail = STR_NONE;
-        return problem_fault(c->problem, pointer, "must be a run of this thread");
-    }
+    enum error e = run_get_in_thread(c, thread_id, run->parent_run_id, pointer, &parent);
     if (e == OK && parent.depth + 1 >= RUN_DEPTH_MAX)
         return problem_fault(
             c->problem, pointer, "has %d ancestors, the most there can be", RUN_DEPTH_MAX - 1);

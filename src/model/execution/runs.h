@@ -214,10 +214,17 @@ MUST_CHECK enum error run_claim(
 MUST_CHECK enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms);
 /* Gives the run back to the queue. */
 MUST_CHECK enum error run_release(struct context *c, struct run *run);
-/* Whether a worker's write to this run may go on; see above. */
+/* A write to the run: its lease, if it has one, must be that of the caller's token; see above. */
 MUST_CHECK enum error run_check_fence(struct context *c, const struct run *run);
-/* The same for a write to the thread: a token, when given, must hold a lease on one of its runs. */
+/* A write to the thread: the token, if there is one, must hold a lease on a run of the thread. */
 MUST_CHECK enum error run_check_thread_fence(struct context *c, struct uuid thread_id);
+/* A write to the thread that names a run: it must be a run of the thread, which is otherwise a
+ * fault at `pointer`, and the write must pass run_check_fence. */
+MUST_CHECK enum error run_check_in_thread(
+    struct context *c, struct uuid thread_id, struct uuid run_id, struct str pointer);
+/* The first half of that: reads a run that must be one of the thread. */
+MUST_CHECK enum error run_get_in_thread(struct context *c, struct uuid thread_id,
+    struct uuid run_id, struct str pointer, struct run *out_head);
 
 struct expired_lease {
     struct uuid tenant_id;

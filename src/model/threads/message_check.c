@@ -48,17 +48,6 @@ static enum error check_sender(struct context *c, struct message *m, struct str 
     return OK;
 }
 
-static enum error check_run(struct context *c, const struct message *m, struct str at)
-{
-    struct run run;
-    if (!m->has_run_id)
-        return OK;
-    enum error e = run_get_head(c, m->run_id, &run);
-    if (e == OK && uuid_eq(run.thread_id, m->thread_id))
-        return run_check_fence(c, &run);
-    return must_be(c, e, under(c, at, "run_id"), "must be a run of this thread");
-}
-
 enum error message_check_names(struct context *c, struct str filenames, struct str at,
     enum error (*exists)(void *data, struct str name, bool *out_exists), void *data)
 {
@@ -170,8 +159,8 @@ enum error message_check(struct context *c, struct message *m, struct str at)
         e = message_check_metadata(c, m, at);
     if (e == OK && str_eq(m->type, STR("command")))
         e = message_parse_command(c, m, at);
-    if (e == OK)
-        e = check_run(c, m, at);
+    if (e == OK && m->has_run_id)
+        e = run_check_in_thread(c, m->thread_id, m->run_id, under(c, at, "run_id"));
     if (e == OK)
         e = message_check_filenames(c, m, at);
     if (e == OK)
