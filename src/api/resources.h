@@ -5,6 +5,7 @@
 #define API_RESOURCES_H
 
 #include "api/http/call.h"
+#include "base/schema_fields.h"
 
 enum { PAGE_DEFAULT = 50, PAGE_MAX = 200, PAGE_CURSOR_MAX_BYTES = 700 };
 
@@ -14,17 +15,11 @@ struct page_query {
     bool has_limit;
     int64_t limit;
 };
-#define PAGE_FIELDS(type)                                                         \
-    {.name = "cursor",                                                            \
-        .kind = FIELD_STRING,                                                     \
-        .offset = offsetof(type, page.cursor),                                    \
-        .max = PAGE_CURSOR_MAX_BYTES,                                             \
-        .summary = "next_cursor of the page before"},                             \
-    {                                                                             \
-        .name = "limit", .kind = FIELD_INT, .offset = offsetof(type, page.limit), \
-        .has_offset = offsetof(type, page.has_limit), .min = 1, .max = PAGE_MAX,  \
-        .summary = "items a page, 50 unless told"                                 \
-    }
+#define PAGE_FIELDS(in)                                                                  \
+    FIELD_OF(page, STRING_OR_NONE, cursor, in, "next_cursor of the page before",         \
+        .max = PAGE_CURSOR_MAX_BYTES),                                                   \
+        FIELD_OF(page, INT_OR_NONE, limit, in, "items a page, 50 unless told", .min = 1, \
+            .max = PAGE_MAX)
 static inline size_t page_limit(const struct page_query *p)
 {
     return p->has_limit ? (size_t)p->limit : PAGE_DEFAULT;

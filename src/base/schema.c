@@ -38,23 +38,23 @@ const struct field *schema_find(const struct schema *schema, struct str name)
 
 bool schema_requires(const struct schema *schema, const struct field *f)
 {
-    return (f->flags & (FIELD_OPTIONAL | FIELD_READ_ONLY)) == 0 && !f->refused &&
-           (f->optional_in & schema->in) == 0;
+    return (f->flags & FIELD_OPTIONAL) == 0 && !f->refused && (f->optional_in & schema->in) == 0;
 }
 
 bool schema_is_read_only(const struct schema *schema, const struct field *f)
 {
-    if (f->refused || (f->flags & FIELD_READ_ONLY) != 0)
+    if (f->refused)
         return true;
-    unsigned in = 0;
-    for (size_t i = 0; i < schema->n_fields; i++)
-        in |= schema->fields[i].in;
-    return (in & IN_ANY_SENT) != 0 && (f->in & IN_ANY_SENT) == 0;
-}
-
-static bool field_hides_none(const struct field *f)
-{
-    return f->hide_none || (f->flags & FIELD_HIDE_NONE) != 0;
+    bool any_sent = false;
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        const struct field *other = &schema->fields[i];
+        if ((other->in & IN_ANY_SENT) == 0)
+            continue;
+        any_sent = true;
+        if (strcmp(other->name, f->name) == 0)
+            return false;
+    }
+    return any_sent;
 }
 
 /* Returns true if a bool at `has_offset` states whether the row has a value. */
@@ -368,13 +368,26 @@ static void decode_members(
             struct str name = json_string(d->arena, key);
             problem_fault(d->problem, json_pointer_join(d->arena, d->pointer, name),
                 "is not a member of %s", schema->name);
-        } else if (f->refused || (f->flags & FIELD_READ_ONLY) != 0) {
+        } else if (f->refused) {
             fault(d, f, "is set by Cairn and cannot be given");
         } else {
             given[f - schema->fields] = true;
             decode_member(d, f, value);
         }
     }
+}
+
+/* Returns the schema itself if the object does not name a variant. */
+static const struct schema *variant_of(
+    struct arena *arena, const struct schema *schema, struct json object)
+{
+    struct json word;
+    const struct field *f = schema_next(schema, NULL);
+    if (schema->variants == NULL || !json_get(object, str_of(f->name), &word) ||
+        json_type(word) != JSON_STRING)
+        return schema;
+    unsigned value = enum_parse(f->choices, json_string(arena, word));
+    return value == 0 ? schema : &schema->variants[value - 1];
 }
 
 static void decode_object(struct decoder *d, const struct schema *schema, struct json object)
@@ -384,6 +397,7 @@ static void decode_object(struct decoder *d, const struct schema *schema, struct
             d->problem, d->pointer, "must be an object, not %s", json_type_name(json_type(object)));
         return;
     }
+    schema = variant_of(d->arena, schema, object);
     bool *given = ARENA_ARRAY(d->arena, bool, schema->n_fields);
     decode_members(d, schema, object, given);
     for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;)
@@ -424,10 +438,10 @@ static bool is_absent(const struct field *f, const char *in)
         return f->stores_enum ? *(const unsigned *)at == 0 : str_is_none(*(const struct str *)at);
     case FIELD_STRINGS:
         return ((const struct str_list *)at)->items == NULL &&
-               ((f->flags & FIELD_NULLABLE) != 0 || field_hides_none(f));
+               ((f->flags & FIELD_NULLABLE) != 0 || f->hide_none);
     case FIELD_NESTED_LIST:
         return ((const struct nested_list *)at)->items == NULL &&
-               ((f->flags & FIELD_NULLABLE) != 0 || field_hides_none(f));
+               ((f->flags & FIELD_NULLABLE) != 0 || f->hide_none);
     default:
         return str_is_none(*(const struct str *)at);
     }
@@ -497,7 +511,7 @@ void schema_encode_members(struct json_writer *w, const struct schema *schema, c
 {
     for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;) {
         bool absent = is_absent(f, in);
-        if (absent && field_hides_none(f))
+        if (absent && f->hide_none)
             continue;
         json_write_name(w, f->name);
         if (absent)

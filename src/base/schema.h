@@ -48,27 +48,26 @@ enum field_kind {
 };
 
 enum field_flags {
-    FIELD_OPTIONAL = 1 << 0,  /* may be missing from a body */
-    FIELD_NULLABLE = 1 << 1,  /* may be null */
-    FIELD_READ_ONLY = 1 << 2, /* written by Cairn: in answers, refused in bodies */
-    FIELD_HIDE_NONE = 1 << 3, /* left out of an answer when absent, instead of null or [] */
+    FIELD_OPTIONAL = 1 << 0, /* may be missing from a body */
+    FIELD_NULLABLE = 1 << 1, /* may be null */
 };
 
 /*
- * The schemas of a table. Clients send the lower eight, Cairn answers the upper eight. A table
- * whose schemas have other names defines them as IN_SENT(n) and IN_SHOWN(n).
+ * The schemas of a table. Clients send the lower 16, Cairn answers the upper 16. A table whose
+ * schemas have other names defines them as IN_SENT(n) and IN_SHOWN(n). The mask of a schema may
+ * have several bits: it includes the rows of each.
  */
 enum field_in {
     IN_QUERY = 1 << 0,
     IN_BODY = 1 << 1, /* creates, replaces or changes an object */
     IN_PATCH = 1 << 2,
-    IN_ANY_SENT = 0x00ff,
-    IN_READ = 1 << 8,    /* the object as routes answer it */
-    IN_CREATED = 1 << 9, /* the answer of the route that created it */
-    IN_ANY_SHOWN = 0xff00,
+    IN_BATCH = 1 << 3, /* beside IN_BODY, where a route takes one item or a list of items */
+    IN_ANY_SENT = 0xffff,
+    IN_READ = 1 << 16,    /* the object as routes answer it */
+    IN_CREATED = 1 << 17, /* beside IN_READ: the answer of the route that creates the object */
 };
-#define IN_SENT(n) (1 << (3 + (n)))   /* n from 0 to 4 */
-#define IN_SHOWN(n) (1 << (10 + (n))) /* n from 0 to 5 */
+#define IN_SENT(n) (1 << (4 + (n)))   /* n from 0 to 11 */
+#define IN_SHOWN(n) (1 << (18 + (n))) /* n from 0 to 12 */
 
 struct str_list {
     struct str *items;
@@ -112,6 +111,9 @@ struct schema {
     size_t n_fields;
     size_t struct_bytes;
     unsigned in; /* the schema has the rows that share a bit with it; 0: all rows */
+    /* The first member, an ENUM, selects the schema of the whole object, in the order of its
+     * choices; the rows of this schema only describe the object. NULL: no variants. */
+    const struct schema *variants;
 };
 
 enum {
@@ -132,7 +134,7 @@ const struct field *schema_find(const struct schema *schema, struct str name);
 /* Returns true if a body of this schema must have the member. */
 bool schema_requires(const struct schema *schema, const struct field *f);
 
-/* Returns true if Cairn alone writes the member: clients send others of the table, but not this. */
+/* Returns true if Cairn alone writes the member: clients send others of the table, not this one. */
 bool schema_is_read_only(const struct schema *schema, const struct field *f);
 
 /*

@@ -36,7 +36,9 @@
 
 /* clang-format off */
 /* The schema that has the rows of `table` with one of the bits `in`. */
-#define SCHEMA(name, type, table, in) {(name), (table), COUNT_OF(table), sizeof(type), (in)}
+#define SCHEMA(name_, type, table, in_)                                                            \
+    {.name = (name_), .fields = (table), .n_fields = COUNT_OF(table),                              \
+        .struct_bytes = sizeof(type), .in = (in_)}
 /* clang-format on */
 
 /* --- Types of rows ---------------------------------------------------------------------------- */

@@ -1,79 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Links of agents: whom a team or a workflow is made of. */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "base/semver.h"
 #include "model/agents/agent_links.h"
 
-#define LINK_FIELD(member) offsetof(struct agent_link, member)
-enum { LINK_BODY_FIRST = 4, LINK_BODY_FIELDS = 4 };
+#define OF struct agent_link
 static const struct field link_fields[] = {
-    {.name = "parent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = LINK_FIELD(parent_id)},
-    {.name = "child_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = LINK_FIELD(child_id)},
-    {.name = "child_name",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY,
-        .offset = LINK_FIELD(child_name)},
-    {.name = "child_kind",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_READ_ONLY,
-        .offset = LINK_FIELD(child_kind),
-        .choices = agent_kinds},
-    {.name = "role",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = LINK_FIELD(role),
-        .min = 1,
-        .max = AGENT_ROLE_NAME_MAX_BYTES,
-        .summary = "what the child is there; member unless told"},
-    {.name = "position",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL,
-        .offset = LINK_FIELD(position),
-        .has_offset = LINK_FIELD(has_position),
-        .max = INT32_MAX,
-        .summary = "its place among the children; behind the others unless told"},
-    {.name = "child_version",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = LINK_FIELD(child_version),
-        .max = SEMVER_MAX_BYTES,
-        .summary = "a version of the child; null: its active one"},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = LINK_FIELD(metadata),
-        .max = AGENT_LINK_METADATA_MAX_BYTES},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = LINK_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = LINK_FIELD(updated_at)},
-    {.name = "revision",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = LINK_FIELD(revision),
-        .summary = "the ETag's number"},
+    FIELD(UUID, parent_id, IN_READ),
+    FIELD(UUID, child_id, IN_READ),
+    FIELD(STRING, child_name, IN_READ),
+    FIELD(ENUM, child_kind, IN_READ, .choices = agent_kinds),
+    FIELD(STRING_OR_NONE, role, IN_BODY | IN_READ, "what the child is there; member unless told",
+        .min = 1, .max = AGENT_ROLE_NAME_MAX_BYTES),
+    FIELD(INT_OR_NONE, position, IN_BODY | IN_READ,
+        "its place among the children; behind the others unless told", .max = INT32_MAX),
+    FIELD(STRING_OR_NULL, child_version, IN_BODY | IN_READ,
+        "a version of the child; null: its active one", .max = SEMVER_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, .max = AGENT_LINK_METADATA_MAX_BYTES),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, revision, IN_READ, "the ETag's number"),
 };
-const struct schema schema_agent_link = {
-    "AgentLink", link_fields, COUNT_OF(link_fields), sizeof(struct agent_link), 0};
-const struct schema schema_agent_link_body = {
-    "AgentLinkBody", &link_fields[LINK_BODY_FIRST], LINK_BODY_FIELDS, sizeof(struct agent_link), 0};
+#undef OF
+const struct schema schema_agent_link =
+    SCHEMA("AgentLink", struct agent_link, link_fields, IN_READ);
+const struct schema schema_agent_link_body =
+    SCHEMA("AgentLinkBody", struct agent_link, link_fields, IN_BODY);
 
 struct links_query {
     struct page_query page;
 };
-static const struct field links_query_fields[] = {PAGE_FIELDS(struct links_query)};
-const struct schema query_agent_links = {"AgentLinksQuery", links_query_fields,
-    COUNT_OF(links_query_fields), sizeof(struct links_query), 0};
+#define OF struct links_query
+static const struct field links_query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_agent_links =
+    SCHEMA("AgentLinksQuery", struct links_query, links_query_fields, IN_QUERY);
 
 /* --- Reading -------------------------------------------------------------------------------- */
 

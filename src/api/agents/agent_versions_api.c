@@ -1,140 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions of agents: what each is told to be, which one is active, and what differs. */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "base/semver.h"
 #include "model/agents/agent_versions.h"
 
 enum { VERSION_NOTE_MAX_BYTES = AGENT_DESCRIPTION_MAX_BYTES };
 
-#define VERSION_FIELD(member) offsetof(struct agent_version, member)
-#define PART_FIELD(part, field_name, field_kind)                                           \
-    {                                                                                      \
-        .name = field_name, .kind = field_kind, .flags = FIELD_NULLABLE | FIELD_HIDE_NONE, \
-        .offset = VERSION_FIELD(parts[part])                                               \
-    }
-#define VERSION_HEAD                                                                     \
-    {.name = "agent_id", .kind = FIELD_UUID, .offset = VERSION_FIELD(agent_id)},         \
-        {.name = "version", .kind = FIELD_STRING, .offset = VERSION_FIELD(version)},     \
-        {.name = "number",                                                               \
-            .kind = FIELD_INT,                                                           \
-            .offset = VERSION_FIELD(number),                                             \
-            .summary = "the order in which they were made, from 1"},                     \
-        {.name = "is_active",                                                            \
-            .kind = FIELD_BOOL,                                                          \
-            .offset = VERSION_FIELD(is_active),                                          \
-            .summary = "whether new runs get it"},                                       \
-        {.name = "description",                                                          \
-            .kind = FIELD_STRING,                                                        \
-            .flags = FIELD_NULLABLE,                                                     \
-            .offset = VERSION_FIELD(description)},                                       \
-        {.name = "created_by",                                                           \
-            .kind = FIELD_STRING,                                                        \
-            .flags = FIELD_NULLABLE,                                                     \
-            .offset = VERSION_FIELD(created_by),                                         \
-            .summary = "the principal; null for a key of the whole tenant"},             \
-        {.name = "created_at", .kind = FIELD_TIME, .offset = VERSION_FIELD(created_at)}, \
-        {.name = "updated_at", .kind = FIELD_TIME, .offset = VERSION_FIELD(updated_at)}, \
-        {.name = "used_at",                                                              \
-            .kind = FIELD_TIME,                                                          \
-            .flags = FIELD_NULLABLE,                                                     \
-            .offset = VERSION_FIELD(used_at),                                            \
-            .has_offset = VERSION_FIELD(has_used_at),                                    \
-            .summary = "when its first run began: from then on it never changes"},       \
-    {                                                                                    \
-        .name = "revision", .kind = FIELD_INT, .offset = VERSION_FIELD(revision),        \
-        .summary = "the ETag's number"                                                   \
-    }
-static const struct field head_fields[] = {VERSION_HEAD};
-const struct schema schema_agent_version_head = {
-    "AgentVersionHead", head_fields, COUNT_OF(head_fields), sizeof(struct agent_version), 0};
+enum { IN_PARTS = IN_SHOWN(0) };
+#define OF struct agent_version
 static const struct field version_fields[] = {
-    VERSION_HEAD,
-    PART_FIELD(PART_SYSTEM_PROMPT, "system_prompt", FIELD_OBJECT),
-    {.name = "workflow_graph",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_NULLABLE,
-        .offset = VERSION_FIELD(parts[PART_WORKFLOW_GRAPH])},
-    PART_FIELD(PART_MEMORY_CONFIG, "memory_config", FIELD_OBJECT),
-    PART_FIELD(PART_GUARDRAIL_CONFIG, "guardrail_config", FIELD_OBJECT),
-    PART_FIELD(PART_LLM_CONFIG, "llm_config", FIELD_OBJECT),
-    PART_FIELD(PART_EXECUTION_CONFIG, "execution_config", FIELD_OBJECT),
-    PART_FIELD(PART_TOOLS, "tools", FIELD_ARRAY),
+    FIELD(UUID, agent_id, IN_READ),
+    FIELD(STRING, version, IN_READ),
+    FIELD(INT, number, IN_READ, "the order in which they were made, from 1"),
+    FIELD(BOOL, is_active, IN_READ, "whether new runs get it"),
+    FIELD(STRING_OR_NULL, description, IN_READ),
+    FIELD(STRING_OR_NULL, created_by, IN_READ, "the principal; null for a key of the whole tenant"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(
+        TIME_OR_NULL, used_at, IN_READ, "when its first run began: from then on it never changes"),
+    FIELD(INT, revision, IN_READ, "the ETag's number"),
+    FIELD_AS(
+        OBJECT_OR_NULL, "system_prompt", parts[PART_SYSTEM_PROMPT], IN_PARTS, .hide_none = true),
+    FIELD_AS(OBJECT_OR_NULL, "workflow_graph", parts[PART_WORKFLOW_GRAPH], IN_PARTS),
+    FIELD_AS(
+        OBJECT_OR_NULL, "memory_config", parts[PART_MEMORY_CONFIG], IN_PARTS, .hide_none = true),
+    FIELD_AS(OBJECT_OR_NULL, "guardrail_config", parts[PART_GUARDRAIL_CONFIG], IN_PARTS,
+        .hide_none = true),
+    FIELD_AS(OBJECT_OR_NULL, "llm_config", parts[PART_LLM_CONFIG], IN_PARTS, .hide_none = true),
+    FIELD_AS(OBJECT_OR_NULL, "execution_config", parts[PART_EXECUTION_CONFIG], IN_PARTS,
+        .hide_none = true),
+    FIELD_AS(ARRAY_OR_NULL, "tools", parts[PART_TOOLS], IN_PARTS, .hide_none = true),
 };
-const struct schema schema_agent_version = {
-    "AgentVersion", version_fields, COUNT_OF(version_fields), sizeof(struct agent_version), 0};
+#undef OF
+const struct schema schema_agent_version_head =
+    SCHEMA("AgentVersionHead", struct agent_version, version_fields, IN_READ);
+const struct schema schema_agent_version =
+    SCHEMA("AgentVersion", struct agent_version, version_fields, IN_READ | IN_PARTS);
 
-#define DRAFT_FIELD(member) offsetof(struct agent_version_draft, member)
-#define NOTE_FIELD                                                                             \
-    {                                                                                          \
-        .name = "description", .kind = FIELD_STRING, .flags = FIELD_OPTIONAL | FIELD_NULLABLE, \
-        .offset = DRAFT_FIELD(description), .max = VERSION_NOTE_MAX_BYTES,                     \
-        .summary = "what is new in it"                                                         \
-    }
+#define OF struct agent_version_draft
 static const struct field draft_fields[] = {
-    {.name = "version",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = DRAFT_FIELD(version),
-        .min = 1,
-        .max = SEMVER_MAX_BYTES,
-        .summary = "a semantic version greater than all of the agent's; or else bump"},
-    {.name = "bump",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = DRAFT_FIELD(bump),
-        .choices = agent_version_bumps,
-        .summary = "which number of the newest version to raise"},
-    NOTE_FIELD,
-    {.name = "activate",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = DRAFT_FIELD(activate),
-        .has_offset = DRAFT_FIELD(has_activate),
-        .summary = "make it the active one at once; false unless told"},
-    DEFINITION_FIELDS(struct agent_version_draft, definition),
+    FIELD(STRING_OR_NONE, version, IN_BODY,
+        "a semantic version greater than all of the agent's; or else bump", .min = 1,
+        .max = SEMVER_MAX_BYTES),
+    FIELD(ENUM_OR_NONE, bump, IN_BODY, "which number of the newest version to raise",
+        .choices = agent_version_bumps),
+    FIELD(STRING_OR_NULL, description, IN_BODY | IN_PATCH, "what is new in it",
+        .max = VERSION_NOTE_MAX_BYTES),
+    FIELD(BOOL_OR_NONE, activate, IN_BODY, "make it the active one at once; false unless told"),
+    DEFINITION_FIELDS(definition, IN_BODY | IN_PATCH),
 };
-const struct schema schema_agent_version_create = {"AgentVersionCreate", draft_fields,
-    COUNT_OF(draft_fields), sizeof(struct agent_version_draft), 0};
-static const struct field patch_fields[] = {
-    NOTE_FIELD, DEFINITION_FIELDS(struct agent_version_draft, definition)};
-const struct schema schema_agent_version_patch = {"AgentVersionPatch", patch_fields,
-    COUNT_OF(patch_fields), sizeof(struct agent_version_draft), 0};
+#undef OF
+const struct schema schema_agent_version_create =
+    SCHEMA("AgentVersionCreate", struct agent_version_draft, draft_fields, IN_BODY);
+const struct schema schema_agent_version_patch =
+    SCHEMA("AgentVersionPatch", struct agent_version_draft, draft_fields, IN_PATCH);
 
+#define OF struct agent_diff_field
 static const struct field diff_field_fields[] = {
-    {.name = "field", .kind = FIELD_STRING, .offset = offsetof(struct agent_diff_field, field)},
-    {.name = "change",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct agent_diff_field, change),
-        .summary = "added, removed or changed"},
-    {.name = "operations",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct agent_diff_field, operations)},
+    FIELD(STRING, field, IN_READ),
+    FIELD(STRING, change, IN_READ, "added, removed or changed"),
+    FIELD(INT, operations, IN_READ),
 };
-static const struct schema schema_diff_field = {"AgentDiffField", diff_field_fields,
-    COUNT_OF(diff_field_fields), sizeof(struct agent_diff_field), 0};
+#undef OF
+static const struct schema schema_diff_field =
+    SCHEMA("AgentDiffField", struct agent_diff_field, diff_field_fields, IN_READ);
+#define OF struct agent_diff
 static const struct field diff_fields[] = {
-    {.name = "from", .kind = FIELD_STRING, .offset = offsetof(struct agent_diff, from)},
-    {.name = "to", .kind = FIELD_STRING, .offset = offsetof(struct agent_diff, to)},
-    {.name = "fields",
-        .kind = FIELD_NESTED_LIST,
-        .offset = offsetof(struct agent_diff, fields),
-        .nested = &schema_diff_field,
-        .summary = "the parts that differ"},
-    {.name = "patch",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .offset = offsetof(struct agent_diff, patch),
-        .summary = "a JSON Patch from the one definition to the other"},
+    FIELD(STRING, from, IN_READ),
+    FIELD(STRING, to, IN_READ),
+    FIELD(LIST, fields, IN_READ, "the parts that differ", .nested = &schema_diff_field),
+    FIELD(ARRAY, patch, IN_READ, "a JSON Patch from the one definition to the other",
+        .items = "object"),
 };
-const struct schema schema_agent_diff = {
-    "AgentDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct agent_diff), 0};
+#undef OF
+const struct schema schema_agent_diff =
+    SCHEMA("AgentDiff", struct agent_diff, diff_fields, IN_READ);
 
 struct versions_query {
     struct page_query page;
 };
-static const struct field versions_query_fields[] = {PAGE_FIELDS(struct versions_query)};
-const struct schema query_agent_versions = {"AgentVersionsQuery", versions_query_fields,
-    COUNT_OF(versions_query_fields), sizeof(struct versions_query), 0};
+#define OF struct versions_query
+static const struct field versions_query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_agent_versions =
+    SCHEMA("AgentVersionsQuery", struct versions_query, versions_query_fields, IN_QUERY);
 
 /* --- Reading -------------------------------------------------------------------------------- */
 

@@ -1,115 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Agents: who works on threads. */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/agents/agent_versions.h"
 
-#define NAME_FIELD(type, member)                                                          \
-    {                                                                                     \
-        .name = "name", .kind = FIELD_STRING, .offset = offsetof(type, member), .min = 1, \
-        .max = AGENT_NAME_MAX_BYTES, .summary = "no other agent of the tenant has it"     \
-    }
-#define DESCRIPTION_FIELD(type, member)                                                        \
-    {                                                                                          \
-        .name = "description", .kind = FIELD_STRING, .flags = FIELD_OPTIONAL | FIELD_NULLABLE, \
-        .offset = offsetof(type, member), .max = AGENT_DESCRIPTION_MAX_BYTES                   \
-    }
-#define METADATA_FIELD(type, member)                                       \
-    {                                                                      \
-        .name = "metadata", .kind = FIELD_OBJECT, .flags = FIELD_OPTIONAL, \
-        .offset = offsetof(type, member), .max = AGENT_METADATA_MAX_BYTES  \
-    }
-
 static const char *const statuses[] = {"created", "active", "inactive", NULL};
-#define AGENT_FIELD(member) offsetof(struct agent, member)
-static const struct field agent_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = AGENT_FIELD(id)},
-    NAME_FIELD(struct agent, name),
-    {.name = "kind", .kind = FIELD_ENUM, .offset = AGENT_FIELD(kind), .choices = agent_kinds},
-    {.name = "version",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = AGENT_FIELD(version),
-        .summary = "the active version of its definition, which new runs get"},
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .offset = AGENT_FIELD(status),
-        .choices = statuses,
-        .summary = "created until its first run; inactive: no run begins of it"},
-    {.name = "is_active", .kind = FIELD_BOOL, .offset = AGENT_FIELD(is_active)},
-    DESCRIPTION_FIELD(struct agent, description),
-    METADATA_FIELD(struct agent, metadata),
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = AGENT_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = AGENT_FIELD(updated_at)},
-    {.name = "revision",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = AGENT_FIELD(revision),
-        .summary = "the ETag's number"},
-};
-const struct schema schema_agent = {
-    "Agent", agent_fields, COUNT_OF(agent_fields), sizeof(struct agent), 0};
-
 struct agent_body {
-    struct agent agent;
+    struct agent agent; /* the first member: rows of an agent and of the body share a table */
     bool has_is_active;
     struct agent_definition definition;
 };
-static const struct field body_fields[] = {
-    NAME_FIELD(struct agent_body, agent.name),
-    {.name = "kind",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct agent_body, agent.kind),
-        .choices = agent_kinds,
-        .summary = "agent unless told"},
-    DESCRIPTION_FIELD(struct agent_body, agent.description),
-    METADATA_FIELD(struct agent_body, agent.metadata),
-    {.name = "is_active",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct agent_body, agent.is_active),
-        .has_offset = offsetof(struct agent_body, has_is_active),
-        .summary = "true unless told"},
-    DEFINITION_FIELDS(struct agent_body, definition),
+#define OF struct agent_body
+static const struct field agent_fields[] = {
+    FIELD_OF(agent, UUID, id, IN_READ),
+    FIELD_OF(agent, STRING, name, IN_BODY | IN_PATCH | IN_READ,
+        "no other agent of the tenant has it", .min = 1, .max = AGENT_NAME_MAX_BYTES),
+    FIELD_OF(agent, ENUM, kind, IN_BODY | IN_READ, "agent unless told", .choices = agent_kinds,
+        .optional_in = IN_BODY),
+    FIELD_OF(agent, STRING_OR_NULL, version, IN_READ,
+        "the active version of its definition, which new runs get"),
+    FIELD_OF(agent, ENUM, status, IN_READ,
+        "created until its first run; inactive: no run begins of it", .choices = statuses),
+    FIELD_OF(agent, BOOL, is_active, IN_READ),
+    FIELD_OF(agent, STRING_OR_NULL, description, IN_BODY | IN_PATCH | IN_READ,
+        .max = AGENT_DESCRIPTION_MAX_BYTES),
+    FIELD_OF(agent, OBJECT_OR_NONE, metadata, IN_BODY | IN_PATCH | IN_READ,
+        .max = AGENT_METADATA_MAX_BYTES),
+    FIELD_OF(agent, BOOL, is_active, IN_PATCH),
+    FIELD_HAS(
+        BOOL_OR_NONE, "is_active", agent.is_active, has_is_active, IN_BODY, "true unless told"),
+    DEFINITION_FIELDS(definition, IN_BODY),
+    FIELD_OF(agent, TIME, created_at, IN_READ),
+    FIELD_OF(agent, TIME, updated_at, IN_READ),
+    FIELD_OF(agent, INT, revision, IN_READ, "the ETag's number"),
 };
-const struct schema schema_agent_body = {
-    "AgentBody", body_fields, COUNT_OF(body_fields), sizeof(struct agent_body), 0};
-
-static const struct field patch_fields[] = {
-    NAME_FIELD(struct agent, name),
-    DESCRIPTION_FIELD(struct agent, description),
-    METADATA_FIELD(struct agent, metadata),
-    {.name = "is_active", .kind = FIELD_BOOL, .offset = AGENT_FIELD(is_active)},
-};
-const struct schema schema_agent_patch = {
-    "AgentPatch", patch_fields, COUNT_OF(patch_fields), sizeof(struct agent), 0};
+#undef OF
+const struct schema schema_agent = SCHEMA("Agent", struct agent, agent_fields, IN_READ);
+const struct schema schema_agent_body =
+    SCHEMA("AgentBody", struct agent_body, agent_fields, IN_BODY);
+const struct schema schema_agent_patch = SCHEMA("AgentPatch", struct agent, agent_fields, IN_PATCH);
 
 struct agents_query {
     struct page_query page;
     struct str name;
     struct str kind;
 };
+#define OF struct agents_query
 static const struct field agents_query_fields[] = {
-    PAGE_FIELDS(struct agents_query),
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct agents_query, name),
-        .min = 1,
-        .max = AGENT_NAME_MAX_BYTES,
-        .summary = "the agent of exactly this name"},
-    {.name = "kind",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct agents_query, kind),
-        .choices = agent_kinds},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(STRING_OR_NONE, name, IN_QUERY, "the agent of exactly this name", .min = 1,
+        .max = AGENT_NAME_MAX_BYTES),
+    FIELD(ENUM_OR_NONE, kind, IN_QUERY, .choices = agent_kinds),
 };
-const struct schema query_agents = {"AgentsQuery", agents_query_fields,
-    COUNT_OF(agents_query_fields), sizeof(struct agents_query), 0};
+#undef OF
+const struct schema query_agents =
+    SCHEMA("AgentsQuery", struct agents_query, agents_query_fields, IN_QUERY);
 
 static void answer(struct call *call, const struct agent *agent)
 {

@@ -3,103 +3,61 @@
 #include "model/agents/states.h"
 
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/agents/agents.h"
 
-#define STATE_FIELD(member) offsetof(struct state, member)
-#define DOCUMENT_FIELDS(type)                                                       \
-    {.name = "description",                                                         \
-        .kind = FIELD_STRING,                                                       \
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                   \
-        .offset = offsetof(type, description),                                      \
-        .max = STATE_DESCRIPTION_MAX_BYTES},                                        \
-        {.name = "data",                                                            \
-            .kind = FIELD_DOCUMENT,                                                 \
-            .flags = FIELD_HIDE_NONE,                                               \
-            .offset = offsetof(type, data),                                         \
-            .max = STATE_DATA_MAX_BYTES,                                            \
-            .summary = "an object or an array"},                                    \
-        {.name = "json_schema",                                                     \
-            .kind = FIELD_OBJECT,                                                   \
-            .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,             \
-            .offset = offsetof(type, json_schema),                                  \
-            .max = STATE_SCHEMA_MAX_BYTES,                                          \
-            .summary = "JSON Schema 2020-12, which every write of data satisfies"}, \
-    {                                                                               \
-        .name = "ui_schema", .kind = FIELD_OBJECT,                                  \
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,                 \
-        .offset = offsetof(type, ui_schema), .max = STATE_SCHEMA_MAX_BYTES,         \
-        .summary = "how to show it; Cairn only keeps it"                            \
-    }
+/* The members of a document and of each of its versions. */
+#define DOCUMENT_FIELDS(in)                                                             \
+    FIELD(STRING_OR_NULL, description, in, .max = STATE_DESCRIPTION_MAX_BYTES),         \
+        FIELD(DOCUMENT, data, in, "an object or an array", .max = STATE_DATA_MAX_BYTES, \
+            .hide_none = true),                                                         \
+        FIELD(OBJECT_OR_NULL, json_schema, in,                                          \
+            "JSON Schema 2020-12, which every write of data satisfies",                 \
+            .max = STATE_SCHEMA_MAX_BYTES, .hide_none = true),                          \
+        FIELD(OBJECT_OR_NULL, ui_schema, in, "how to show it; Cairn only keeps it",     \
+            .max = STATE_SCHEMA_MAX_BYTES, .hide_none = true)
 
-enum { STATE_BODY_FIRST = 3, STATE_BODY_FIELDS = 4 };
+#define OF struct state
 static const struct field state_fields[] = {
-    {.name = "name", .kind = FIELD_STRING, .flags = FIELD_READ_ONLY, .offset = STATE_FIELD(name)},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = STATE_FIELD(agent_id),
-        .has_offset = STATE_FIELD(has_agent_id)},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = STATE_FIELD(thread_id),
-        .has_offset = STATE_FIELD(has_thread_id)},
-    DOCUMENT_FIELDS(struct state),
-    {.name = "updated_by",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = STATE_FIELD(updated_by),
-        .summary = "the principal; null for a key of the whole tenant"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = STATE_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = STATE_FIELD(updated_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = STATE_FIELD(version),
-        .summary = "the ETag's number"},
+    FIELD(STRING, name, IN_READ),
+    FIELD(UUID_OR_NULL, agent_id, IN_READ),
+    FIELD(UUID_OR_NULL, thread_id, IN_READ),
+    DOCUMENT_FIELDS(IN_BODY | IN_READ),
+    FIELD(STRING_OR_NULL, updated_by, IN_READ, "the principal; null for a key of the whole tenant"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ, "the ETag's number"),
 };
-const struct schema schema_state = {
-    "State", state_fields, COUNT_OF(state_fields), sizeof(struct state), 0};
-const struct schema schema_state_body = {
-    "StateBody", &state_fields[STATE_BODY_FIRST], STATE_BODY_FIELDS, sizeof(struct state), 0};
-const struct schema schema_state_patch = {
-    "StatePatch", &state_fields[STATE_BODY_FIRST], STATE_BODY_FIELDS, sizeof(struct state), 0};
+#undef OF
+const struct schema schema_state = SCHEMA("State", struct state, state_fields, IN_READ);
+const struct schema schema_state_body = SCHEMA("StateBody", struct state, state_fields, IN_BODY);
+const struct schema schema_state_patch = SCHEMA("StatePatch", struct state, state_fields, IN_BODY);
 
-#define VERSION_FIELD(member) offsetof(struct state_version, member)
+#define OF struct state_version
 static const struct field version_fields[] = {
-    {.name = "version", .kind = FIELD_INT, .offset = VERSION_FIELD(version)},
-    DOCUMENT_FIELDS(struct state_version),
-    {.name = "created_by",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = VERSION_FIELD(created_by),
-        .summary = "the principal; null for a key of the whole tenant"},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = VERSION_FIELD(created_at)},
+    FIELD(INT, version, IN_READ),
+    DOCUMENT_FIELDS(IN_READ),
+    FIELD(STRING_OR_NULL, created_by, IN_READ, "the principal; null for a key of the whole tenant"),
+    FIELD(TIME, created_at, IN_READ),
 };
-const struct schema schema_state_version = {
-    "StateVersion", version_fields, COUNT_OF(version_fields), sizeof(struct state_version), 0};
+#undef OF
+const struct schema schema_state_version =
+    SCHEMA("StateVersion", struct state_version, version_fields, IN_READ);
 
 static const char *const includes[] = {"documents", NULL};
 struct states_query {
     struct page_query page;
     struct str include;
 };
+#define OF struct states_query
 static const struct field states_query_fields[] = {
-    PAGE_FIELDS(struct states_query),
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct states_query, include),
-        .choices = includes,
-        .summary = "documents: data, json_schema and ui_schema too"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "documents: data, json_schema and ui_schema too",
+        .choices = includes),
 };
-const struct schema query_states = {"StatesQuery", states_query_fields,
-    COUNT_OF(states_query_fields), sizeof(struct states_query), 0};
+#undef OF
+const struct schema query_states =
+    SCHEMA("StatesQuery", struct states_query, states_query_fields, IN_QUERY);
 
 /* --- Where ---------------------------------------------------------------------------------- */
 

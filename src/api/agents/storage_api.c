@@ -4,6 +4,7 @@
 
 #include "api/resources.h"
 #include "base/hash.h"
+#include "base/schema_fields.h"
 
 /* As it is on the wire: of a value that is bytes, a text. */
 struct storage_row {
@@ -11,30 +12,20 @@ struct storage_row {
     struct str base64;
 };
 
-#define ROW_FIELD(member) offsetof(struct storage_row, member)
+#define OF struct storage_row
 static const struct field item_fields[] = {
-    {.name = "key", .kind = FIELD_STRING, .offset = ROW_FIELD(item.key)},
-    {.name = "content_type", .kind = FIELD_STRING, .offset = ROW_FIELD(item.content_type)},
-    {.name = "size_bytes", .kind = FIELD_INT, .offset = ROW_FIELD(item.size_bytes)},
-    {.name = "value",
-        .kind = FIELD_JSON,
-        .flags = FIELD_HIDE_NONE,
-        .offset = ROW_FIELD(item.value),
-        .summary = "of JSON, when it was asked for"},
-    {.name = "base64",
-        .kind = FIELD_STRING,
-        .flags = FIELD_HIDE_NONE,
-        .offset = ROW_FIELD(base64),
-        .summary = "of anything else, when it was asked for"},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = ROW_FIELD(item.created_at)},
-    {.name = "updated_at", .kind = FIELD_TIME, .offset = ROW_FIELD(item.updated_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .offset = ROW_FIELD(item.version),
-        .summary = "the ETag's number"},
+    FIELD_OF(item, STRING, key, IN_READ),
+    FIELD_OF(item, STRING, content_type, IN_READ),
+    FIELD_OF(item, INT, size_bytes, IN_READ),
+    FIELD_OF(item, JSON, value, IN_READ, "of JSON, when it was asked for", .hide_none = true),
+    FIELD(STRING, base64, IN_READ, "of anything else, when it was asked for", .hide_none = true),
+    FIELD_OF(item, TIME, created_at, IN_READ),
+    FIELD_OF(item, TIME, updated_at, IN_READ),
+    FIELD_OF(item, INT, version, IN_READ, "the ETag's number"),
 };
-const struct schema schema_storage_item = {
-    "StorageItem", item_fields, COUNT_OF(item_fields), sizeof(struct storage_row), 0};
+#undef OF
+const struct schema schema_storage_item =
+    SCHEMA("StorageItem", struct storage_row, item_fields, IN_READ);
 
 static const char *const includes[] = {"values", NULL};
 struct storage_query {
@@ -42,21 +33,16 @@ struct storage_query {
     struct str prefix;
     struct str include;
 };
+#define OF struct storage_query
 static const struct field storage_query_fields[] = {
-    PAGE_FIELDS(struct storage_query),
-    {.name = "prefix",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct storage_query, prefix),
-        .max = STORAGE_KEY_MAX_BYTES,
-        .summary = "only keys that begin with this"},
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct storage_query, include),
-        .choices = includes,
-        .summary = "values: what is stored too"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(STRING_OR_NONE, prefix, IN_QUERY, "only keys that begin with this",
+        .max = STORAGE_KEY_MAX_BYTES),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "values: what is stored too", .choices = includes),
 };
-const struct schema query_storage = {"StorageQuery", storage_query_fields,
-    COUNT_OF(storage_query_fields), sizeof(struct storage_query), 0};
+#undef OF
+const struct schema query_storage =
+    SCHEMA("StorageQuery", struct storage_query, storage_query_fields, IN_QUERY);
 
 /* --- The value ------------------------------------------------------------------------------ */
 

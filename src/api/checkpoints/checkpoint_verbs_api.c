@@ -3,6 +3,7 @@
 #include "api/checkpoints/checkpoint_fields.h"
 #include "api/execution/run_path.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/checkpoints/checkpoints.h"
 
 /* --- What goes ------------------------------------------------------------------------------ */
@@ -10,25 +11,26 @@
 struct namespace_query {
     struct str ns;
 };
+#define OF struct namespace_query
 static const struct field namespace_fields[] = {
-    {.name = "namespace",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct namespace_query, ns),
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
-        .summary = "only this one; empty: the outermost graph"},
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY, "only this one; empty: the outermost graph",
+        .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
 };
-const struct schema query_checkpoint_delete = {"CheckpointDeleteQuery", namespace_fields,
-    COUNT_OF(namespace_fields), sizeof(struct namespace_query), 0};
+#undef OF
+const struct schema query_checkpoint_delete =
+    SCHEMA("CheckpointDeleteQuery", struct namespace_query, namespace_fields, IN_QUERY);
 
+enum { IN_PRUNED = IN_SHOWN(0), IN_COPIED = IN_SHOWN(1) };
+#define OF struct checkpoint_removed
 static const struct field removed_fields[] = {
-    {.name = "pruned", .kind = FIELD_INT, .offset = offsetof(struct checkpoint_removed, count)},
-    {.name = "more",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct checkpoint_removed, more),
-        .summary = "there are others to go: ask again"},
+    FIELD_AS(INT, "pruned", count, IN_PRUNED),
+    FIELD(BOOL, more, IN_PRUNED, "there are others to go: ask again"),
+    FIELD_AS(INT, "copied", count, IN_COPIED),
+    FIELD(BOOL, more, IN_COPIED, "there are others to copy: ask again"),
 };
-const struct schema schema_checkpoint_pruned = {"CheckpointsPruned", removed_fields,
-    COUNT_OF(removed_fields), sizeof(struct checkpoint_removed), 0};
+#undef OF
+const struct schema schema_checkpoint_pruned =
+    SCHEMA("CheckpointsPruned", struct checkpoint_removed, removed_fields, IN_PRUNED);
 
 enum error handle_checkpoint_delete(struct call *call, struct context *c)
 {
@@ -50,39 +52,18 @@ struct prune_body {
     int64_t older_than_s;
 };
 enum { KEEP_MAX = 1000 * 1000, AGE_MAX_S = 1000 * 366 * 86400LL };
-#define PRUNE_FIELD(member) offsetof(struct prune_body, member)
+#define OF struct prune_body
 static const struct field prune_fields[] = {
-    {.name = "keep_latest",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL,
-        .offset = PRUNE_FIELD(keep_latest),
-        .has_offset = PRUNE_FIELD(has_keep_latest),
-        .min = 1,
-        .max = KEEP_MAX,
-        .summary = "how many stay in each namespace; 1 unless given"},
-    {.name = "older_than",
-        .kind = FIELD_TIME,
-        .flags = FIELD_OPTIONAL,
-        .offset = PRUNE_FIELD(older_than),
-        .has_offset = PRUNE_FIELD(has_older_than),
-        .summary = "only what was put before this time"},
-    {.name = "older_than_s",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL,
-        .offset = PRUNE_FIELD(older_than_s),
-        .has_offset = PRUNE_FIELD(has_older_than_s),
-        .min = 0,
-        .max = AGE_MAX_S,
-        .summary = "the same as an age in seconds"},
-    {.name = "namespace",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = PRUNE_FIELD(ns),
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
-        .summary = "only this one"},
+    FIELD(INT_OR_NONE, keep_latest, IN_BODY, "how many stay in each namespace; 1 unless given",
+        .min = 1, .max = KEEP_MAX),
+    FIELD(TIME_OR_NONE, older_than, IN_BODY, "only what was put before this time"),
+    FIELD(INT_OR_NONE, older_than_s, IN_BODY, "the same as an age in seconds", .max = AGE_MAX_S),
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_BODY, "only this one",
+        .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
 };
-const struct schema schema_checkpoint_prune = {
-    "CheckpointPrune", prune_fields, COUNT_OF(prune_fields), sizeof(struct prune_body), 0};
+#undef OF
+const struct schema schema_checkpoint_prune =
+    SCHEMA("CheckpointPrune", struct prune_body, prune_fields, IN_BODY);
 
 enum error handle_checkpoint_prune(struct call *call, struct context *c)
 {
@@ -110,22 +91,15 @@ enum error handle_checkpoint_prune(struct call *call, struct context *c)
 struct copy_body {
     struct uuid to_thread_id;
 };
+#define OF struct copy_body
 static const struct field copy_fields[] = {
-    {.name = "to_thread_id",
-        .kind = FIELD_UUID,
-        .offset = offsetof(struct copy_body, to_thread_id)},
+    FIELD(UUID, to_thread_id, IN_BODY),
 };
-const struct schema schema_checkpoint_copy = {
-    "CheckpointCopy", copy_fields, COUNT_OF(copy_fields), sizeof(struct copy_body), 0};
-static const struct field copied_fields[] = {
-    {.name = "copied", .kind = FIELD_INT, .offset = offsetof(struct checkpoint_removed, count)},
-    {.name = "more",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct checkpoint_removed, more),
-        .summary = "there are others to copy: ask again"},
-};
-const struct schema schema_checkpoint_copied = {"CheckpointsCopied", copied_fields,
-    COUNT_OF(copied_fields), sizeof(struct checkpoint_removed), 0};
+#undef OF
+const struct schema schema_checkpoint_copy =
+    SCHEMA("CheckpointCopy", struct copy_body, copy_fields, IN_BODY);
+const struct schema schema_checkpoint_copied =
+    SCHEMA("CheckpointsCopied", struct checkpoint_removed, removed_fields, IN_COPIED);
 
 enum error handle_checkpoint_copy(struct call *call, struct context *c)
 {
@@ -139,23 +113,20 @@ enum error handle_checkpoint_copy(struct call *call, struct context *c)
 
 /* --- Compare -------------------------------------------------------------------------------- */
 
-#define DIFF_FIELD(member) offsetof(struct checkpoint_diff, member)
+#define OF struct checkpoint_diff
 static const struct field diff_fields[] = {
-    {.name = "from_id", .kind = FIELD_UUID, .offset = DIFF_FIELD(from.id)},
-    {.name = "to_id", .kind = FIELD_UUID, .offset = DIFF_FIELD(to.id)},
-    {.name = "channels",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .offset = DIFF_FIELD(channels),
-        .summary = "[{channel, change, from_version, to_version}]; added, removed or changed"},
-    {.name = "patch",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .offset = DIFF_FIELD(patch),
-        .summary = "a JSON Patch (RFC 6902) that makes the values of one those of the other"},
+    FIELD_AS(UUID, "from_id", from.id, IN_READ),
+    FIELD_AS(UUID, "to_id", to.id, IN_READ),
+    FIELD(ARRAY, channels, IN_READ,
+        "[{channel, change, from_version, to_version}]; added, removed or changed",
+        .items = "object"),
+    FIELD(ARRAY, patch, IN_READ,
+        "a JSON Patch (RFC 6902) that makes the values of one those of the other",
+        .items = "object"),
 };
-const struct schema schema_checkpoint_diff = {
-    "CheckpointDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct checkpoint_diff), 0};
+#undef OF
+const struct schema schema_checkpoint_diff =
+    SCHEMA("CheckpointDiff", struct checkpoint_diff, diff_fields, IN_READ);
 
 enum error handle_checkpoint_diff(struct call *call, struct context *c)
 {
@@ -175,69 +146,42 @@ struct recovery_query {
     struct uuid id;
     struct str ns;
 };
+#define OF struct recovery_query
 static const struct field recovery_query_fields[] = {
-    {.name = "checkpoint_id",
-        .kind = FIELD_UUID,
-        .offset = offsetof(struct recovery_query, id),
-        .has_offset = offsetof(struct recovery_query, has_id),
-        .summary = "this one, or an ancestor of it; the latest unless given"},
-    {.name = "namespace",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct recovery_query, ns),
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
-        .summary = "the outermost graph unless given"},
+    FIELD_AS(UUID_OR_NONE, "checkpoint_id", id, IN_QUERY,
+        "this one, or an ancestor of it; the latest unless given"),
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY, "the outermost graph unless given",
+        .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
 };
-const struct schema query_recovery = {"RecoveryQuery", recovery_query_fields,
-    COUNT_OF(recovery_query_fields), sizeof(struct recovery_query), 0};
+#undef OF
+const struct schema query_recovery =
+    SCHEMA("RecoveryQuery", struct recovery_query, recovery_query_fields, IN_QUERY);
 
-#define RECOVERY_FIELD(member) offsetof(struct checkpoint_recovery, member)
+#define OF struct checkpoint_recovery
 static const struct field recovery_fields[] = {
-    {.name = "checkpoint_id", .kind = FIELD_UUID, .offset = RECOVERY_FIELD(checkpoint.id)},
-    {.name = "namespace", .kind = FIELD_STRING, .offset = RECOVERY_FIELD(checkpoint.ns)},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = RECOVERY_FIELD(checkpoint.run_id),
-        .has_offset = RECOVERY_FIELD(checkpoint.has_run_id)},
-    {.name = "sequence_num", .kind = FIELD_INT, .offset = RECOVERY_FIELD(checkpoint.sequence_num)},
-    {.name = "node",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = RECOVERY_FIELD(checkpoint.node)},
-    {.name = "recovered_state",
-        .kind = FIELD_OBJECT,
-        .offset = RECOVERY_FIELD(checkpoint.channel_values),
-        .summary = "the values of the channels, as they were put"},
-    {.name = "channel_versions",
-        .kind = FIELD_OBJECT,
-        .offset = RECOVERY_FIELD(checkpoint.channel_versions)},
-    {.name = "versions_seen",
-        .kind = FIELD_OBJECT,
-        .offset = RECOVERY_FIELD(checkpoint.versions_seen)},
-    {.name = "pending_sends",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .offset = RECOVERY_FIELD(checkpoint.pending_sends),
-        .summary = "what was queued, and may have to be carried out again"},
-    {.name = "pending_writes",
-        .kind = FIELD_ARRAY,
-        .nested = &schema_pending_write,
-        .offset = RECOVERY_FIELD(checkpoint.pending_writes),
-        .summary = "what tasks had done, and need not do again"},
-    {.name = "metadata", .kind = FIELD_OBJECT, .offset = RECOVERY_FIELD(checkpoint.metadata)},
-    {.name = "skipped",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .offset = RECOVERY_FIELD(skipped),
-        .summary = "[{checkpoint_id, reason}]: newer ones whose content is damaged"},
-    {.name = "warnings",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .offset = RECOVERY_FIELD(warnings),
-        .summary = "[{channel, detail}]: values without a version, and versions without a value"},
+    FIELD_AS(UUID, "checkpoint_id", checkpoint.id, IN_READ),
+    FIELD_AS(STRING, "namespace", checkpoint.ns, IN_READ),
+    FIELD_OF(checkpoint, UUID_OR_NULL, run_id, IN_READ),
+    FIELD_OF(checkpoint, INT, sequence_num, IN_READ),
+    FIELD_OF(checkpoint, STRING_OR_NULL, node, IN_READ),
+    FIELD_AS(OBJECT, "recovered_state", checkpoint.channel_values, IN_READ,
+        "the values of the channels, as they were put"),
+    FIELD_OF(checkpoint, OBJECT, channel_versions, IN_READ),
+    FIELD_OF(checkpoint, OBJECT, versions_seen, IN_READ),
+    FIELD_OF(checkpoint, ARRAY, pending_sends, IN_READ,
+        "what was queued, and may have to be carried out again", .items = "object"),
+    FIELD_OF(checkpoint, ARRAY, pending_writes, IN_READ,
+        "what tasks had done, and need not do again", .nested = &schema_pending_write),
+    FIELD_OF(checkpoint, OBJECT, metadata, IN_READ),
+    FIELD(ARRAY, skipped, IN_READ, "[{checkpoint_id, reason}]: newer ones whose content is damaged",
+        .items = "object"),
+    FIELD(ARRAY, warnings, IN_READ,
+        "[{channel, detail}]: values without a version, and versions without a value",
+        .items = "object"),
 };
-const struct schema schema_recovery = {
-    "Recovery", recovery_fields, COUNT_OF(recovery_fields), sizeof(struct checkpoint_recovery), 0};
+#undef OF
+const struct schema schema_recovery =
+    SCHEMA("Recovery", struct checkpoint_recovery, recovery_fields, IN_READ);
 
 static enum error answer_recovery(
     struct call *call, struct context *c, struct checkpoint_place *place)
@@ -276,44 +220,31 @@ struct deltas_body {
     struct str ns;
     struct str_list channels;
 };
+#define OF struct deltas_body
 static const struct field deltas_fields[] = {
-    {.name = "namespace",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct deltas_body, ns),
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
-        .summary = "unless given, the outermost one that has the checkpoint"},
-    {.name = "channels",
-        .kind = FIELD_STRINGS,
-        .offset = offsetof(struct deltas_body, channels),
-        .max = CHECKPOINT_DELTA_CHANNELS,
-        .summary = "their names"},
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_BODY,
+        "unless given, the outermost one that has the checkpoint",
+        .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
+    FIELD(STRINGS, channels, IN_BODY, "their names", .max = CHECKPOINT_DELTA_CHANNELS),
 };
-const struct schema schema_deltas_body = {
-    "CheckpointDeltasBody", deltas_fields, COUNT_OF(deltas_fields), sizeof(struct deltas_body), 0};
+#undef OF
+const struct schema schema_deltas_body =
+    SCHEMA("CheckpointDeltasBody", struct deltas_body, deltas_fields, IN_BODY);
 
-#define DELTAS_FIELD(member) offsetof(struct checkpoint_deltas, member)
+#define OF struct checkpoint_deltas
 static const struct field deltas_shown_fields[] = {
-    {.name = "checkpoint_id", .kind = FIELD_UUID, .offset = DELTAS_FIELD(checkpoint.id)},
-    {.name = "namespace", .kind = FIELD_STRING, .offset = DELTAS_FIELD(checkpoint.ns)},
-    {.name = "channels",
-        .kind = FIELD_OBJECT,
-        .offset = DELTAS_FIELD(channels),
-        .summary = "of each {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, "
-                   "oldest first; without a seed where no ancestor has a value"},
-    {.name = "looked_at",
-        .kind = FIELD_INT,
-        .offset = DELTAS_FIELD(looked_at),
-        .summary = "ancestors"},
-    {.name = "next_checkpoint_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = DELTAS_FIELD(next),
-        .has_offset = DELTAS_FIELD(has_next),
-        .summary = "for channels without a seed ask this one too: its writes are older"},
+    FIELD_AS(UUID, "checkpoint_id", checkpoint.id, IN_READ),
+    FIELD_AS(STRING, "namespace", checkpoint.ns, IN_READ),
+    FIELD(OBJECT, channels, IN_READ,
+        "of each {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, oldest first; "
+        "without a seed where no ancestor has a value"),
+    FIELD(INT, looked_at, IN_READ, "ancestors"),
+    FIELD_AS(UUID_OR_NULL, "next_checkpoint_id", next, IN_READ,
+        "for channels without a seed ask this one too: its writes are older"),
 };
-const struct schema schema_checkpoint_deltas = {"CheckpointDeltas", deltas_shown_fields,
-    COUNT_OF(deltas_shown_fields), sizeof(struct checkpoint_deltas), 0};
+#undef OF
+const struct schema schema_checkpoint_deltas =
+    SCHEMA("CheckpointDeltas", struct checkpoint_deltas, deltas_shown_fields, IN_READ);
 
 enum error handle_checkpoint_deltas(struct call *call, struct context *c)
 {
@@ -362,59 +293,36 @@ struct replay_body {
     enum run_policy policy;
     enum run_dispatch dispatch;
 };
-#define REPLAY_FIELD(member) offsetof(struct replay_body, member)
+#define OF struct replay_body
 static const struct field replay_fields[] = {
-    {.name = "checkpoint_id", .kind = FIELD_UUID, .offset = REPLAY_FIELD(checkpoint_id)},
-    {.name = "namespace",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = REPLAY_FIELD(ns),
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
-        .summary = "unless given, the outermost one that has it"},
-    {.name = "modified_state",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = REPLAY_FIELD(modified_state),
-        .max = SNAPSHOT_MAX_BYTES,
-        .summary = "channels and the values that they begin with instead"},
-    {.name = "policy",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = REPLAY_FIELD(policy),
-        .choices = thread_run_policies,
-        .stores_enum = true,
-        .summary = "instead of the thread's run_policy"},
-    {.name = "dispatch",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = REPLAY_FIELD(dispatch),
-        .choices = run_dispatches,
-        .stores_enum = true,
-        .summary = "queue (a worker claims it; the default) or direct (the caller works on it)"},
+    FIELD(UUID, checkpoint_id, IN_BODY),
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_BODY,
+        "unless given, the outermost one that has it", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
+    FIELD(OBJECT_OR_NULL, modified_state, IN_BODY,
+        "channels and the values that they begin with instead", .max = SNAPSHOT_MAX_BYTES),
+    FIELD(ENUM_OR_NULL, policy, IN_BODY, "instead of the thread's run_policy",
+        .choices = thread_run_policies),
+    FIELD(ENUM_OR_NONE, dispatch, IN_BODY,
+        "queue (a worker claims it; the default) or direct (the caller works on it)",
+        .choices = run_dispatches),
 };
-const struct schema schema_replay = {
-    "Replay", replay_fields, COUNT_OF(replay_fields), sizeof(struct replay_body), 0};
+#undef OF
+const struct schema schema_replay = SCHEMA("Replay", struct replay_body, replay_fields, IN_BODY);
 
 struct replayed {
     struct run run;
     struct checkpoint checkpoint;
 };
-#define REPLAYED_FIELD(member) offsetof(struct replayed, member)
+#define OF struct replayed
 static const struct field replayed_fields[] = {
-    {.name = "new_run_id", .kind = FIELD_UUID, .offset = REPLAYED_FIELD(run.id)},
-    {.name = "thread_id", .kind = FIELD_UUID, .offset = REPLAYED_FIELD(run.thread_id)},
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .offset = REPLAYED_FIELD(run.status),
-        .choices = run_statuses,
-        .stores_enum = true},
-    {.name = "checkpoint_id",
-        .kind = FIELD_UUID,
-        .offset = REPLAYED_FIELD(checkpoint.id),
-        .summary = "the first of the new run, upon the one that it goes on from"},
+    FIELD_AS(UUID, "new_run_id", run.id, IN_READ),
+    FIELD_OF(run, UUID, thread_id, IN_READ),
+    FIELD_OF(run, ENUM, status, IN_READ, .choices = run_statuses),
+    FIELD_AS(UUID, "checkpoint_id", checkpoint.id, IN_READ,
+        "the first of the new run, upon the one that it goes on from"),
 };
-const struct schema schema_replayed = {
-    "Replayed", replayed_fields, COUNT_OF(replayed_fields), sizeof(struct replayed), 0};
+#undef OF
+const struct schema schema_replayed = SCHEMA("Replayed", struct replayed, replayed_fields, IN_READ);
 
 enum error handle_run_replay(struct call *call, struct context *c)
 {

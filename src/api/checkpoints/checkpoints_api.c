@@ -4,6 +4,7 @@
 
 #include "api/checkpoints/checkpoint_fields.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 
 /* --- What is shown -------------------------------------------------------------------------- */
 
@@ -11,85 +12,51 @@ struct pending_write {
     struct checkpoint_task task;
     struct checkpoint_write write;
 };
-#define PENDING_FIELD(member) offsetof(struct pending_write, member)
+#define OF struct pending_write
 static const struct field pending_write_fields[] = {
-    {.name = "task_id", .kind = FIELD_STRING, .offset = PENDING_FIELD(task.task_id)},
-    {.name = "index", .kind = FIELD_INT, .offset = PENDING_FIELD(write.index)},
-    {.name = "task_path", .kind = FIELD_STRING, .offset = PENDING_FIELD(task.task_path)},
-    {.name = "channel", .kind = FIELD_STRING, .offset = PENDING_FIELD(write.channel)},
-    {.name = "value", .kind = FIELD_JSON, .offset = PENDING_FIELD(write.value)},
+    FIELD_OF(task, STRING, task_id, IN_READ),
+    FIELD_OF(write, INT, index, IN_READ),
+    FIELD_OF(task, STRING, task_path, IN_READ),
+    FIELD_OF(write, STRING, channel, IN_READ),
+    FIELD_OF(write, JSON, value, IN_READ),
 };
-const struct schema schema_pending_write = {"PendingWrite", pending_write_fields,
-    COUNT_OF(pending_write_fields), sizeof(struct pending_write), 0};
+#undef OF
+const struct schema schema_pending_write =
+    SCHEMA("PendingWrite", struct pending_write, pending_write_fields, IN_READ);
 
-#define CHECKPOINT_FIELD(member) offsetof(struct checkpoint, member)
-#define VALUES_FIELD(wire_name)                                                             \
-    {                                                                                       \
-        .name = (wire_name), .kind = FIELD_OBJECT, .flags = FIELD_HIDE_NONE,                \
-        .offset = CHECKPOINT_FIELD(channel_values),                                         \
-        .summary = "with include=values, and of one checkpoint: the values of its channels" \
-    }
-#define HEAD_FIELDS                                                                           \
-    {.name = "id", .kind = FIELD_UUID, .offset = CHECKPOINT_FIELD(id)},                       \
-        {.name = "thread_id", .kind = FIELD_UUID, .offset = CHECKPOINT_FIELD(thread_id)},     \
-        {.name = "thread_key",                                                                \
-            .kind = FIELD_STRING,                                                             \
-            .flags = FIELD_NULLABLE,                                                          \
-            .offset = CHECKPOINT_FIELD(thread_key)},                                          \
-        {.name = "namespace",                                                                 \
-            .kind = FIELD_STRING,                                                             \
-            .offset = CHECKPOINT_FIELD(ns),                                                   \
-            .summary = "\"\" is the outermost graph"},                                        \
-        {.name = "parent_id",                                                                 \
-            .kind = FIELD_UUID,                                                               \
-            .flags = FIELD_NULLABLE,                                                          \
-            .offset = CHECKPOINT_FIELD(parent_id),                                            \
-            .has_offset = CHECKPOINT_FIELD(has_parent_id)},                                   \
-        {.name = "run_id",                                                                    \
-            .kind = FIELD_UUID,                                                               \
-            .flags = FIELD_NULLABLE,                                                          \
-            .offset = CHECKPOINT_FIELD(run_id),                                               \
-            .has_offset = CHECKPOINT_FIELD(has_run_id)},                                      \
-        {.name = "sequence_num",                                                              \
-            .kind = FIELD_INT,                                                                \
-            .offset = CHECKPOINT_FIELD(sequence_num),                                         \
-            .summary = "rises with what is put into the thread"},                             \
-        {.name = "node",                                                                      \
-            .kind = FIELD_STRING,                                                             \
-            .flags = FIELD_NULLABLE,                                                          \
-            .offset = CHECKPOINT_FIELD(node)},                                                \
-        {.name = "metadata", .kind = FIELD_OBJECT, .offset = CHECKPOINT_FIELD(metadata)},     \
-        {.name = "size_bytes",                                                                \
-            .kind = FIELD_INT,                                                                \
-            .offset = CHECKPOINT_FIELD(size_bytes),                                           \
-            .summary = "of the values, as JSON"},                                             \
-        {.name = "created_at", .kind = FIELD_TIME, .offset = CHECKPOINT_FIELD(created_at)},   \
-        {.name = "channel_versions",                                                          \
-            .kind = FIELD_OBJECT,                                                             \
-            .flags = FIELD_HIDE_NONE,                                                         \
-            .offset = CHECKPOINT_FIELD(channel_versions)},                                    \
-        {.name = "versions_seen",                                                             \
-            .kind = FIELD_OBJECT,                                                             \
-            .flags = FIELD_HIDE_NONE,                                                         \
-            .offset = CHECKPOINT_FIELD(versions_seen)},                                       \
-        {.name = "pending_sends",                                                             \
-            .kind = FIELD_ARRAY,                                                              \
-            .items = "object",                                                                \
-            .flags = FIELD_HIDE_NONE,                                                         \
-            .offset = CHECKPOINT_FIELD(pending_sends)},                                       \
-    {                                                                                         \
-        .name = "pending_writes", .kind = FIELD_ARRAY, .nested = &schema_pending_write,       \
-        .flags = FIELD_HIDE_NONE, .offset = CHECKPOINT_FIELD(pending_writes),                 \
-        .summary = "with include=writes: what tasks have written towards the next checkpoint" \
-    }
-
-static const struct field checkpoint_fields[] = {HEAD_FIELDS, VALUES_FIELD("channel_values")};
-const struct schema schema_checkpoint = {
-    "Checkpoint", checkpoint_fields, COUNT_OF(checkpoint_fields), sizeof(struct checkpoint), 0};
-/* Of a run, as other platforms show it: the values are its state. */
-static const struct field run_checkpoint_fields[] = {HEAD_FIELDS, VALUES_FIELD("state")};
-const struct schema schema_run_checkpoint = {"RunCheckpoint", run_checkpoint_fields,
-    COUNT_OF(run_checkpoint_fields), sizeof(struct checkpoint), 0};
+/* A checkpoint of a run shows the values of its channels as its state, as other platforms do. */
+enum { IN_VALUES = IN_SHOWN(0), IN_STATE = IN_SHOWN(1) };
+#define OF struct checkpoint
+static const struct field checkpoint_fields[] = {
+    FIELD(UUID, id, IN_READ),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(STRING_OR_NULL, thread_key, IN_READ),
+    FIELD_AS(STRING, "namespace", ns, IN_READ, "\"\" is the outermost graph"),
+    FIELD(UUID_OR_NULL, parent_id, IN_READ),
+    FIELD(UUID_OR_NULL, run_id, IN_READ),
+    FIELD(INT, sequence_num, IN_READ, "rises with what is put into the thread"),
+    FIELD(STRING_OR_NULL, node, IN_READ),
+    FIELD(OBJECT, metadata, IN_READ),
+    FIELD(INT, size_bytes, IN_READ, "of the values, as JSON"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(OBJECT, channel_versions, IN_READ, .hide_none = true),
+    FIELD(OBJECT, versions_seen, IN_READ, .hide_none = true),
+    FIELD(ARRAY, pending_sends, IN_READ, .items = "object", .hide_none = true),
+    FIELD(ARRAY, pending_writes, IN_READ,
+        "with include=writes: what tasks have written towards the next checkpoint",
+        .nested = &schema_pending_write, .hide_none = true),
+    FIELD(OBJECT, channel_values, IN_VALUES,
+        "with include=values, and of one checkpoint: the values of its channels",
+        .hide_none = true),
+    FIELD_AS(OBJECT, "state", channel_values, IN_STATE,
+        "with include=values, and of one checkpoint: the values of its channels",
+        .hide_none = true),
+};
+#undef OF
+const struct schema schema_checkpoint =
+    SCHEMA("Checkpoint", struct checkpoint, checkpoint_fields, IN_READ | IN_VALUES);
+const struct schema schema_run_checkpoint =
+    SCHEMA("RunCheckpoint", struct checkpoint, checkpoint_fields, IN_READ | IN_STATE);
 
 /* --- Put ------------------------------------------------------------------------------------ */
 
@@ -101,34 +68,20 @@ struct changes_body {
     struct str_list remove;
     struct str inherit;
 };
+#define OF struct changes_body
 static const struct field changes_fields[] = {
-    {.name = "set",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct changes_body, set),
-        .max = SNAPSHOT_MAX_BYTES,
-        .summary = "channels and their new values"},
-    {.name = "append",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct changes_body, append),
-        .max = SNAPSHOT_MAX_BYTES,
-        .summary = "channels that are lists, and what is added to each"},
-    {.name = "remove",
-        .kind = FIELD_STRINGS,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct changes_body, remove),
-        .summary = "channels that go"},
-    {.name = "inherit",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct changes_body, inherit),
-        .choices = inherits,
-        .summary = "of the parent's channels: all, unless given, or those that have kept the "
-                   "version which channel_versions names"},
+    FIELD(OBJECT_OR_NONE, set, IN_BODY, "channels and their new values", .max = SNAPSHOT_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, append, IN_BODY, "channels that are lists, and what is added to each",
+        .max = SNAPSHOT_MAX_BYTES),
+    FIELD(STRINGS_OR_NONE, remove, IN_BODY, "channels that go"),
+    FIELD(ENUM_OR_NONE, inherit, IN_BODY,
+        "of the parent's channels: all, unless given, or those that have kept the version which "
+        "channel_versions names",
+        .choices = inherits),
 };
-static const struct schema schema_changes = {
-    "CheckpointChanges", changes_fields, COUNT_OF(changes_fields), sizeof(struct changes_body), 0};
+#undef OF
+static const struct schema schema_changes =
+    SCHEMA("CheckpointChanges", struct changes_body, changes_fields, IN_BODY);
 
 struct put_body {
     struct checkpoint checkpoint;
@@ -140,90 +93,37 @@ struct put_body {
     bool has_replace;
     bool replace;
 };
-#define PUT_FIELD(member) offsetof(struct put_body, member)
+#define OF struct put_body
 static const struct field put_fields[] = {
-    {.name = "id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL,
-        .offset = PUT_FIELD(checkpoint.id),
-        .has_offset = PUT_FIELD(has_id),
-        .summary = "any UUID; a new one of version 7 unless given"},
-    {.name = "namespace",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = PUT_FIELD(checkpoint.ns),
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
-        .summary = "\"\", the outermost graph, unless given"},
-    {.name = "parent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = PUT_FIELD(checkpoint.parent_id),
-        .has_offset = PUT_FIELD(checkpoint.has_parent_id),
-        .summary = "the latest of the namespace unless given; null: none"},
-    {.name = "expected_latest",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = PUT_FIELD(expected_latest),
-        .has_offset = PUT_FIELD(has_expected_latest),
-        .summary = "refuse with 409 when the latest is another one; null: when there is any"},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = PUT_FIELD(checkpoint.run_id),
-        .has_offset = PUT_FIELD(checkpoint.has_run_id)},
-    {.name = "channel_values",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = PUT_FIELD(checkpoint.channel_values),
-        .max = SNAPSHOT_MAX_BYTES,
-        .summary = "whole; or else changes"},
-    {.name = "changes",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_OPTIONAL,
-        .offset = PUT_FIELD(changes),
-        .has_offset = PUT_FIELD(has_changes),
-        .nested = &schema_changes,
-        .summary = "what differs from the values of the parent"},
-    {.name = "channel_versions",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = PUT_FIELD(checkpoint.channel_versions),
-        .max = CHECKPOINT_VERSIONS_MAX_BYTES,
-        .summary = "a number or a string for each channel"},
-    {.name = "versions_seen",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = PUT_FIELD(checkpoint.versions_seen),
-        .max = CHECKPOINT_VERSIONS_MAX_BYTES,
-        .summary = "for each node, the versions that it has seen"},
-    {.name = "pending_sends",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_OPTIONAL,
-        .offset = PUT_FIELD(checkpoint.pending_sends),
-        .max = CHECKPOINT_SENDS_MAX_BYTES,
-        .summary = "[{channel, value}]: tool calls and messages that are queued"},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = PUT_FIELD(checkpoint.metadata),
-        .max = CHECKPOINT_METADATA_MAX_BYTES,
-        .summary = "its scalar members can be filtered by"},
-    {.name = "node",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = PUT_FIELD(checkpoint.node),
-        .max = CHECKPOINT_NODE_MAX_BYTES,
-        .summary = "where in the graph, for lists"},
-    {.name = "replace",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = PUT_FIELD(replace),
-        .has_offset = PUT_FIELD(has_replace),
-        .summary = "write over a checkpoint of this id, instead of 409"},
+    FIELD_HAS(UUID_OR_NONE, "id", checkpoint.id, has_id, IN_BODY,
+        "any UUID; a new one of version 7 unless given"),
+    FIELD_AS(STRING_OR_NONE, "namespace", checkpoint.ns, IN_BODY,
+        "\"\", the outermost graph, unless given", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
+    FIELD_OF(checkpoint, UUID_OR_NULL, parent_id, IN_BODY,
+        "the latest of the namespace unless given; null: none"),
+    FIELD(UUID_OR_NULL, expected_latest, IN_BODY,
+        "refuse with 409 when the latest is another one; null: when there is any"),
+    FIELD_OF(checkpoint, UUID_OR_NULL, run_id, IN_BODY),
+    FIELD_OF(checkpoint, OBJECT_OR_NONE, channel_values, IN_BODY, "whole; or else changes",
+        .max = SNAPSHOT_MAX_BYTES),
+    FIELD(NESTED_OR_NONE, changes, IN_BODY, "what differs from the values of the parent",
+        .nested = &schema_changes),
+    FIELD_OF(checkpoint, OBJECT_OR_NONE, channel_versions, IN_BODY,
+        "a number or a string for each channel", .max = CHECKPOINT_VERSIONS_MAX_BYTES),
+    FIELD_OF(checkpoint, OBJECT_OR_NONE, versions_seen, IN_BODY,
+        "for each node, the versions that it has seen", .max = CHECKPOINT_VERSIONS_MAX_BYTES),
+    FIELD_OF(checkpoint, ARRAY_OR_NONE, pending_sends, IN_BODY,
+        "[{channel, value}]: tool calls and messages that are queued",
+        .max = CHECKPOINT_SENDS_MAX_BYTES, .items = "object"),
+    FIELD_OF(checkpoint, OBJECT_OR_NONE, metadata, IN_BODY, "its scalar members can be filtered by",
+        .max = CHECKPOINT_METADATA_MAX_BYTES),
+    FIELD_OF(checkpoint, STRING_OR_NULL, node, IN_BODY, "where in the graph, for lists",
+        .max = CHECKPOINT_NODE_MAX_BYTES),
+    FIELD(BOOL_OR_NONE, replace, IN_BODY, "write over a checkpoint of this id, instead of 409"),
 };
-const struct schema schema_checkpoint_put = {
-    "CheckpointPut", put_fields, COUNT_OF(put_fields), sizeof(struct put_body), 0};
+#undef OF
+const struct schema schema_checkpoint_put =
+    SCHEMA("CheckpointPut", struct put_body, put_fields, IN_BODY);
 
 static bool is_given(const struct call *call, struct str member)
 {
@@ -281,15 +181,14 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
 struct place_query {
     struct str ns;
 };
+#define OF struct place_query
 static const struct field place_fields[] = {
-    {.name = "namespace",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct place_query, ns),
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
-        .summary = "unless given, the outermost one that has it"},
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY,
+        "unless given, the outermost one that has it", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
 };
-const struct schema query_checkpoint = {
-    "CheckpointQuery", place_fields, COUNT_OF(place_fields), sizeof(struct place_query), 0};
+#undef OF
+const struct schema query_checkpoint =
+    SCHEMA("CheckpointQuery", struct place_query, place_fields, IN_QUERY);
 
 enum error handle_checkpoint_get(struct call *call, struct context *c)
 {
@@ -328,43 +227,27 @@ struct list_query {
     bool has_run_id;
     struct uuid run_id;
 };
-#define QUERY_FIELD(member) offsetof(struct list_query, member)
+/* Lists of one thread take `before`, and those of a thread that names no run also take the run. */
+enum { IN_ONE_THREAD = IN_SENT(0), IN_BY_RUN = IN_SENT(1) };
+#define OF struct list_query
 static const struct field list_query_fields[] = {
-    PAGE_FIELDS(struct list_query),
-    {.name = "namespace",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(ns),
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES,
-        .summary = "only this one; empty: the outermost graph"},
-    {.name = "id_before",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(id_before),
-        .has_offset = QUERY_FIELD(has_id_before),
-        .summary = "those whose ids are smaller than this one, which nobody need have"},
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = QUERY_FIELD(include),
-        .choices = includes,
-        .summary = "values (with their versions), writes, or all of it"},
-    {.name = "before",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(before),
-        .has_offset = QUERY_FIELD(has_before),
-        .summary = "those that were put before this checkpoint"},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(run_id),
-        .has_offset = QUERY_FIELD(has_run_id)},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY, "only this one; empty: the outermost graph",
+        .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
+    FIELD(UUID_OR_NONE, id_before, IN_QUERY,
+        "those whose ids are smaller than this one, which nobody need have"),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "values (with their versions), writes, or all of it",
+        .choices = includes),
+    FIELD(UUID_OR_NONE, before, IN_ONE_THREAD, "those that were put before this checkpoint"),
+    FIELD(UUID_OR_NONE, run_id, IN_BY_RUN),
 };
-const struct schema query_checkpoints = {"CheckpointsQuery", list_query_fields,
-    COUNT_OF(list_query_fields), sizeof(struct list_query), 0};
-/* The run is in the path. */
-const struct schema query_run_checkpoints = {"RunCheckpointsQuery", list_query_fields,
-    COUNT_OF(list_query_fields) - 1, sizeof(struct list_query), 0};
-
-/* Of all threads: what was put before is told by the cursor, and runs have lists of their own. */
-const struct schema query_all_checkpoints = {"AllCheckpointsQuery", list_query_fields,
-    COUNT_OF(list_query_fields) - 2, sizeof(struct list_query), 0};
+#undef OF
+const struct schema query_checkpoints = SCHEMA(
+    "CheckpointsQuery", struct list_query, list_query_fields, IN_QUERY | IN_ONE_THREAD | IN_BY_RUN);
+const struct schema query_run_checkpoints =
+    SCHEMA("RunCheckpointsQuery", struct list_query, list_query_fields, IN_QUERY | IN_ONE_THREAD);
+const struct schema query_all_checkpoints =
+    SCHEMA("AllCheckpointsQuery", struct list_query, list_query_fields, IN_QUERY);
 
 static unsigned shown(struct str include)
 {
@@ -461,26 +344,17 @@ struct write_body {
     bool has_index;
     int64_t index;
 };
+#define OF struct write_body
 static const struct field write_fields[] = {
-    {.name = "channel",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct write_body, channel),
-        .max = CHECKPOINT_CHANNEL_MAX_BYTES},
-    {.name = "value",
-        .kind = FIELD_JSON,
-        .offset = offsetof(struct write_body, value),
-        .max = CHECKPOINT_WRITES_MAX_BYTES},
-    {.name = "index",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct write_body, index),
-        .has_offset = offsetof(struct write_body, has_index),
-        .min = CHECKPOINT_INDEX_MIN,
-        .max = CHECKPOINT_INDEX_MAX,
-        .summary = "its place in the list unless given; a negative one is written over"},
+    FIELD(STRING, channel, IN_BODY, .max = CHECKPOINT_CHANNEL_MAX_BYTES),
+    FIELD(JSON, value, IN_BODY, .max = CHECKPOINT_WRITES_MAX_BYTES),
+    FIELD(INT_OR_NONE, index, IN_BODY,
+        "its place in the list unless given; a negative one is written over",
+        .min = CHECKPOINT_INDEX_MIN, .max = CHECKPOINT_INDEX_MAX),
 };
-static const struct schema schema_write = {
-    "CheckpointWrite", write_fields, COUNT_OF(write_fields), sizeof(struct write_body), 0};
+#undef OF
+static const struct schema schema_write =
+    SCHEMA("CheckpointWrite", struct write_body, write_fields, IN_BODY);
 
 struct writes_body {
     struct str task_id;
@@ -489,45 +363,29 @@ struct writes_body {
     bool ahead;
     struct nested_list writes;
 };
+#define OF struct writes_body
 static const struct field writes_fields[] = {
-    {.name = "task_id",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct writes_body, task_id),
-        .min = 1,
-        .max = CHECKPOINT_TASK_ID_MAX_BYTES},
-    {.name = "task_path",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct writes_body, task_path),
-        .max = CHECKPOINT_TASK_PATH_MAX_BYTES},
-    {.name = "ahead",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct writes_body, ahead),
-        .has_offset = offsetof(struct writes_body, has_ahead),
-        .summary = "the checkpoint may be yet to come"},
-    {.name = "writes",
-        .kind = FIELD_NESTED_LIST,
-        .offset = offsetof(struct writes_body, writes),
-        .max = CHECKPOINT_WRITES_MAX,
-        .nested = &schema_write},
+    FIELD(STRING, task_id, IN_BODY, .min = 1, .max = CHECKPOINT_TASK_ID_MAX_BYTES),
+    FIELD(STRING_OR_NONE, task_path, IN_BODY, .max = CHECKPOINT_TASK_PATH_MAX_BYTES),
+    FIELD(BOOL_OR_NONE, ahead, IN_BODY, "the checkpoint may be yet to come"),
+    FIELD(LIST, writes, IN_BODY, .max = CHECKPOINT_WRITES_MAX, .nested = &schema_write),
 };
-const struct schema schema_checkpoint_writes_put = {
-    "CheckpointWritesPut", writes_fields, COUNT_OF(writes_fields), sizeof(struct writes_body), 0};
+#undef OF
+const struct schema schema_checkpoint_writes_put =
+    SCHEMA("CheckpointWritesPut", struct writes_body, writes_fields, IN_BODY);
 
 struct written {
     int64_t written;
     int64_t kept;
 };
+#define OF struct written
 static const struct field written_fields[] = {
-    {.name = "written", .kind = FIELD_INT, .offset = offsetof(struct written, written)},
-    {.name = "kept",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct written, kept),
-        .summary = "that were there already: the first to write one wins"},
+    FIELD(INT, written, IN_READ),
+    FIELD(INT, kept, IN_READ, "that were there already: the first to write one wins"),
 };
-const struct schema schema_checkpoint_written = {
-    "CheckpointWritten", written_fields, COUNT_OF(written_fields), sizeof(struct written), 0};
+#undef OF
+const struct schema schema_checkpoint_written =
+    SCHEMA("CheckpointWritten", struct written, written_fields, IN_READ);
 
 enum error handle_checkpoint_writes_put(struct call *call, struct context *c)
 {
@@ -552,17 +410,17 @@ enum error handle_checkpoint_writes_put(struct call *call, struct context *c)
     return e;
 }
 
+#define OF struct checkpoint
 static const struct field writes_shown_fields[] = {
-    {.name = "checkpoint_id", .kind = FIELD_UUID, .offset = CHECKPOINT_FIELD(id)},
-    {.name = "namespace", .kind = FIELD_STRING, .offset = CHECKPOINT_FIELD(ns)},
-    {.name = "writes",
-        .kind = FIELD_ARRAY,
-        .nested = &schema_pending_write,
-        .offset = CHECKPOINT_FIELD(pending_writes),
-        .summary = "[{task_id, task_path, index, channel, value}], by task and index"},
+    FIELD_AS(UUID, "checkpoint_id", id, IN_READ),
+    FIELD_AS(STRING, "namespace", ns, IN_READ),
+    FIELD_AS(ARRAY, "writes", pending_writes, IN_READ,
+        "[{task_id, task_path, index, channel, value}], by task and index",
+        .nested = &schema_pending_write),
 };
-const struct schema schema_checkpoint_writes = {"CheckpointWrites", writes_shown_fields,
-    COUNT_OF(writes_shown_fields), sizeof(struct checkpoint), 0};
+#undef OF
+const struct schema schema_checkpoint_writes =
+    SCHEMA("CheckpointWrites", struct checkpoint, writes_shown_fields, IN_READ);
 
 enum error handle_checkpoint_writes_get(struct call *call, struct context *c)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs that are started of an agent, as other platforms start them. */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/agents/agents.h"
 #include "model/execution/runs.h"
 #include "model/threads/participants.h"
@@ -9,42 +10,30 @@ struct agent_run_input {
     struct str message;
     struct str attachments;
 };
+#define OF struct agent_run_input
 static const struct field input_fields[] = {
-    {.name = "message",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct agent_run_input, message),
-        .max = RUN_INPUT_MAX_BYTES},
-    {.name = "attachments",
-        .kind = FIELD_ARRAY,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = offsetof(struct agent_run_input, attachments),
-        .max = RUN_EXTRA_MAX_BYTES},
+    FIELD(STRING, message, IN_BODY, .max = RUN_INPUT_MAX_BYTES),
+    FIELD(ARRAY_OR_NULL, attachments, IN_BODY, .max = RUN_EXTRA_MAX_BYTES, .hide_none = true),
 };
-static const struct schema schema_agent_run_input = {
-    "AgentRunInput", input_fields, COUNT_OF(input_fields), sizeof(struct agent_run_input), 0};
+#undef OF
+static const struct schema schema_agent_run_input =
+    SCHEMA("AgentRunInput", struct agent_run_input, input_fields, IN_BODY);
 
 struct agent_run_config {
     struct str model_override;
     bool has_stream;
     bool stream;
 };
+#define OF struct agent_run_config
 static const struct field config_fields[] = {
-    {.name = "model_override",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct agent_run_config, model_override),
-        .min = 1,
-        .max = RUN_MODEL_MAX_BYTES,
-        .summary = "instead of the agent's default_model"},
-    {.name = "stream",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct agent_run_config, stream),
-        .has_offset = offsetof(struct agent_run_config, has_stream),
-        .summary = "taken and not needed: the thread's events can always be streamed"},
+    FIELD(STRING_OR_NULL, model_override, IN_BODY, "instead of the agent's default_model", .min = 1,
+        .max = RUN_MODEL_MAX_BYTES),
+    FIELD(BOOL_OR_NULL, stream, IN_BODY,
+        "taken and not needed: the thread's events can always be streamed"),
 };
-static const struct schema schema_agent_run_config = {
-    "AgentRunConfig", config_fields, COUNT_OF(config_fields), sizeof(struct agent_run_config), 0};
+#undef OF
+static const struct schema schema_agent_run_config =
+    SCHEMA("AgentRunConfig", struct agent_run_config, config_fields, IN_BODY);
 
 struct agent_run_create {
     bool has_thread_id;
@@ -59,58 +48,24 @@ struct agent_run_create {
     enum run_dispatch dispatch;
     struct str metadata;
 };
-#define FIELD(member) offsetof(struct agent_run_create, member)
+#define OF struct agent_run_create
 static const struct field create_fields[] = {
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = FIELD(thread_id),
-        .has_offset = FIELD(has_thread_id),
-        .summary = "a new thread is made when it is absent"},
-    {.name = "input",
-        .kind = FIELD_NESTED,
-        .offset = FIELD(input),
-        .nested = &schema_agent_run_input},
-    {.name = "config",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = FIELD(config),
-        .has_offset = FIELD(has_config),
-        .nested = &schema_agent_run_config},
-    {.name = "agent_version",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = FIELD(agent_version),
-        .min = 1,
-        .max = RUN_AGENT_VERSION_MAX_BYTES,
-        .summary = "the active one when absent"},
-    {.name = "parent_run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = FIELD(parent_run_id),
-        .has_offset = FIELD(has_parent_run_id)},
-    {.name = "policy",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = FIELD(policy),
-        .choices = thread_run_policies,
-        .stores_enum = true,
-        .summary = "instead of the thread's run_policy"},
-    {.name = "dispatch",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = FIELD(dispatch),
-        .choices = run_dispatches,
-        .stores_enum = true,
-        .summary = "queue (a worker claims it; the default) or direct (the caller works on it)"},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = FIELD(metadata),
-        .max = THREAD_METADATA_MAX_BYTES},
+    FIELD(UUID_OR_NULL, thread_id, IN_BODY, "a new thread is made when it is absent"),
+    FIELD(NESTED, input, IN_BODY, .nested = &schema_agent_run_input),
+    FIELD(NESTED_OR_NULL, config, IN_BODY, .nested = &schema_agent_run_config),
+    FIELD(STRING_OR_NULL, agent_version, IN_BODY, "the active one when absent", .min = 1,
+        .max = RUN_AGENT_VERSION_MAX_BYTES),
+    FIELD(UUID_OR_NULL, parent_run_id, IN_BODY),
+    FIELD(ENUM_OR_NULL, policy, IN_BODY, "instead of the thread's run_policy",
+        .choices = thread_run_policies),
+    FIELD(ENUM_OR_NONE, dispatch, IN_BODY,
+        "queue (a worker claims it; the default) or direct (the caller works on it)",
+        .choices = run_dispatches),
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY, .max = THREAD_METADATA_MAX_BYTES),
 };
-const struct schema schema_agent_run_create = {
-    "AgentRunCreate", create_fields, COUNT_OF(create_fields), sizeof(struct agent_run_create), 0};
+#undef OF
+const struct schema schema_agent_run_create =
+    SCHEMA("AgentRunCreate", struct agent_run_create, create_fields, IN_BODY);
 
 /* The thread that is named, where the request may write to it; else a new one. */
 static enum error open_thread(struct context *c, const struct agent_run_create *body,

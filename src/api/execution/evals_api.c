@@ -1,78 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Eval runs: what was found out about agents, runs and models. */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/execution/evals.h"
 
-#define EVAL_FIELD(member) offsetof(struct eval, member)
-#define EVAL_TEXT(member, more, text)                                               \
-    {                                                                               \
-        .name = #member, .kind = FIELD_STRING, .flags = (more), .min = 1,           \
-        .offset = EVAL_FIELD(member), .max = EVAL_TEXT_MAX_BYTES, .summary = (text) \
-    }
-enum { EVAL_BODY_FIELDS = 13, MAYBE = FIELD_OPTIONAL | FIELD_NULLABLE };
+#define OF struct eval
 static const struct field eval_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = EVAL_FIELD(id)},
-    EVAL_TEXT(name, 0, NULL),
-    EVAL_TEXT(eval_type, 0, "accuracy, performance, reliability, agent_as_judge or your own"),
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = MAYBE,
-        .offset = EVAL_FIELD(agent_id),
-        .has_offset = EVAL_FIELD(has_agent_id)},
-    EVAL_TEXT(agent_version, MAYBE, NULL),
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = MAYBE,
-        .offset = EVAL_FIELD(run_id),
-        .has_offset = EVAL_FIELD(has_run_id),
-        .summary = "the run that was judged"},
-    EVAL_TEXT(model, MAYBE, "that was evaluated"),
-    EVAL_TEXT(provider, MAYBE, NULL),
-    EVAL_TEXT(evaluated_name, MAYBE, "what was evaluated, for people"),
-    {.name = "eval_input",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = EVAL_FIELD(eval_input),
-        .max = EVAL_DOCUMENT_MAX_BYTES,
-        .summary = "lists leave it and eval_data out"},
-    {.name = "eval_data",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = EVAL_FIELD(eval_data),
-        .max = EVAL_DOCUMENT_MAX_BYTES},
-    {.name = "score",
-        .kind = FIELD_MONEY,
-        .flags = MAYBE,
-        .offset = EVAL_FIELD(score),
-        .has_offset = EVAL_FIELD(has_score),
-        .max = EVAL_SCORE_MAX,
-        .summary = "from 0 to 1, with up to 6 digits after the point"},
-    {.name = "passed",
-        .kind = FIELD_BOOL,
-        .flags = MAYBE,
-        .offset = EVAL_FIELD(passed),
-        .has_offset = EVAL_FIELD(has_passed)},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = EVAL_FIELD(metadata),
-        .max = EVAL_METADATA_MAX_BYTES},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = EVAL_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = EVAL_FIELD(updated_at)},
-    {.name = "version", .kind = FIELD_INT, .flags = FIELD_READ_ONLY, .offset = EVAL_FIELD(version)},
+    FIELD(UUID, id, IN_READ),
+    FIELD(STRING, name, IN_BODY | IN_READ, .min = 1, .max = EVAL_TEXT_MAX_BYTES),
+    FIELD(STRING, eval_type, IN_BODY | IN_READ,
+        "accuracy, performance, reliability, agent_as_judge or your own", .min = 1,
+        .max = EVAL_TEXT_MAX_BYTES),
+    FIELD(UUID_OR_NULL, agent_id, IN_BODY | IN_READ),
+    FIELD(STRING_OR_NULL, agent_version, IN_BODY | IN_READ, .min = 1, .max = EVAL_TEXT_MAX_BYTES),
+    FIELD(UUID_OR_NULL, run_id, IN_BODY | IN_READ, "the run that was judged"),
+    FIELD(STRING_OR_NULL, model, IN_BODY | IN_READ, "that was evaluated", .min = 1,
+        .max = EVAL_TEXT_MAX_BYTES),
+    FIELD(STRING_OR_NULL, provider, IN_BODY | IN_READ, .min = 1, .max = EVAL_TEXT_MAX_BYTES),
+    FIELD(STRING_OR_NULL, evaluated_name, IN_BODY | IN_READ, "what was evaluated, for people",
+        .min = 1, .max = EVAL_TEXT_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, eval_input, IN_BODY | IN_READ, "lists leave it and eval_data out",
+        .max = EVAL_DOCUMENT_MAX_BYTES, .hide_none = true),
+    FIELD(OBJECT_OR_NONE, eval_data, IN_BODY | IN_READ, .max = EVAL_DOCUMENT_MAX_BYTES,
+        .hide_none = true),
+    FIELD(MONEY_OR_NULL, score, IN_BODY | IN_READ,
+        "from 0 to 1, with up to 6 digits after the point", .max = EVAL_SCORE_MAX),
+    FIELD(BOOL_OR_NULL, passed, IN_BODY | IN_READ),
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, .max = EVAL_METADATA_MAX_BYTES),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ),
 };
-const struct schema schema_eval = {
-    "Eval", eval_fields, COUNT_OF(eval_fields), sizeof(struct eval), 0};
-const struct schema schema_eval_body = {
-    "EvalBody", &eval_fields[1], EVAL_BODY_FIELDS, sizeof(struct eval), 0};
-const struct schema schema_eval_patch = {
-    "EvalPatch", &eval_fields[1], EVAL_BODY_FIELDS, sizeof(struct eval), 0};
+#undef OF
+const struct schema schema_eval = SCHEMA("Eval", struct eval, eval_fields, IN_READ);
+const struct schema schema_eval_body = SCHEMA("EvalBody", struct eval, eval_fields, IN_BODY);
+const struct schema schema_eval_patch = SCHEMA("EvalPatch", struct eval, eval_fields, IN_BODY);
 
 struct evals_query {
     struct page_query page;
@@ -82,24 +44,16 @@ struct evals_query {
     bool has_run_id;
     struct uuid run_id;
 };
+#define OF struct evals_query
 static const struct field evals_query_fields[] = {
-    PAGE_FIELDS(struct evals_query),
-    {.name = "eval_type",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct evals_query, eval_type),
-        .min = 1,
-        .max = EVAL_TEXT_MAX_BYTES},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .offset = offsetof(struct evals_query, agent_id),
-        .has_offset = offsetof(struct evals_query, has_agent_id)},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .offset = offsetof(struct evals_query, run_id),
-        .has_offset = offsetof(struct evals_query, has_run_id)},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(STRING_OR_NONE, eval_type, IN_QUERY, .min = 1, .max = EVAL_TEXT_MAX_BYTES),
+    FIELD(UUID_OR_NONE, agent_id, IN_QUERY),
+    FIELD(UUID_OR_NONE, run_id, IN_QUERY),
 };
-const struct schema query_evals = {
-    "EvalsQuery", evals_query_fields, COUNT_OF(evals_query_fields), sizeof(struct evals_query), 0};
+#undef OF
+const struct schema query_evals =
+    SCHEMA("EvalsQuery", struct evals_query, evals_query_fields, IN_QUERY);
 
 static void answer(struct call *call, const struct eval *eval)
 {

@@ -3,142 +3,73 @@
 #include "model/execution/history.h"
 
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/execution/history_context.h"
 #include "model/execution/transcripts.h"
 
-#define USAGE_FIELD(member)                                                                  \
-    {                                                                                        \
-        .name = #member, .kind = FIELD_INT, .offset = offsetof(struct history_usage, member) \
-    }
+#define OF struct history_usage
 static const struct field usage_fields[] = {
-    USAGE_FIELD(input_tokens),
-    USAGE_FIELD(output_tokens),
-    USAGE_FIELD(cache_creation_input_tokens),
-    USAGE_FIELD(cache_read_input_tokens),
+    FIELD(INT, input_tokens, IN_READ),
+    FIELD(INT, output_tokens, IN_READ),
+    FIELD(INT, cache_creation_input_tokens, IN_READ),
+    FIELD(INT, cache_read_input_tokens, IN_READ),
 };
-static const struct schema schema_history_usage = {
-    "HistoryUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct history_usage), 0};
-
-#define FIELD(member) offsetof(struct history_entry, member)
+#undef OF
+static const struct schema schema_history_usage =
+    SCHEMA("HistoryUsage", struct history_usage, usage_fields, IN_READ);
 
 /* What an engine may change comes first: HistoryPatch is that part. */
-enum { PATCH_FIELDS = 5 };
+#define OF struct history_entry
 static const struct field entry_fields[] = {
-    {.name = "messages",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = FIELD(messages),
-        .max = TRANSCRIPT_MAX_BYTES,
-        .summary = "the whole conversation of the run, not compacted"},
-    {.name = "final_response",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = FIELD(final_response),
-        .max = HISTORY_RESPONSE_MAX_BYTES},
-    {.name = "stop_reason",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = FIELD(stop_reason),
-        .min = 1,
-        .max = HISTORY_REASON_MAX_BYTES,
-        .summary = "end_turn, max_steps, tool_use …; failed and cancelled where nobody said"},
-    {.name = "generated_files",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_OPTIONAL,
-        .offset = FIELD(generated_files),
-        .max = HISTORY_FILES_MAX_BYTES,
-        .summary = "[{file_id, filename, …}]"},
-    {.name = "extras",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = FIELD(extras),
-        .max = HISTORY_EXTRAS_MAX_BYTES},
-    {.name = "conversation_id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = FIELD(id)},
-    {.name = "thread_id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = FIELD(thread_id)},
-    {.name = "agent_uuid",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(thread_id),
-        .summary = "the thread's id, under the name that engines know it by"},
-    {.name = "sequence_number",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(sequence_number),
-        .summary = "1, 2, 3 within the thread"},
-    {.name = "run_id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = FIELD(run_id)},
-    {.name = "status",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = FIELD(status),
-        .summary = "the run's: completed, failed or cancelled"},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = FIELD(agent_id),
-        .has_offset = FIELD(has_agent_id)},
-    {.name = "started_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(started_at)},
-    {.name = "completed_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(completed_at)},
-    {.name = "user_message",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(user_message)},
-    {.name = "total_steps",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(total_steps)},
-    {.name = "usage",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(usage),
-        .nested = &schema_history_usage,
-        .summary = "of the run and its children"},
-    {.name = "cost",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(cost),
-        .summary = "of the run and its children: input_cost, output_cost, total_cost …"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(updated_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(version),
-        .summary = "the ETag's number"},
+    FIELD(ARRAY_OR_NONE, messages, IN_PATCH | IN_READ,
+        "the whole conversation of the run, not compacted", .max = TRANSCRIPT_MAX_BYTES,
+        .items = "object", .hide_none = true),
+    FIELD(STRING_OR_NULL, final_response, IN_PATCH | IN_READ, .max = HISTORY_RESPONSE_MAX_BYTES),
+    FIELD(STRING_OR_NULL, stop_reason, IN_PATCH | IN_READ,
+        "end_turn, max_steps, tool_use …; failed and cancelled where nobody said", .min = 1,
+        .max = HISTORY_REASON_MAX_BYTES),
+    FIELD(ARRAY_OR_NONE, generated_files, IN_PATCH | IN_READ, "[{file_id, filename, …}]",
+        .max = HISTORY_FILES_MAX_BYTES, .items = "object"),
+    FIELD(OBJECT_OR_NONE, extras, IN_PATCH | IN_READ, .max = HISTORY_EXTRAS_MAX_BYTES),
+    FIELD_AS(UUID, "conversation_id", id, IN_READ),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD_AS(UUID, "agent_uuid", thread_id, IN_READ,
+        "the thread's id, under the name that engines know it by"),
+    FIELD(INT, sequence_number, IN_READ, "1, 2, 3 within the thread"),
+    FIELD(UUID, run_id, IN_READ),
+    FIELD(STRING_OR_NULL, status, IN_READ, "the run's: completed, failed or cancelled"),
+    FIELD(UUID_OR_NULL, agent_id, IN_READ),
+    FIELD(TIME, started_at, IN_READ),
+    FIELD(TIME, completed_at, IN_READ),
+    FIELD(STRING, user_message, IN_READ),
+    FIELD(INT, total_steps, IN_READ),
+    FIELD(NESTED, usage, IN_READ, "of the run and its children", .nested = &schema_history_usage),
+    FIELD(OBJECT, cost, IN_READ,
+        "of the run and its children: input_cost, output_cost, total_cost …"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ, "the ETag's number"),
 };
-const struct schema schema_history_entry = {
-    "HistoryEntry", entry_fields, COUNT_OF(entry_fields), sizeof(struct history_entry), 0};
-const struct schema schema_history_patch = {
-    "HistoryPatch", entry_fields, PATCH_FIELDS, sizeof(struct history_entry), 0};
+#undef OF
+const struct schema schema_history_entry =
+    SCHEMA("HistoryEntry", struct history_entry, entry_fields, IN_READ);
+const struct schema schema_history_patch =
+    SCHEMA("HistoryPatch", struct history_entry, entry_fields, IN_PATCH);
 
 static const char *const includes[] = {"messages", NULL};
 struct history_query {
     struct page_query page;
     struct str include;
 };
+#define OF struct history_query
 static const struct field query_fields[] = {
-    PAGE_FIELDS(struct history_query),
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct history_query, include),
-        .choices = includes,
-        .summary = "messages: the whole conversation of each run too"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: the whole conversation of each run too",
+        .choices = includes),
 };
-const struct schema query_history = {
-    "HistoryQuery", query_fields, COUNT_OF(query_fields), sizeof(struct history_query), 0};
+#undef OF
+const struct schema query_history =
+    SCHEMA("HistoryQuery", struct history_query, query_fields, IN_QUERY);
 
 /* --- Entries -------------------------------------------------------------------------------- */
 
@@ -202,50 +133,32 @@ struct context_query {
     bool has_include_system;
     bool include_system;
 };
+#define OF struct context_query
 static const struct field context_query_fields[] = {
-    {.name = "history_runs",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct context_query, runs),
-        .has_offset = offsetof(struct context_query, has_runs),
-        .min = 1,
-        .max = CONTEXT_RUNS_MAX,
-        .summary = "the last completed runs to take, 5 unless told"},
-    {.name = "max_tokens",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct context_query, max_tokens),
-        .has_offset = offsetof(struct context_query, has_max_tokens),
-        .min = 1,
-        .max = CONTEXT_TOKENS_MAX,
-        .summary = "the budget, 1000000 unless told; tokens are estimated"},
-    {.name = "include_system",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct context_query, include_system),
-        .has_offset = offsetof(struct context_query, has_include_system),
-        .summary = "begin with the system prompt of the thread's resumption"},
+    FIELD_AS(INT_OR_NONE, "history_runs", runs, IN_QUERY,
+        "the last completed runs to take, 5 unless told", .min = 1, .max = CONTEXT_RUNS_MAX),
+    FIELD(INT_OR_NONE, max_tokens, IN_QUERY,
+        "the budget, 1000000 unless told; tokens are estimated", .min = 1,
+        .max = CONTEXT_TOKENS_MAX),
+    FIELD(BOOL_OR_NONE, include_system, IN_QUERY,
+        "begin with the system prompt of the thread's resumption"),
 };
-const struct schema query_context = {"ContextQuery", context_query_fields,
-    COUNT_OF(context_query_fields), sizeof(struct context_query), 0};
+#undef OF
+const struct schema query_context =
+    SCHEMA("ContextQuery", struct context_query, context_query_fields, IN_QUERY);
 
-#define CONTEXT_FIELD(member) offsetof(struct history_context, member)
+#define OF struct history_context
 static const struct field context_fields[] = {
-    {.name = "messages",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .offset = CONTEXT_FIELD(messages),
-        .summary = "oldest first"},
-    {.name = "runs_used", .kind = FIELD_INT, .offset = CONTEXT_FIELD(runs_used)},
-    {.name = "runs_available",
-        .kind = FIELD_INT,
-        .offset = CONTEXT_FIELD(runs_available),
-        .summary = "completed runs in the history of the thread"},
-    {.name = "estimated_tokens", .kind = FIELD_INT, .offset = CONTEXT_FIELD(estimated_tokens)},
-    {.name = "truncated",
-        .kind = FIELD_BOOL,
-        .offset = CONTEXT_FIELD(truncated),
-        .summary = "the budget left out something of the runs that were asked for"},
+    FIELD(ARRAY, messages, IN_READ, "oldest first", .items = "object"),
+    FIELD(INT, runs_used, IN_READ),
+    FIELD(INT, runs_available, IN_READ, "completed runs in the history of the thread"),
+    FIELD(INT, estimated_tokens, IN_READ),
+    FIELD(
+        BOOL, truncated, IN_READ, "the budget left out something of the runs that were asked for"),
 };
-const struct schema schema_history_context = {
-    "ThreadContext", context_fields, COUNT_OF(context_fields), sizeof(struct history_context), 0};
+#undef OF
+const struct schema schema_history_context =
+    SCHEMA("ThreadContext", struct history_context, context_fields, IN_READ);
 
 enum error handle_thread_context(struct call *call, struct context *c)
 {

@@ -9,6 +9,7 @@
 #include "api/resources.h"
 #include "api/threads/events_api.h"
 #include "base/json/json_patch.h"
+#include "base/schema_fields.h"
 #include "model/execution/runs.h"
 #include "model/threads/participants.h"
 
@@ -22,114 +23,75 @@ struct workflow_start {
     bool ask_clarifications;
     struct str preferences;
 };
-#define START_FIELD(member) offsetof(struct workflow_start, member)
+#define OF struct workflow_start
 static const struct field start_fields[] = {
-    {.name = "workflow_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = START_FIELD(workflow_id),
-        .has_offset = START_FIELD(has_workflow_id),
-        .summary = "the conversation to go on with; absent starts a new one"},
-    {.name = "user_input",
-        .kind = FIELD_STRING,
-        .offset = START_FIELD(user_input),
-        .min = 1,
-        .max = RUN_INPUT_MAX_BYTES},
-    {.name = "ask_clarifications",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = START_FIELD(ask_clarifications),
-        .has_offset = START_FIELD(has_ask_clarifications)},
-    {.name = "preferences",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = START_FIELD(preferences),
-        .max = THREAD_DOCUMENT_MAX_BYTES,
-        .summary = "replaces the conversation's preferences"},
+    FIELD(UUID_OR_NULL, workflow_id, IN_BODY,
+        "the conversation to go on with; absent starts a new one"),
+    FIELD(STRING, user_input, IN_BODY, .min = 1, .max = RUN_INPUT_MAX_BYTES),
+    FIELD(BOOL_OR_NONE, ask_clarifications, IN_BODY),
+    FIELD(OBJECT_OR_NULL, preferences, IN_BODY, "replaces the conversation's preferences",
+        .max = THREAD_DOCUMENT_MAX_BYTES),
 };
-const struct schema schema_workflow_start = {
-    "WorkflowStart", start_fields, COUNT_OF(start_fields), sizeof(struct workflow_start), 0};
+#undef OF
+const struct schema schema_workflow_start =
+    SCHEMA("WorkflowStart", struct workflow_start, start_fields, IN_BODY);
 
 struct workflow_input {
     struct str input;
 };
+#define OF struct workflow_input
 static const struct field input_fields[] = {
-    {.name = "input",
-        .kind = FIELD_JSON,
-        .offset = offsetof(struct workflow_input, input),
-        .max = RUN_INPUT_MAX_BYTES,
-        .summary = "the answer to the pending question"},
+    FIELD(JSON, input, IN_BODY, "the answer to the pending question", .max = RUN_INPUT_MAX_BYTES),
 };
-const struct schema schema_workflow_input = {
-    "WorkflowInput", input_fields, 1, sizeof(struct workflow_input), 0};
+#undef OF
+const struct schema schema_workflow_input =
+    SCHEMA("WorkflowInput", struct workflow_input, input_fields, IN_BODY);
 
 struct workflow {
     struct uuid workflow_id;
     struct str status;
-    bool has_run;
+    bool has_run_id;
     struct uuid run_id;
     struct str run_status;
     int64_t cursor;
 };
-#define WORKFLOW_FIELD(member) offsetof(struct workflow, member)
+#define OF struct workflow
 static const struct field workflow_fields[] = {
-    {.name = "workflow_id", .kind = FIELD_UUID, .offset = WORKFLOW_FIELD(workflow_id)},
-    {.name = "status",
-        .kind = FIELD_STRING,
-        .offset = WORKFLOW_FIELD(status),
-        .summary = "of the conversation"},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = WORKFLOW_FIELD(run_id),
-        .has_offset = WORKFLOW_FIELD(has_run)},
-    {.name = "run_status",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = WORKFLOW_FIELD(run_status)},
-    {.name = "cursor",
-        .kind = FIELD_INT,
-        .offset = WORKFLOW_FIELD(cursor),
-        .summary = "as of before this call: a stream after it shows all that the call did"},
+    FIELD(UUID, workflow_id, IN_READ),
+    FIELD(STRING, status, IN_READ, "of the conversation"),
+    FIELD(UUID_OR_NULL, run_id, IN_READ),
+    FIELD(STRING_OR_NULL, run_status, IN_READ),
+    FIELD(INT, cursor, IN_READ,
+        "as of before this call: a stream after it shows all that the call did"),
 };
-const struct schema schema_workflow = {
-    "Workflow", workflow_fields, COUNT_OF(workflow_fields), sizeof(struct workflow), 0};
+#undef OF
+const struct schema schema_workflow = SCHEMA("Workflow", struct workflow, workflow_fields, IN_READ);
 
 struct stream_query {
     bool has_cursor;
     int64_t cursor;
 };
+#define OF struct stream_query
 static const struct field stream_query_fields[] = {
-    {.name = "cursor",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct stream_query, cursor),
-        .has_offset = offsetof(struct stream_query, has_cursor),
-        .min = 0,
-        .max = INT64_MAX,
-        .summary = "the id of the last event seen"},
+    FIELD(INT_OR_NONE, cursor, IN_QUERY, "the id of the last event seen", .max = INT64_MAX),
 };
-const struct schema query_workflow_stream = {
-    "WorkflowStreamQuery", stream_query_fields, 1, sizeof(struct stream_query), 0};
+#undef OF
+const struct schema query_workflow_stream =
+    SCHEMA("WorkflowStreamQuery", struct stream_query, stream_query_fields, IN_QUERY);
 
-#define EVENT_FIELD(member) offsetof(struct event, member)
+#define OF struct event
 static const struct field memoria_event_fields[] = {
-    {.name = "id", .kind = FIELD_INT, .offset = EVENT_FIELD(id)},
-    {.name = "workflow_id", .kind = FIELD_UUID, .offset = EVENT_FIELD(thread_id)},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = EVENT_FIELD(run_id),
-        .has_offset = EVENT_FIELD(has_run_id)},
-    {.name = "kind", .kind = FIELD_STRING, .offset = EVENT_FIELD(kind)},
-    {.name = "text", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = EVENT_FIELD(text)},
-    {.name = "payload",
-        .kind = FIELD_JSON,
-        .flags = FIELD_NULLABLE,
-        .offset = EVENT_FIELD(payload)},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = EVENT_FIELD(created_at)},
+    FIELD(INT, id, IN_READ),
+    FIELD_AS(UUID, "workflow_id", thread_id, IN_READ),
+    FIELD(UUID_OR_NULL, run_id, IN_READ),
+    FIELD(STRING, kind, IN_READ),
+    FIELD(STRING_OR_NULL, text, IN_READ),
+    FIELD(JSON_OR_NULL, payload, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
 };
-static const struct schema schema_memoria_event = {
-    "WorkflowEvent", memoria_event_fields, COUNT_OF(memoria_event_fields), sizeof(struct event), 0};
+#undef OF
+static const struct schema schema_memoria_event =
+    SCHEMA("WorkflowEvent", struct event, memoria_event_fields, IN_READ);
 
 /* The view workflow_events does the same. */
 bool memoria_event_is_shown(const struct event *event)
@@ -168,13 +130,13 @@ static enum error answer(
         return e;
     struct workflow w = {.workflow_id = thread.id,
         .status = thread_status_word(thread.status),
-        .has_run = thread.has_most_recent_run_id,
+        .has_run_id = thread.has_most_recent_run_id,
         .run_id = thread.most_recent_run_id,
         .run_status = STR_NONE,
         .cursor = cursor};
-    if (w.has_run)
+    if (w.has_run_id)
         e = run_get_head(c, w.run_id, &run);
-    if (e == OK && w.has_run)
+    if (e == OK && w.has_run_id)
         w.run_status = run_status_word(run.status);
     if (e == OK)
         call_answer(call, &schema_workflow, &w, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What models cost. */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/execution/usage.h"
 
 /* Rates are told for a million tokens, and kept in picodollars for one. */
@@ -34,93 +35,56 @@ struct price_body {
     int64_t created_at;
 };
 
-#define RATE_FIELDS(type)                                                                     \
-    {.name = "input",                                                                         \
-        .kind = FIELD_MONEY,                                                                  \
-        .offset = offsetof(type, rates.input),                                                \
-        .max = RATE_MAX,                                                                      \
-        .summary = "for a million tokens of input that is in no cache"},                      \
-        {.name = "output",                                                                    \
-            .kind = FIELD_MONEY,                                                              \
-            .offset = offsetof(type, rates.output),                                           \
-            .max = RATE_MAX,                                                                  \
-            .summary = "for a million tokens of output"},                                     \
-        {.name = "cache_write",                                                               \
-            .kind = FIELD_MONEY,                                                              \
-            .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,                                        \
-            .offset = offsetof(type, rates.cache_write),                                      \
-            .has_offset = offsetof(type, rates.has_cache_write),                              \
-            .max = RATE_MAX,                                                                  \
-            .summary = "for a million tokens written to a cache; 1.25 times input"},          \
-    {                                                                                         \
-        .name = "cache_read", .kind = FIELD_MONEY, .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE, \
-        .offset = offsetof(type, rates.cache_read),                                           \
-        .has_offset = offsetof(type, rates.has_cache_read), .max = RATE_MAX,                  \
-        .summary = "for a million tokens read from a cache; 0.1 times input"                  \
-    }
+#define RATE_FIELDS(in)                                                                        \
+    FIELD_OF(rates, MONEY, input, in, "for a million tokens of input that is in no cache",     \
+        .max = RATE_MAX),                                                                      \
+        FIELD_OF(rates, MONEY, output, in, "for a million tokens of output", .max = RATE_MAX), \
+        FIELD_OF(rates, MONEY_OR_NONE, cache_write, in,                                        \
+            "for a million tokens written to a cache; 1.25 times input", .max = RATE_MAX,      \
+            .hide_none = true),                                                                \
+        FIELD_OF(rates, MONEY_OR_NONE, cache_read, in,                                         \
+            "for a million tokens read from a cache; 0.1 times input", .max = RATE_MAX,        \
+            .hide_none = true)
 
+#define OF struct long_context_body
 static const struct field long_context_fields[] = {
-    {.name = "above_tokens",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct long_context_body, above_tokens),
-        .min = 1,
-        .max = USAGE_TOKENS_MAX,
-        .summary = "of input, what is in a cache included"},
-    RATE_FIELDS(struct long_context_body),
+    FIELD(INT, above_tokens, IN_BODY, "of input, what is in a cache included", .min = 1,
+        .max = USAGE_TOKENS_MAX),
+    RATE_FIELDS(IN_BODY),
 };
-static const struct schema schema_long_context = {"LongContextPrice", long_context_fields,
-    COUNT_OF(long_context_fields), sizeof(struct long_context_body), 0};
+#undef OF
+static const struct schema schema_long_context =
+    SCHEMA("LongContextPrice", struct long_context_body, long_context_fields, IN_BODY);
 
-#define PRICE_FIELD(member) offsetof(struct price_body, member)
-enum { PRICE_BODY_FIELDS = 7 };
+#define OF struct price_body
 static const struct field price_fields[] = {
-    {.name = "model", .kind = FIELD_STRING, .flags = FIELD_READ_ONLY, .offset = PRICE_FIELD(model)},
-    RATE_FIELDS(struct price_body),
-    {.name = "long_context",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = PRICE_FIELD(long_context),
-        .has_offset = PRICE_FIELD(has_long_context),
-        .nested = &schema_long_context,
-        .summary = "other rates for calls with more input than this"},
-    {.name = "provider",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = PRICE_FIELD(provider),
-        .min = 1,
-        .max = PROVIDER_NAME_MAX_BYTES},
-    {.name = "currency",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = PRICE_FIELD(currency),
-        .min = CURRENCY_BYTES,
-        .max = CURRENCY_BYTES,
-        .summary = "USD unless told; that of all prices of the tenant"},
-    {.name = "deleted",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_READ_ONLY,
-        .offset = PRICE_FIELD(deleted),
-        .summary = "from this version on the model has no price"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = PRICE_FIELD(created_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = PRICE_FIELD(version)},
+    FIELD(STRING, model, IN_READ),
+    RATE_FIELDS(IN_BODY | IN_READ),
+    FIELD(NESTED_OR_NULL, long_context, IN_BODY | IN_READ,
+        "other rates for calls with more input than this", .nested = &schema_long_context),
+    FIELD(STRING_OR_NULL, provider, IN_BODY | IN_READ, .min = 1, .max = PROVIDER_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NONE, currency, IN_BODY | IN_READ,
+        "USD unless told; that of all prices of the tenant", .min = CURRENCY_BYTES,
+        .max = CURRENCY_BYTES),
+    FIELD(BOOL, deleted, IN_READ, "from this version on the model has no price"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(INT, version, IN_READ),
 };
-const struct schema schema_price = {
-    "Price", price_fields, COUNT_OF(price_fields), sizeof(struct price_body), 0};
-const struct schema schema_price_body = {
-    "PriceBody", &price_fields[1], PRICE_BODY_FIELDS, sizeof(struct price_body), 0};
+#undef OF
+const struct schema schema_price = SCHEMA("Price", struct price_body, price_fields, IN_READ);
+const struct schema schema_price_body =
+    SCHEMA("PriceBody", struct price_body, price_fields, IN_BODY);
 
 struct prices_query {
     struct page_query page;
 };
-static const struct field prices_query_fields[] = {PAGE_FIELDS(struct prices_query)};
-const struct schema query_prices = {"PricesQuery", prices_query_fields,
-    COUNT_OF(prices_query_fields), sizeof(struct prices_query), 0};
+#define OF struct prices_query
+static const struct field prices_query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_prices =
+    SCHEMA("PricesQuery", struct prices_query, prices_query_fields, IN_QUERY);
 
 /* --- In and out ------------------------------------------------------------------------------ */
 

@@ -3,173 +3,100 @@
 #include "model/execution/resumptions.h"
 
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/agents/states.h"
 #include "model/execution/transcripts.h"
-
-#define FIELD(member) offsetof(struct resumption, member)
-#define NUMBER(text, member, least, most, help)                                            \
-    {                                                                                      \
-        .name = text, .kind = FIELD_INT, .flags = FIELD_OPTIONAL, .offset = FIELD(member), \
-        .has_offset = FIELD(has_##member), .min = (least), .max = (most), .summary = help  \
-    }
-#define TEXT(text, member, help)                                                             \
-    {                                                                                        \
-        .name = text, .kind = FIELD_STRING, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,        \
-        .offset = FIELD(member), .min = 1, .max = RESUMPTION_NAME_MAX_BYTES, .summary = help \
-    }
-#define LIST(text, of, most, help)                                                  \
-    {                                                                               \
-        .name = #text, .kind = FIELD_ARRAY, .items = (of), .flags = FIELD_OPTIONAL, \
-        .offset = FIELD(text), .max = (most), .summary = help                       \
-    }
-#define OBJECT(text, most, help)                                                             \
-    {                                                                                        \
-        .name = #text, .kind = FIELD_OBJECT, .flags = FIELD_OPTIONAL, .offset = FIELD(text), \
-        .max = (most), .summary = help                                                       \
-    }
-#define MESSAGES(text, help)                                              \
-    {                                                                     \
-        .name = #text, .kind = FIELD_ARRAY, .items = "object",            \
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE, .offset = FIELD(text), \
-        .max = TRANSCRIPT_MAX_BYTES, .summary = help                      \
-    }
 
 #define SECOND_PICO 1000000000000
 
 /* What an engine writes stands between the ids and what Cairn adds: ResumptionBody is that part. */
-enum { BODY_FIRST = 3 };
+#define OF struct resumption
 static const struct field fields[] = {
-    {.name = "thread_id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = FIELD(thread_id)},
-    {.name = "agent_uuid",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(thread_id),
-        .summary = "the thread's id, under the name that engines know it by"},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = FIELD(agent_id),
-        .has_offset = FIELD(has_agent_id),
-        .summary = "of the newest run when this was last written"},
-    {.name = "system_prompt",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = FIELD(system_prompt),
-        .max = RESUMPTION_PROMPT_MAX_BYTES,
-        .summary = "left out: role and instructions of the newest run's agent version"},
-    TEXT("model", model, "left out: the default_model of the newest run's agent version"),
-    NUMBER("max_steps", max_steps, 1, RESUMPTION_STEPS_MAX, "50 unless told"),
-    NUMBER("thinking_tokens", thinking_tokens, 0, RESUMPTION_TOKENS_MAX, "0 unless told"),
-    NUMBER("max_tokens", max_tokens, 1, RESUMPTION_TOKENS_MAX, "2048 unless told"),
-    TEXT("container_id", container_id, "where code is executed"),
-    MESSAGES(messages, "the compacted messages; what a write leaves out stays"),
-    LIST(tool_schemas, "object", RESUMPTION_TOOLS_MAX_BYTES,
-        "tools of the client: [{name, description, input_schema}]"),
-    LIST(server_tools, "object", RESUMPTION_SMALL_MAX_BYTES,
-        "tools of the model's provider, objects"),
-    LIST(beta_headers, "string", RESUMPTION_SMALL_MAX_BYTES, "texts"),
-    OBJECT(api_kwargs, RESUMPTION_SMALL_MAX_BYTES, "passed on to the provider: temperature …"),
-    TEXT("formatter", formatter, "how the stream is written: xml, json …"),
-    {.name = "stream_meta_history_and_tool_results",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = FIELD(stream_meta),
-        .has_offset = FIELD(has_stream_meta)},
-    TEXT("compactor_type", compactor_type, "the name of the type alone"),
-    TEXT("memory_store_type", memory_store_type, "the name of the type alone"),
-    OBJECT(file_registry, RESUMPTION_FILES_MAX_BYTES, "file id → {filename, storage_path …}"),
-    OBJECT(extras, RESUMPTION_SMALL_MAX_BYTES, "anything else of the application"),
-    NUMBER("max_retries", max_retries, 0, RESUMPTION_RETRIES_MAX, "5 unless told"),
-    {.name = "base_delay",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_OPTIONAL,
-        .offset = FIELD(base_delay_pico),
-        .has_offset = FIELD(has_base_delay),
-        .max = RESUMPTION_DELAY_MAX_MS / 1000 * SECOND_PICO,
-        .summary = "seconds before the first retry, to the millisecond; 1 unless told"},
-    NUMBER("last_known_input_tokens", last_known_input_tokens, 0, INT64_MAX, "of the last run"),
-    NUMBER("last_known_output_tokens", last_known_output_tokens, 0, INT64_MAX, "of the last run"),
-    NUMBER("current_step", current_step, 0, RESUMPTION_STEPS_MAX, "to go on from"),
-    MESSAGES(conversation_history,
-        "all messages of the run under way; its history entry takes them over when it ends"),
-    {.name = "title",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = FIELD(title),
-        .max = THREAD_TITLE_MAX_BYTES,
-        .summary = "the thread's"},
-    {.name = "tool_names",
-        .kind = FIELD_ARRAY,
-        .items = "string",
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(tool_names),
-        .summary = "of tool_schemas"},
-    {.name = "pending_frontend_tools",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(pending_frontend_tools),
-        .summary = "that unfinished runs wait for: [{tool_use_id, name, input}]"},
-    {.name = "pending_backend_results",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(pending_backend_results),
-        .summary = "that are in while others are missing"},
-    {.name = "awaiting_frontend_tools",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(awaiting_frontend_tools)},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(updated_at)},
-    {.name = "last_run_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = FIELD(last_run_at),
-        .has_offset = FIELD(has_last_run_at)},
-    {.name = "total_runs",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(total_runs),
-        .summary = "of the thread that are nobody's children"},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = FIELD(version),
-        .summary = "the ETag's number"},
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD_AS(UUID, "agent_uuid", thread_id, IN_READ,
+        "the thread's id, under the name that engines know it by"),
+    FIELD(UUID_OR_NULL, agent_id, IN_READ, "of the newest run when this was last written"),
+    FIELD(STRING_OR_NULL, system_prompt, IN_BODY | IN_READ,
+        "left out: role and instructions of the newest run's agent version",
+        .max = RESUMPTION_PROMPT_MAX_BYTES),
+    FIELD(STRING_OR_NULL, model, IN_BODY | IN_READ,
+        "left out: the default_model of the newest run's agent version", .min = 1,
+        .max = RESUMPTION_NAME_MAX_BYTES),
+    FIELD(INT_OR_NONE, max_steps, IN_BODY | IN_READ, "50 unless told", .min = 1,
+        .max = RESUMPTION_STEPS_MAX),
+    FIELD(INT_OR_NONE, thinking_tokens, IN_BODY | IN_READ, "0 unless told",
+        .max = RESUMPTION_TOKENS_MAX),
+    FIELD(INT_OR_NONE, max_tokens, IN_BODY | IN_READ, "2048 unless told", .min = 1,
+        .max = RESUMPTION_TOKENS_MAX),
+    FIELD(STRING_OR_NULL, container_id, IN_BODY | IN_READ, "where code is executed", .min = 1,
+        .max = RESUMPTION_NAME_MAX_BYTES),
+    FIELD(ARRAY_OR_NONE, messages, IN_BODY | IN_READ,
+        "the compacted messages; what a write leaves out stays", .max = TRANSCRIPT_MAX_BYTES,
+        .items = "object", .hide_none = true),
+    FIELD(ARRAY_OR_NONE, tool_schemas, IN_BODY | IN_READ,
+        "tools of the client: [{name, description, input_schema}]",
+        .max = RESUMPTION_TOOLS_MAX_BYTES, .items = "object"),
+    FIELD(ARRAY_OR_NONE, server_tools, IN_BODY | IN_READ, "tools of the model's provider, objects",
+        .max = RESUMPTION_SMALL_MAX_BYTES, .items = "object"),
+    FIELD(ARRAY_OR_NONE, beta_headers, IN_BODY | IN_READ, "texts",
+        .max = RESUMPTION_SMALL_MAX_BYTES, .items = "string"),
+    FIELD(OBJECT_OR_NONE, api_kwargs, IN_BODY | IN_READ, "passed on to the provider: temperature …",
+        .max = RESUMPTION_SMALL_MAX_BYTES),
+    FIELD(STRING_OR_NULL, formatter, IN_BODY | IN_READ, "how the stream is written: xml, json …",
+        .min = 1, .max = RESUMPTION_NAME_MAX_BYTES),
+    FIELD_AS(BOOL_OR_NONE, "stream_meta_history_and_tool_results", stream_meta, IN_BODY | IN_READ),
+    FIELD(STRING_OR_NULL, compactor_type, IN_BODY | IN_READ, "the name of the type alone", .min = 1,
+        .max = RESUMPTION_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NULL, memory_store_type, IN_BODY | IN_READ, "the name of the type alone",
+        .min = 1, .max = RESUMPTION_NAME_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, file_registry, IN_BODY | IN_READ, "file id → {filename, storage_path …}",
+        .max = RESUMPTION_FILES_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, extras, IN_BODY | IN_READ, "anything else of the application",
+        .max = RESUMPTION_SMALL_MAX_BYTES),
+    FIELD(INT_OR_NONE, max_retries, IN_BODY | IN_READ, "5 unless told",
+        .max = RESUMPTION_RETRIES_MAX),
+    FIELD_HAS(MONEY_OR_NONE, "base_delay", base_delay_pico, has_base_delay, IN_BODY | IN_READ,
+        "seconds before the first retry, to the millisecond; 1 unless told",
+        .max = RESUMPTION_DELAY_MAX_MS / 1000 * SECOND_PICO),
+    FIELD(INT_OR_NONE, last_known_input_tokens, IN_BODY | IN_READ, "of the last run",
+        .max = INT64_MAX),
+    FIELD(INT_OR_NONE, last_known_output_tokens, IN_BODY | IN_READ, "of the last run",
+        .max = INT64_MAX),
+    FIELD(
+        INT_OR_NONE, current_step, IN_BODY | IN_READ, "to go on from", .max = RESUMPTION_STEPS_MAX),
+    FIELD(ARRAY_OR_NONE, conversation_history, IN_BODY | IN_READ,
+        "all messages of the run under way; its history entry takes them over when it ends",
+        .max = TRANSCRIPT_MAX_BYTES, .items = "object", .hide_none = true),
+    FIELD(STRING_OR_NULL, title, IN_BODY | IN_READ, "the thread's", .max = THREAD_TITLE_MAX_BYTES),
+    FIELD(ARRAY, tool_names, IN_READ, "of tool_schemas", .items = "string"),
+    FIELD(ARRAY, pending_frontend_tools, IN_READ,
+        "that unfinished runs wait for: [{tool_use_id, name, input}]", .items = "object"),
+    FIELD(ARRAY, pending_backend_results, IN_READ, "that are in while others are missing",
+        .items = "object"),
+    FIELD(BOOL, awaiting_frontend_tools, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(TIME_OR_NULL, last_run_at, IN_READ),
+    FIELD(INT, total_runs, IN_READ, "of the thread that are nobody's children"),
+    FIELD(INT, version, IN_READ, "the ETag's number"),
 };
-enum { BODY_FIELDS = COUNT_OF(fields) - BODY_FIRST - 9 /* that Cairn adds */ };
-const struct schema schema_resumption = {
-    "Resumption", fields, COUNT_OF(fields), sizeof(struct resumption), 0};
-const struct schema schema_resumption_body = {
-    "ResumptionBody", &fields[BODY_FIRST], BODY_FIELDS, sizeof(struct resumption), 0};
-const struct schema schema_resumption_patch = {
-    "ResumptionPatch", &fields[BODY_FIRST], BODY_FIELDS, sizeof(struct resumption), 0};
+#undef OF
+const struct schema schema_resumption = SCHEMA("Resumption", struct resumption, fields, IN_READ);
+const struct schema schema_resumption_body =
+    SCHEMA("ResumptionBody", struct resumption, fields, IN_BODY);
+const struct schema schema_resumption_patch =
+    SCHEMA("ResumptionPatch", struct resumption, fields, IN_BODY);
 
+#define OF struct resumption_append
 static const struct field append_fields[] = {
-    {.name = "append",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct resumption_append, messages),
-        .max = TRANSCRIPT_MAX_BYTES,
-        .summary = "to the end of messages"},
-    {.name = "append_history",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct resumption_append, conversation_history),
-        .max = TRANSCRIPT_MAX_BYTES,
-        .summary = "to the end of conversation_history"},
+    FIELD_AS(ARRAY_OR_NONE, "append", messages, IN_BODY, "to the end of messages",
+        .max = TRANSCRIPT_MAX_BYTES, .items = "object"),
+    FIELD_AS(ARRAY_OR_NONE, "append_history", conversation_history, IN_BODY,
+        "to the end of conversation_history", .max = TRANSCRIPT_MAX_BYTES, .items = "object"),
 };
-const struct schema schema_resumption_append = {"ResumptionAppend", append_fields,
-    COUNT_OF(append_fields), sizeof(struct resumption_append), 0};
+#undef OF
+const struct schema schema_resumption_append =
+    SCHEMA("ResumptionAppend", struct resumption_append, append_fields, IN_BODY);
 
 static void answer(struct call *call, const struct resumption *r)
 {

@@ -2,6 +2,7 @@
 /* The phase of a run, its log, and the family of a run. */
 #include "api/execution/run_path.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/execution/run_phases.h"
 #include "model/execution/run_tree.h"
 
@@ -10,58 +11,40 @@ struct phase_body {
     struct str trigger;
     struct str detail;
 };
+#define OF struct phase_body
 static const struct field phase_body_fields[] = {
-    {.name = "to",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct phase_body, to),
-        .choices = run_phases,
-        .stores_enum = true},
-    {.name = "trigger",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct phase_body, trigger),
-        .min = 1,
-        .max = RUN_TRIGGER_MAX_BYTES,
-        .summary = "what leads there: plan_ready, tool_call …; what the table says when absent"},
-    {.name = "detail",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct phase_body, detail),
-        .max = RUN_PHASE_DETAIL_MAX_BYTES,
-        .summary = "for the log"},
+    FIELD(ENUM, to, IN_BODY, .choices = run_phases),
+    FIELD(STRING_OR_NULL, trigger, IN_BODY,
+        "what leads there: plan_ready, tool_call …; what the table says when absent", .min = 1,
+        .max = RUN_TRIGGER_MAX_BYTES),
+    FIELD(OBJECT_OR_NULL, detail, IN_BODY, "for the log", .max = RUN_PHASE_DETAIL_MAX_BYTES),
 };
-const struct schema schema_run_phase_body = {
-    "RunPhaseBody", phase_body_fields, COUNT_OF(phase_body_fields), sizeof(struct phase_body), 0};
+#undef OF
+const struct schema schema_run_phase_body =
+    SCHEMA("RunPhaseBody", struct phase_body, phase_body_fields, IN_BODY);
 
-#define PHASE_FIELD(member) offsetof(struct run_phase, member)
+#define OF struct run_phase
 static const struct field phase_fields[] = {
-    {.name = "number", .kind = FIELD_INT, .offset = PHASE_FIELD(number)},
-    {.name = "from",
-        .kind = FIELD_ENUM,
-        .offset = PHASE_FIELD(from),
-        .choices = run_phases,
-        .stores_enum = true},
-    {.name = "to",
-        .kind = FIELD_ENUM,
-        .offset = PHASE_FIELD(to),
-        .choices = run_phases,
-        .stores_enum = true},
-    {.name = "trigger", .kind = FIELD_STRING, .offset = PHASE_FIELD(trigger)},
-    {.name = "detail",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_NULLABLE,
-        .offset = PHASE_FIELD(detail)},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = PHASE_FIELD(created_at)},
+    FIELD(INT, number, IN_READ),
+    FIELD(ENUM, from, IN_READ, .choices = run_phases),
+    FIELD(ENUM, to, IN_READ, .choices = run_phases),
+    FIELD(STRING, trigger, IN_READ),
+    FIELD(OBJECT_OR_NULL, detail, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
 };
-const struct schema schema_run_phase = {
-    "RunPhase", phase_fields, COUNT_OF(phase_fields), sizeof(struct run_phase), 0};
+#undef OF
+const struct schema schema_run_phase = SCHEMA("RunPhase", struct run_phase, phase_fields, IN_READ);
 
 struct phases_query {
     struct page_query page;
 };
-static const struct field phases_query_fields[] = {PAGE_FIELDS(struct phases_query)};
-const struct schema query_run_phases = {
-    "RunPhasesQuery", phases_query_fields, 2, sizeof(struct phases_query), 0};
+#define OF struct phases_query
+static const struct field phases_query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_run_phases =
+    SCHEMA("RunPhasesQuery", struct phases_query, phases_query_fields, IN_QUERY);
 
 enum error handle_run_phase_move(struct call *call, struct context *c)
 {
@@ -105,82 +88,41 @@ struct tree_node {
     struct run run;
     struct nested_list children;
 };
-#define NODE_FIELD(member) offsetof(struct tree_node, run.member)
 static const struct schema schema_tree_node;
+#define OF struct tree_node
 static const struct field node_fields[] = {
-    {.name = "run_id", .kind = FIELD_UUID, .offset = NODE_FIELD(id)},
-    {.name = "parent_run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = NODE_FIELD(parent_run_id),
-        .has_offset = NODE_FIELD(has_parent_run_id)},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = NODE_FIELD(agent_id),
-        .has_offset = NODE_FIELD(has_agent_id)},
-    {.name = "agent", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = NODE_FIELD(agent)},
-    {.name = "agent_version",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = NODE_FIELD(agent_version)},
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .offset = NODE_FIELD(status),
-        .choices = run_statuses,
-        .stores_enum = true},
-    {.name = "phase",
-        .kind = FIELD_ENUM,
-        .offset = NODE_FIELD(phase),
-        .choices = run_phases,
-        .stores_enum = true},
-    {.name = "model", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = NODE_FIELD(model)},
-    {.name = "usage",
-        .kind = FIELD_NESTED,
-        .offset = NODE_FIELD(usage),
-        .nested = &schema_run_usage},
-    {.name = "total_usage",
-        .kind = FIELD_NESTED,
-        .offset = NODE_FIELD(total_usage),
-        .nested = &schema_run_usage},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = NODE_FIELD(created_at)},
-    {.name = "started_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_NULLABLE,
-        .offset = NODE_FIELD(started_at),
-        .has_offset = NODE_FIELD(has_started_at)},
-    {.name = "finished_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_NULLABLE,
-        .offset = NODE_FIELD(finished_at),
-        .has_offset = NODE_FIELD(has_finished_at)},
-    {.name = "children",
-        .kind = FIELD_NESTED_LIST,
-        .offset = offsetof(struct tree_node, children),
-        .nested = &schema_tree_node,
-        .summary = "oldest first"},
+    FIELD_AS(UUID, "run_id", run.id, IN_READ),
+    FIELD_OF(run, UUID_OR_NULL, parent_run_id, IN_READ),
+    FIELD_OF(run, UUID_OR_NULL, agent_id, IN_READ),
+    FIELD_OF(run, STRING_OR_NULL, agent, IN_READ),
+    FIELD_OF(run, STRING_OR_NULL, agent_version, IN_READ),
+    FIELD_OF(run, ENUM, status, IN_READ, .choices = run_statuses),
+    FIELD_OF(run, ENUM, phase, IN_READ, .choices = run_phases),
+    FIELD_OF(run, STRING_OR_NULL, model, IN_READ),
+    FIELD_OF(run, NESTED, usage, IN_READ, .nested = &schema_run_usage),
+    FIELD_OF(run, NESTED, total_usage, IN_READ, .nested = &schema_run_usage),
+    FIELD_OF(run, TIME, created_at, IN_READ),
+    FIELD_OF(run, TIME_OR_NULL, started_at, IN_READ),
+    FIELD_OF(run, TIME_OR_NULL, finished_at, IN_READ),
+    FIELD(LIST, children, IN_READ, "oldest first", .nested = &schema_tree_node),
 };
-static const struct schema schema_tree_node = {
-    "RunTreeNode", node_fields, COUNT_OF(node_fields), sizeof(struct tree_node), 0};
+#undef OF
+static const struct schema schema_tree_node =
+    SCHEMA("RunTreeNode", struct tree_node, node_fields, IN_READ);
 
 struct tree {
     int64_t run_count;
     bool is_cut;
     struct tree_node root;
 };
+#define OF struct tree
 static const struct field tree_fields[] = {
-    {.name = "run_count", .kind = FIELD_INT, .offset = offsetof(struct tree, run_count)},
-    {.name = "is_cut",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct tree, is_cut),
-        .summary = "there are more descendants than a tree holds, 1000 runs"},
-    {.name = "root",
-        .kind = FIELD_NESTED,
-        .offset = offsetof(struct tree, root),
-        .nested = &schema_tree_node},
+    FIELD(INT, run_count, IN_READ),
+    FIELD(BOOL, is_cut, IN_READ, "there are more descendants than a tree holds, 1000 runs"),
+    FIELD(NESTED, root, IN_READ, .nested = &schema_tree_node),
 };
-const struct schema schema_run_tree = {
-    "RunTree", tree_fields, COUNT_OF(tree_fields), sizeof(struct tree), 0};
+#undef OF
+const struct schema schema_run_tree = SCHEMA("RunTree", struct tree, tree_fields, IN_READ);
 
 /* The runs come generation by generation: children stand behind their parents. */
 static struct tree_node make_node(struct arena *arena, const struct run_array *family, size_t index)

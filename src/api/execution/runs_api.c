@@ -1,43 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/execution/run_path.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/agents/agents.h"
 #include "model/execution/run_phases.h"
 #include "model/execution/runs.h"
 
-#define RUN_FIELD(member) offsetof(struct run, member)
-
-#define USAGE_FIELD(member) offsetof(struct run_usage, member)
+#define OF struct run_usage
 static const struct field usage_fields[] = {
-    {.name = "llm_calls", .kind = FIELD_INT, .offset = USAGE_FIELD(llm_calls)},
-    {.name = "input_tokens",
-        .kind = FIELD_INT,
-        .offset = USAGE_FIELD(input_tokens),
-        .summary = "neither written to a cache nor read from one"},
-    {.name = "output_tokens", .kind = FIELD_INT, .offset = USAGE_FIELD(output_tokens)},
-    {.name = "cache_creation_input_tokens",
-        .kind = FIELD_INT,
-        .offset = USAGE_FIELD(cache_creation_input_tokens)},
-    {.name = "cache_read_input_tokens",
-        .kind = FIELD_INT,
-        .offset = USAGE_FIELD(cache_read_input_tokens)},
-    {.name = "cost_usd",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_NULLABLE,
-        .offset = USAGE_FIELD(cost_pico),
-        .has_offset = USAGE_FIELD(has_cost),
-        .summary = "of the calls that have a price; null when none of them has one"},
-    {.name = "unpriced_calls",
-        .kind = FIELD_INT,
-        .offset = USAGE_FIELD(unpriced_calls),
-        .summary = "calls of models without a price: their cost is in no sum"},
+    FIELD(INT, llm_calls, IN_READ),
+    FIELD(INT, input_tokens, IN_READ, "neither written to a cache nor read from one"),
+    FIELD(INT, output_tokens, IN_READ),
+    FIELD(INT, cache_creation_input_tokens, IN_READ),
+    FIELD(INT, cache_read_input_tokens, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "cost_usd", cost_pico, has_cost, IN_READ,
+        "of the calls that have a price; null when none of them has one"),
+    FIELD(INT, unpriced_calls, IN_READ, "calls of models without a price: their cost is in no sum"),
 };
-const struct schema schema_run_usage = {
-    "RunUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct run_usage), 0};
+#undef OF
+const struct schema schema_run_usage = SCHEMA("RunUsage", struct run_usage, usage_fields, IN_READ);
 
 /* Parts of one table: Run is without the first row, which is the id by another platform's name, and
  * RunBody is what an engine may change, which follows the id. */
-enum { RUN_BODY_FIELDS = 12 };
 
 /* A child of a run, to who reads the run: what the member of a team answered. */
 struct member_response {
@@ -50,32 +34,19 @@ struct member_response {
     struct str content_type;
     int64_t created_at;
 };
-#define MEMBER_FIELD(member) offsetof(struct member_response, member)
+#define OF struct member_response
 static const struct field member_fields[] = {
-    {.name = "run_id", .kind = FIELD_UUID, .offset = MEMBER_FIELD(run_id)},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = MEMBER_FIELD(agent_id),
-        .has_offset = MEMBER_FIELD(has_agent_id)},
-    {.name = "agent", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = MEMBER_FIELD(agent)},
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .offset = MEMBER_FIELD(status),
-        .choices = run_statuses,
-        .stores_enum = true},
-    {.name = "content",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = MEMBER_FIELD(content)},
-    {.name = "content_type",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = MEMBER_FIELD(content_type)},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = MEMBER_FIELD(created_at)},
+    FIELD(UUID, run_id, IN_READ),
+    FIELD(UUID_OR_NULL, agent_id, IN_READ),
+    FIELD(STRING_OR_NULL, agent, IN_READ),
+    FIELD(ENUM, status, IN_READ, .choices = run_statuses),
+    FIELD(STRING_OR_NULL, content, IN_READ),
+    FIELD(STRING_OR_NULL, content_type, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
 };
-static const struct schema schema_member_response = {
-    "MemberResponse", member_fields, COUNT_OF(member_fields), sizeof(struct member_response), 0};
+#undef OF
+static const struct schema schema_member_response =
+    SCHEMA("MemberResponse", struct member_response, member_fields, IN_READ);
 
 /* A run with what its children answered. */
 struct run_read {
@@ -86,223 +57,75 @@ struct run_read {
 };
 enum { MEMBERS_MAX = 200 };
 
+enum { IN_AGENT_RUN = IN_SHOWN(0), IN_MEMBERS = IN_SHOWN(1) };
+#define OF struct run
 static const struct field run_fields[] = {
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(id),
-        .summary = "the same as id"},
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = RUN_FIELD(id)},
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .offset = RUN_FIELD(status),
-        .choices = run_statuses,
-        .stores_enum = true},
-    {.name = "state",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = RUN_FIELD(state),
-        .max = RUN_DOCUMENT_MAX_BYTES,
-        .summary = "the engine's checkpoint: phase, pending_input …"},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = RUN_FIELD(metadata),
-        .max = THREAD_METADATA_MAX_BYTES},
-    {.name = "final_output",
-        .kind = FIELD_JSON,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = RUN_FIELD(final_output),
-        .max = RUN_DOCUMENT_MAX_BYTES},
-    {.name = "error",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = RUN_FIELD(error),
-        .max = THREAD_METADATA_MAX_BYTES},
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = RUN_FIELD(model),
-        .min = 1,
-        .max = RUN_MODEL_MAX_BYTES},
-    {.name = "provider",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = RUN_FIELD(provider),
-        .min = 1,
-        .max = RUN_PROVIDER_MAX_BYTES},
-    {.name = "stop_reason",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = RUN_FIELD(stop_reason),
-        .min = 1,
-        .max = RUN_STOP_REASON_MAX_BYTES,
-        .summary = "why the model stopped: end_turn, max_tokens …"},
-    {.name = "content",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = RUN_FIELD(content),
-        .max = RUN_DOCUMENT_MAX_BYTES,
-        .summary = "what the run answered, for people"},
-    {.name = "content_type",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = RUN_FIELD(content_type),
-        .min = 1,
-        .max = RUN_CONTENT_TYPE_MAX_BYTES},
-    {.name = "citations",
-        .kind = FIELD_DOCUMENT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = RUN_FIELD(citations),
-        .max = RUN_EXTRA_MAX_BYTES},
-    {.name = "metrics",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = RUN_FIELD(metrics),
-        .max = RUN_EXTRA_MAX_BYTES,
-        .summary = "what the engine measured"},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(thread_id)},
-    {.name = "parent_run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(parent_run_id),
-        .has_offset = RUN_FIELD(has_parent_run_id)},
-    {.name = "dispatch",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(dispatch),
-        .choices = run_dispatches,
-        .stores_enum = true},
-    {.name = "agent",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(agent),
-        .summary = "the name to claim it by"},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(agent_id),
-        .has_offset = RUN_FIELD(has_agent_id)},
-    {.name = "agent_version",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(agent_version),
-        .summary = "of the agent's definition"},
-    {.name = "phase",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(phase),
-        .choices = run_phases,
-        .stores_enum = true,
-        .summary = "where it is in the life of an agent's instance"},
-    {.name = "forked_from_run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(forked_from_run_id),
-        .has_offset = RUN_FIELD(has_forked_from_run_id)},
-    {.name = "forked_from_checkpoint_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(forked_from_checkpoint_id),
-        .has_offset = RUN_FIELD(has_forked_from_checkpoint_id)},
-    {.name = "turn_count",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(turn_count)},
-    {.name = "step_count",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(step_count)},
-    {.name = "usage",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(usage),
-        .nested = &schema_run_usage,
-        .summary = "of the run itself"},
-    {.name = "total_usage",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(total_usage),
-        .nested = &schema_run_usage,
-        .summary = "of the run and its descendants"},
-    {.name = "request",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = RUN_FIELD(request),
-        .summary = "what asked for the run, whole"},
-    {.name = "user_input",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = RUN_FIELD(user_input)},
-    {.name = "ask_clarifications",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(ask_clarifications)},
-    {.name = "input",
-        .kind = FIELD_JSON,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = RUN_FIELD(input),
-        .summary = "the newest answer to a question of the run"},
-    {.name = "worker",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(worker),
-        .summary = "who holds the lease"},
-    {.name = "lease_ms",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(lease_ms),
-        .has_offset = RUN_FIELD(has_lease_ms)},
-    {.name = "fence",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(fence),
-        .summary = "the fencing token of the newest claim"},
-    {.name = "started_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(started_at),
-        .has_offset = RUN_FIELD(has_started_at)},
-    {.name = "finished_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = RUN_FIELD(finished_at),
-        .has_offset = RUN_FIELD(has_finished_at)},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = RUN_FIELD(updated_at)},
-    {.name = "version", .kind = FIELD_INT, .flags = FIELD_READ_ONLY, .offset = RUN_FIELD(version)},
-    {.name = "member_responses",
-        .kind = FIELD_NESTED_LIST,
-        .flags = FIELD_READ_ONLY | FIELD_HIDE_NONE,
-        .offset = offsetof(struct run_read, members),
-        .nested = &schema_member_response,
-        .summary = "what its children answered, oldest first"},
-    {.name = "more_members",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = offsetof(struct run_read, more_members),
-        .has_offset = offsetof(struct run_read, has_more_members),
-        .summary = "older ones are left out: GET /v1/runs?parent_run_id= has them all"},
+    FIELD_AS(UUID, "run_id", id, IN_AGENT_RUN, "the same as id"),
+    FIELD(UUID, id, IN_READ),
+    FIELD(ENUM, status, IN_BODY | IN_READ, .choices = run_statuses),
+    FIELD(OBJECT_OR_NONE, state, IN_BODY | IN_READ,
+        "the engine's checkpoint: phase, pending_input …", .max = RUN_DOCUMENT_MAX_BYTES,
+        .hide_none = true),
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, .max = THREAD_METADATA_MAX_BYTES),
+    FIELD(JSON_OR_NULL, final_output, IN_BODY | IN_READ, .max = RUN_DOCUMENT_MAX_BYTES,
+        .hide_none = true),
+    FIELD(OBJECT_OR_NULL, error, IN_BODY | IN_READ, .max = THREAD_METADATA_MAX_BYTES),
+    FIELD(STRING_OR_NULL, model, IN_BODY | IN_READ, .min = 1, .max = RUN_MODEL_MAX_BYTES),
+    FIELD(STRING_OR_NULL, provider, IN_BODY | IN_READ, .min = 1, .max = RUN_PROVIDER_MAX_BYTES),
+    FIELD(STRING_OR_NULL, stop_reason, IN_BODY | IN_READ,
+        "why the model stopped: end_turn, max_tokens …", .min = 1,
+        .max = RUN_STOP_REASON_MAX_BYTES),
+    FIELD(STRING_OR_NULL, content, IN_BODY | IN_READ, "what the run answered, for people",
+        .max = RUN_DOCUMENT_MAX_BYTES, .hide_none = true),
+    FIELD(STRING_OR_NULL, content_type, IN_BODY | IN_READ, .min = 1,
+        .max = RUN_CONTENT_TYPE_MAX_BYTES, .hide_none = true),
+    FIELD(DOCUMENT_OR_NULL, citations, IN_BODY | IN_READ, .max = RUN_EXTRA_MAX_BYTES,
+        .hide_none = true),
+    FIELD(OBJECT_OR_NULL, metrics, IN_BODY | IN_READ, "what the engine measured",
+        .max = RUN_EXTRA_MAX_BYTES, .hide_none = true),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(UUID_OR_NULL, parent_run_id, IN_READ),
+    FIELD(ENUM, dispatch, IN_READ, .choices = run_dispatches),
+    FIELD(STRING_OR_NULL, agent, IN_READ, "the name to claim it by"),
+    FIELD(UUID_OR_NULL, agent_id, IN_READ),
+    FIELD(STRING_OR_NULL, agent_version, IN_READ, "of the agent's definition"),
+    FIELD(ENUM, phase, IN_READ, "where it is in the life of an agent's instance",
+        .choices = run_phases),
+    FIELD(UUID_OR_NULL, forked_from_run_id, IN_READ),
+    FIELD(UUID_OR_NULL, forked_from_checkpoint_id, IN_READ),
+    FIELD(INT, turn_count, IN_READ),
+    FIELD(INT, step_count, IN_READ),
+    FIELD(NESTED, usage, IN_READ, "of the run itself", .nested = &schema_run_usage),
+    FIELD(NESTED, total_usage, IN_READ, "of the run and its descendants",
+        .nested = &schema_run_usage),
+    FIELD(OBJECT_OR_NULL, request, IN_READ, "what asked for the run, whole", .hide_none = true),
+    FIELD(STRING_OR_NULL, user_input, IN_READ, .hide_none = true),
+    FIELD(BOOL, ask_clarifications, IN_READ),
+    FIELD(JSON_OR_NULL, input, IN_READ, "the newest answer to a question of the run",
+        .hide_none = true),
+    FIELD(STRING_OR_NULL, worker, IN_READ, "who holds the lease"),
+    FIELD(INT_OR_NULL, lease_ms, IN_READ),
+    FIELD(INT, fence, IN_READ, "the fencing token of the newest claim"),
+    FIELD(TIME_OR_NULL, started_at, IN_READ),
+    FIELD(TIME_OR_NULL, finished_at, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ),
+#undef OF
+#define OF struct run_read
+    FIELD_AS(LIST, "member_responses", members, IN_MEMBERS,
+        "what its children answered, oldest first", .nested = &schema_member_response,
+        .hide_none = true),
+    FIELD(BOOL_OR_NULL, more_members, IN_MEMBERS,
+        "older ones are left out: GET /v1/runs?parent_run_id= has them all", .hide_none = true),
 };
-/* What one run is read with stands at the end. */
-enum { RUN_READ_FIELDS = 2 };
-const struct schema schema_agent_run = {
-    "AgentRun", run_fields, COUNT_OF(run_fields) - RUN_READ_FIELDS, sizeof(struct run), 0};
-const struct schema schema_run = {
-    "Run", &run_fields[1], COUNT_OF(run_fields) - 1 - RUN_READ_FIELDS, sizeof(struct run), 0};
-const struct schema schema_run_read = {
-    "RunWithMembers", &run_fields[1], COUNT_OF(run_fields) - 1, sizeof(struct run_read), 0};
-const struct schema schema_run_body = {
-    "RunBody", &run_fields[2], RUN_BODY_FIELDS, sizeof(struct run), 0};
+#undef OF
+const struct schema schema_agent_run =
+    SCHEMA("AgentRun", struct run, run_fields, IN_READ | IN_AGENT_RUN);
+const struct schema schema_run = SCHEMA("Run", struct run, run_fields, IN_READ);
+const struct schema schema_run_read =
+    SCHEMA("RunWithMembers", struct run_read, run_fields, IN_READ | IN_MEMBERS);
+const struct schema schema_run_body = SCHEMA("RunBody", struct run, run_fields, IN_BODY);
 
 struct run_create {
     bool has_parent_run_id;
@@ -322,102 +145,45 @@ struct run_create {
     struct str state;
     struct str metadata;
 };
-#define CREATE_FIELD(member) offsetof(struct run_create, member)
+#define OF struct run_create
 static const struct field run_create_fields[] = {
-    {.name = "user_input",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = CREATE_FIELD(user_input),
-        .max = RUN_INPUT_MAX_BYTES,
-        .summary = "the message that triggers the run"},
-    {.name = "ask_clarifications",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = CREATE_FIELD(ask_clarifications),
-        .has_offset = CREATE_FIELD(has_ask_clarifications)},
-    {.name = "policy",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = CREATE_FIELD(policy),
-        .choices = thread_run_policies,
-        .stores_enum = true,
-        .summary = "instead of the thread's run_policy"},
-    {.name = "dispatch",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = CREATE_FIELD(dispatch),
-        .choices = run_dispatches,
-        .stores_enum = true,
-        .summary = "queue (a worker claims it; the default) or direct (the caller works on it)"},
-    {.name = "parent_run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = CREATE_FIELD(parent_run_id),
-        .has_offset = CREATE_FIELD(has_parent_run_id)},
-    {.name = "agent",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = CREATE_FIELD(agent),
-        .min = 1,
-        .max = THREAD_AGENT_MAX_BYTES,
-        .summary = "the name to claim it by; when absent the agent's or the thread's"},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = CREATE_FIELD(agent_id),
-        .has_offset = CREATE_FIELD(has_agent_id),
-        .summary = "the agent that the run is of"},
-    {.name = "agent_version",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = CREATE_FIELD(agent_version),
-        .min = 1,
-        .max = RUN_AGENT_VERSION_MAX_BYTES,
-        .summary = "with agent_id: the active one when absent"},
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = CREATE_FIELD(model),
-        .min = 1,
-        .max = RUN_MODEL_MAX_BYTES},
-    {.name = "provider",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = CREATE_FIELD(provider),
-        .min = 1,
-        .max = RUN_PROVIDER_MAX_BYTES},
-    {.name = "request",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = CREATE_FIELD(request),
-        .max = RUN_EXTRA_MAX_BYTES,
-        .summary = "what asks for the run, whole: a message with attachments …"},
-    {.name = "state",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = CREATE_FIELD(state),
-        .max = RUN_DOCUMENT_MAX_BYTES},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = CREATE_FIELD(metadata),
-        .max = THREAD_METADATA_MAX_BYTES},
+    FIELD(STRING_OR_NULL, user_input, IN_BODY, "the message that triggers the run",
+        .max = RUN_INPUT_MAX_BYTES),
+    FIELD(BOOL_OR_NONE, ask_clarifications, IN_BODY),
+    FIELD(ENUM_OR_NULL, policy, IN_BODY, "instead of the thread's run_policy",
+        .choices = thread_run_policies),
+    FIELD(ENUM_OR_NONE, dispatch, IN_BODY,
+        "queue (a worker claims it; the default) or direct (the caller works on it)",
+        .choices = run_dispatches),
+    FIELD(UUID_OR_NULL, parent_run_id, IN_BODY),
+    FIELD(STRING_OR_NULL, agent, IN_BODY,
+        "the name to claim it by; when absent the agent's or the thread's", .min = 1,
+        .max = THREAD_AGENT_MAX_BYTES),
+    FIELD(UUID_OR_NULL, agent_id, IN_BODY, "the agent that the run is of"),
+    FIELD(STRING_OR_NULL, agent_version, IN_BODY, "with agent_id: the active one when absent",
+        .min = 1, .max = RUN_AGENT_VERSION_MAX_BYTES),
+    FIELD(STRING_OR_NULL, model, IN_BODY, .min = 1, .max = RUN_MODEL_MAX_BYTES),
+    FIELD(STRING_OR_NULL, provider, IN_BODY, .min = 1, .max = RUN_PROVIDER_MAX_BYTES),
+    FIELD(OBJECT_OR_NULL, request, IN_BODY,
+        "what asks for the run, whole: a message with attachments …", .max = RUN_EXTRA_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, state, IN_BODY, .max = RUN_DOCUMENT_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY, .max = THREAD_METADATA_MAX_BYTES),
 };
-const struct schema schema_run_create = {
-    "RunCreate", run_create_fields, COUNT_OF(run_create_fields), sizeof(struct run_create), 0};
+#undef OF
+const struct schema schema_run_create =
+    SCHEMA("RunCreate", struct run_create, run_create_fields, IN_BODY);
 
 struct run_input_body {
     struct str input;
 };
+#define OF struct run_input_body
 static const struct field run_input_fields[] = {
-    {.name = "input",
-        .kind = FIELD_JSON,
-        .offset = offsetof(struct run_input_body, input),
-        .max = RUN_INPUT_MAX_BYTES,
-        .summary = "any JSON value: the answer to the question"},
+    FIELD(JSON, input, IN_BODY, "any JSON value: the answer to the question",
+        .max = RUN_INPUT_MAX_BYTES),
 };
-const struct schema schema_run_input = {
-    "RunInput", run_input_fields, 1, sizeof(struct run_input_body), 0};
+#undef OF
+const struct schema schema_run_input =
+    SCHEMA("RunInput", struct run_input_body, run_input_fields, IN_BODY);
 
 struct claim_body {
     struct str worker;
@@ -427,52 +193,31 @@ struct claim_body {
     bool has_thread_id;
     struct uuid thread_id;
 };
+enum { IN_HEARTBEAT = IN_SENT(0) };
+#define OF struct claim_body
 static const struct field claim_fields[] = {
-    {.name = "worker",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct claim_body, worker),
-        .min = 1,
-        .max = RUN_WORKER_MAX_BYTES,
-        .summary = "a name for people to read"},
-    {.name = "lease_ms",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct claim_body, lease_ms),
-        .has_offset = offsetof(struct claim_body, has_lease_ms),
-        .min = RUN_LEASE_MIN_MS,
-        .max = RUN_LEASE_MAX_MS,
-        .summary = "30000 unless told"},
-    {.name = "agent",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct claim_body, agent),
-        .min = 1,
-        .max = THREAD_AGENT_MAX_BYTES,
-        .summary = "only runs of this agent"},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct claim_body, thread_id),
-        .has_offset = offsetof(struct claim_body, has_thread_id),
-        .summary = "only runs of this thread"},
+    FIELD(STRING, worker, IN_BODY, "a name for people to read", .min = 1,
+        .max = RUN_WORKER_MAX_BYTES),
+    FIELD(INT_OR_NONE, lease_ms, IN_BODY | IN_HEARTBEAT, "30000 unless told",
+        .min = RUN_LEASE_MIN_MS, .max = RUN_LEASE_MAX_MS),
+    FIELD(STRING_OR_NULL, agent, IN_BODY, "only runs of this agent", .min = 1,
+        .max = THREAD_AGENT_MAX_BYTES),
+    FIELD(UUID_OR_NULL, thread_id, IN_BODY, "only runs of this thread"),
 };
-const struct schema schema_run_claim = {
-    "RunClaim", claim_fields, COUNT_OF(claim_fields), sizeof(struct claim_body), 0};
+#undef OF
+const struct schema schema_run_claim = SCHEMA("RunClaim", struct claim_body, claim_fields, IN_BODY);
 /* A heartbeat names the new length alone. */
-const struct schema schema_run_heartbeat = {
-    "RunHeartbeat", &claim_fields[1], 1, sizeof(struct claim_body), 0};
+const struct schema schema_run_heartbeat =
+    SCHEMA("RunHeartbeat", struct claim_body, claim_fields, IN_HEARTBEAT);
 
+#define OF struct claim_query
 static const struct field claim_query_fields[] = {
-    {.name = "wait",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct claim_query, wait),
-        .has_offset = offsetof(struct claim_query, has_wait),
-        .min = 0,
-        .max = CALL_MAX_WAIT_S,
-        .summary = "seconds to wait for a run when there is none"},
+    FIELD(INT_OR_NONE, wait, IN_QUERY, "seconds to wait for a run when there is none",
+        .max = CALL_MAX_WAIT_S),
 };
-const struct schema query_claim = {
-    "ClaimQuery", claim_query_fields, 1, sizeof(struct claim_query), 0};
+#undef OF
+const struct schema query_claim =
+    SCHEMA("ClaimQuery", struct claim_query, claim_query_fields, IN_QUERY);
 
 static const char *const includes[] = {"documents", NULL};
 
@@ -488,59 +233,42 @@ struct runs_query {
     bool has_thread_id;
     struct uuid thread_id;
 };
-#define QUERY_FIELD(member) offsetof(struct runs_query, member)
+/* A list of one agent or one thread does not take it as a filter. */
+enum { IN_BY_AGENT = IN_SENT(0), IN_BY_THREAD = IN_SENT(1) };
+#define OF struct runs_query
 static const struct field runs_query_fields[] = {
-    PAGE_FIELDS(struct runs_query),
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .offset = QUERY_FIELD(status),
-        .choices = run_statuses,
-        .stores_enum = true},
-    {.name = "agent",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(agent),
-        .min = 1,
-        .max = THREAD_AGENT_MAX_BYTES},
-    {.name = "parent_run_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(parent_run_id),
-        .has_offset = QUERY_FIELD(has_parent_run_id),
-        .summary = "the children of this run"},
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = QUERY_FIELD(include),
-        .choices = includes,
-        .summary = "documents: user_input, request, state, input, content, final_output … too"},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(agent_id),
-        .has_offset = QUERY_FIELD(has_agent_id)},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(thread_id),
-        .has_offset = QUERY_FIELD(has_thread_id)},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(ENUM_OR_NONE, status, IN_QUERY, .choices = run_statuses),
+    FIELD(STRING_OR_NONE, agent, IN_QUERY, .min = 1, .max = THREAD_AGENT_MAX_BYTES),
+    FIELD(UUID_OR_NONE, parent_run_id, IN_QUERY, "the children of this run"),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY,
+        "documents: user_input, request, state, input, content, final_output … too",
+        .choices = includes),
+    FIELD(UUID_OR_NONE, agent_id, IN_BY_AGENT),
+    FIELD(UUID_OR_NONE, thread_id, IN_BY_THREAD),
 };
-const struct schema query_runs = {
-    "RunsQuery", runs_query_fields, COUNT_OF(runs_query_fields), sizeof(struct runs_query), 0};
+#undef OF
+const struct schema query_runs = SCHEMA(
+    "RunsQuery", struct runs_query, runs_query_fields, IN_QUERY | IN_BY_AGENT | IN_BY_THREAD);
 /* The thread is in the path. */
-const struct schema query_thread_runs = {"ThreadRunsQuery", runs_query_fields,
-    COUNT_OF(runs_query_fields) - 1, sizeof(struct runs_query), 0};
+const struct schema query_thread_runs =
+    SCHEMA("ThreadRunsQuery", struct runs_query, runs_query_fields, IN_QUERY | IN_BY_AGENT);
 /* The agent is. */
-const struct schema query_agent_runs = {"AgentRunsQuery", runs_query_fields,
-    COUNT_OF(runs_query_fields) - 2, sizeof(struct runs_query), 0};
+const struct schema query_agent_runs =
+    SCHEMA("AgentRunsQuery", struct runs_query, runs_query_fields, IN_QUERY);
 
 struct run_query {
     struct str include;
 };
 static const char *const run_includes[] = {"member_responses", NULL};
+#define OF struct run_query
 static const struct field run_query_fields[] = {
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct run_query, include),
-        .choices = run_includes,
-        .summary = "member_responses: what its children answered too"},
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "member_responses: what its children answered too",
+        .choices = run_includes),
 };
-const struct schema query_run_read = {"RunQuery", run_query_fields, 1, sizeof(struct run_query), 0};
+#undef OF
+const struct schema query_run_read =
+    SCHEMA("RunQuery", struct run_query, run_query_fields, IN_QUERY);
 
 static void answer(struct call *call, const struct run *run)
 {

@@ -2,6 +2,7 @@
 /* Calls of models and of tools, as they are told by the steps that ended them. */
 #include "api/execution/steps_api.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 
 struct called {
     struct step step;
@@ -12,117 +13,43 @@ struct called {
     bool has_latency_ms;
     int64_t latency_ms;
 };
-#define CALLED(member) offsetof(struct called, member)
 
-/* Whose both are. */
-#define CALL_FIELDS                                                          \
-    {.name = "id",                                                           \
-        .kind = FIELD_INT,                                                   \
-        .offset = CALLED(step.log_id),                                       \
-        .summary = "the log_id of the step that ended it"},                  \
-        {.name = "number",                                                   \
-            .kind = FIELD_INT,                                               \
-            .offset = CALLED(step.number),                                   \
-            .summary = "of that step in the run"},                           \
-        {.name = "turn_id",                                                  \
-            .kind = FIELD_UUID,                                              \
-            .flags = FIELD_NULLABLE,                                         \
-            .offset = CALLED(step.turn_id),                                  \
-            .has_offset = CALLED(step.has_turn_id)},                         \
-        {.name = "step_number",                                              \
-            .kind = FIELD_INT,                                               \
-            .flags = FIELD_NULLABLE,                                         \
-            .offset = CALLED(step.step_number),                              \
-            .has_offset = CALLED(step.has_step_number)},                     \
-        {.name = "status",                                                   \
-            .kind = FIELD_ENUM,                                              \
-            .flags = FIELD_NULLABLE,                                         \
-            .offset = CALLED(step.outcome),                                  \
-            .choices = step_outcomes},                                       \
-        {.name = "latency_ms",                                               \
-            .kind = FIELD_INT,                                               \
-            .flags = FIELD_NULLABLE,                                         \
-            .offset = CALLED(latency_ms),                                    \
-            .has_offset = CALLED(has_latency_ms)},                           \
-    {                                                                        \
-        .name = "created_at", .kind = FIELD_TIME, .offset = CALLED(step.at), \
-        .summary = "when it ended"                                           \
-    }
-
-static const struct field llm_fields[] = {
-    CALL_FIELDS,
-    {.name = "model", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = CALLED(step.model)},
-    {.name = "provider",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(step.provider)},
-    {.name = "messages",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = CALLED(messages),
-        .summary = "what was sent, when it was logged and is asked for"},
-    {.name = "response",
-        .kind = FIELD_OBJECT,
-        .offset = CALLED(step.action_data),
-        .summary = "the action_data of the step"},
-    {.name = "stop_reason",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(stop_reason)},
-    {.name = "tokens_in",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(step.usage.input_tokens),
-        .has_offset = CALLED(step.usage.has_input_tokens)},
-    {.name = "tokens_out",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(step.usage.output_tokens),
-        .has_offset = CALLED(step.usage.has_output_tokens)},
-    {.name = "cache_creation_input_tokens",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(step.usage.cache_creation_input_tokens),
-        .has_offset = CALLED(step.usage.has_cache_creation_input_tokens)},
-    {.name = "cache_read_input_tokens",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(step.usage.cache_read_input_tokens),
-        .has_offset = CALLED(step.usage.has_cache_read_input_tokens)},
-    {.name = "cost_usd",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(step.cost_pico),
-        .has_offset = CALLED(step.has_cost)},
-    {.name = "price_version",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(step.price_version),
-        .has_offset = CALLED(step.has_price_version)},
+enum { IN_LLM = IN_SHOWN(0), IN_TOOL = IN_SHOWN(1) };
+#define OF struct called
+static const struct field call_fields[] = {
+    FIELD_AS(INT, "id", step.log_id, IN_READ, "the log_id of the step that ended it"),
+    FIELD_OF(step, INT, number, IN_READ, "of that step in the run"),
+    FIELD_OF(step, UUID_OR_NULL, turn_id, IN_READ),
+    FIELD_OF(step, INT_OR_NULL, step_number, IN_READ),
+    FIELD_AS(ENUM_OR_NULL, "status", step.outcome, IN_READ, .choices = step_outcomes),
+    FIELD(INT_OR_NULL, latency_ms, IN_READ),
+    FIELD_AS(TIME, "created_at", step.at, IN_READ, "when it ended"),
+    FIELD_OF(step, STRING_OR_NULL, model, IN_LLM),
+    FIELD_OF(step, STRING_OR_NULL, provider, IN_LLM),
+    FIELD(ARRAY_OR_NULL, messages, IN_LLM, "what was sent, when it was logged and is asked for",
+        .items = "object", .hide_none = true),
+    FIELD_AS(OBJECT, "response", step.action_data, IN_LLM, "the action_data of the step"),
+    FIELD(STRING_OR_NULL, stop_reason, IN_LLM),
+    FIELD_HAS(
+        INT_OR_NULL, "tokens_in", step.usage.input_tokens, step.usage.has_input_tokens, IN_LLM),
+    FIELD_HAS(
+        INT_OR_NULL, "tokens_out", step.usage.output_tokens, step.usage.has_output_tokens, IN_LLM),
+    FIELD_OF(step.usage, INT_OR_NULL, cache_creation_input_tokens, IN_LLM),
+    FIELD_OF(step.usage, INT_OR_NULL, cache_read_input_tokens, IN_LLM),
+    FIELD_HAS(MONEY_OR_NULL, "cost_usd", step.cost_pico, step.has_cost, IN_LLM),
+    FIELD_OF(step, INT_OR_NULL, price_version, IN_LLM),
+    FIELD_OF(step, STRING_OR_NULL, tool_name, IN_TOOL),
+    FIELD_OF(step, STRING_OR_NULL, tool_use_id, IN_TOOL),
+    FIELD(JSON_OR_NULL, input, IN_TOOL),
+    FIELD(JSON_OR_NULL, output, IN_TOOL,
+        "result, output or error of the step's action_data, the first of them"),
 };
-const struct schema schema_llm_call = {
-    "LlmCall", llm_fields, COUNT_OF(llm_fields), sizeof(struct called), 0};
+#undef OF
+const struct schema schema_llm_call =
+    SCHEMA("LlmCall", struct called, call_fields, IN_READ | IN_LLM);
 
-static const struct field tool_fields[] = {
-    CALL_FIELDS,
-    {.name = "tool_name",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(step.tool_name)},
-    {.name = "tool_use_id",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(step.tool_use_id)},
-    {.name = "input", .kind = FIELD_JSON, .flags = FIELD_NULLABLE, .offset = CALLED(input)},
-    {.name = "output",
-        .kind = FIELD_JSON,
-        .flags = FIELD_NULLABLE,
-        .offset = CALLED(output),
-        .summary = "result, output or error of the step's action_data, the first of them"},
-};
-const struct schema schema_tool_call = {
-    "ToolCall", tool_fields, COUNT_OF(tool_fields), sizeof(struct called), 0};
+const struct schema schema_tool_call =
+    SCHEMA("ToolCall", struct called, call_fields, IN_READ | IN_TOOL);
 
 /* The first of these members that the data have. */
 static struct str take_first(struct arena *arena, struct json data, const char *const *names)
@@ -201,60 +128,44 @@ struct summary_query {
     bool has_thread_id;
     struct uuid thread_id;
 };
+#define OF struct summary_query
 static const struct field summary_query_fields[] = {
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .offset = offsetof(struct summary_query, run_id),
-        .has_offset = offsetof(struct summary_query, has_run_id)},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .offset = offsetof(struct summary_query, thread_id),
-        .has_offset = offsetof(struct summary_query, has_thread_id)},
+    FIELD(UUID_OR_NONE, run_id, IN_QUERY),
+    FIELD(UUID_OR_NONE, thread_id, IN_QUERY),
 };
-const struct schema query_step_summary = {"StepSummaryQuery", summary_query_fields,
-    COUNT_OF(summary_query_fields), sizeof(struct summary_query), 0};
+#undef OF
+const struct schema query_step_summary =
+    SCHEMA("StepSummaryQuery", struct summary_query, summary_query_fields, IN_QUERY);
 
-#define SUMMARY_FIELD(member) offsetof(struct step_summary, member)
+#define OF struct step_summary
 static const struct field type_fields[] = {
-    {.name = "action_type", .kind = FIELD_STRING, .offset = SUMMARY_FIELD(action_type)},
-    {.name = "count", .kind = FIELD_INT, .offset = SUMMARY_FIELD(count)},
-    {.name = "errors", .kind = FIELD_INT, .offset = SUMMARY_FIELD(errors)},
-    {.name = "duration_ms",
-        .kind = FIELD_INT,
-        .offset = SUMMARY_FIELD(duration_ms),
-        .summary = "of all of them together"},
-    {.name = "first_at", .kind = FIELD_TIME, .offset = SUMMARY_FIELD(first_at)},
-    {.name = "last_at", .kind = FIELD_TIME, .offset = SUMMARY_FIELD(last_at)},
+    FIELD(STRING, action_type, IN_READ),
+    FIELD(INT, count, IN_READ),
+    FIELD(INT, errors, IN_READ),
+    FIELD(INT, duration_ms, IN_READ, "of all of them together"),
+    FIELD(TIME, first_at, IN_READ),
+    FIELD(TIME, last_at, IN_READ),
 };
-static const struct schema schema_step_type = {
-    "StepTypeSummary", type_fields, COUNT_OF(type_fields), sizeof(struct step_summary), 0};
+#undef OF
+static const struct schema schema_step_type =
+    SCHEMA("StepTypeSummary", struct step_summary, type_fields, IN_READ);
 
 struct summary {
     struct step_summary total;
     struct nested_list types;
     bool more_types;
 };
+#define OF struct summary
 static const struct field summary_fields[] = {
-    {.name = "count",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct summary, total.count),
-        .summary = "of all types, also those that are not listed"},
-    {.name = "errors", .kind = FIELD_INT, .offset = offsetof(struct summary, total.errors)},
-    {.name = "duration_ms",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct summary, total.duration_ms)},
-    {.name = "types",
-        .kind = FIELD_NESTED_LIST,
-        .offset = offsetof(struct summary, types),
-        .nested = &schema_step_type,
-        .summary = "by their names, the first 1000"},
-    {.name = "more_types",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct summary, more_types),
-        .summary = "whether there are more than those"},
+    FIELD_OF(total, INT, count, IN_READ, "of all types, also those that are not listed"),
+    FIELD_OF(total, INT, errors, IN_READ),
+    FIELD_OF(total, INT, duration_ms, IN_READ),
+    FIELD(LIST, types, IN_READ, "by their names, the first 1000", .nested = &schema_step_type),
+    FIELD(BOOL, more_types, IN_READ, "whether there are more than those"),
 };
-const struct schema schema_step_summary = {
-    "StepSummary", summary_fields, COUNT_OF(summary_fields), sizeof(struct summary), 0};
+#undef OF
+const struct schema schema_step_summary =
+    SCHEMA("StepSummary", struct summary, summary_fields, IN_READ);
 
 enum error handle_step_summary(struct call *call, struct context *c)
 {

@@ -3,31 +3,26 @@
 
 #include "api/execution/run_path.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/checkpoints/snapshots.h"
 #include "model/threads/events.h"
 
-#define STEP_FIELD(member) offsetof(struct step, member)
-#define USAGE_FIELD(member) offsetof(struct step_usage, member)
-
-#define TOKENS(member)                                                                             \
-    {                                                                                              \
-        .name = #member, .kind = FIELD_INT,                                                        \
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE, .offset = USAGE_FIELD(member), \
-        .has_offset = USAGE_FIELD(has_##member), .max = STEP_COUNT_MAX                             \
-    }
+#define OF struct step_usage
 static const struct field usage_fields[] = {
-    TOKENS(input_tokens),
-    TOKENS(output_tokens),
-    TOKENS(cache_creation_input_tokens),
-    TOKENS(cache_read_input_tokens),
+    FIELD(INT_OR_NULL, input_tokens, IN_BODY, .max = STEP_COUNT_MAX, .hide_none = true),
+    FIELD(INT_OR_NULL, output_tokens, IN_BODY, .max = STEP_COUNT_MAX, .hide_none = true),
+    FIELD(INT_OR_NULL, cache_creation_input_tokens, IN_BODY, .max = STEP_COUNT_MAX,
+        .hide_none = true),
+    FIELD(INT_OR_NULL, cache_read_input_tokens, IN_BODY, .max = STEP_COUNT_MAX, .hide_none = true),
 };
-static const struct schema schema_step_usage = {
-    "StepUsage", usage_fields, COUNT_OF(usage_fields), sizeof(struct step_usage), 0};
+#undef OF
+static const struct schema schema_step_usage =
+    SCHEMA("StepUsage", struct step_usage, usage_fields, IN_BODY);
 
 /* A line of a log may say whose it is: it must be this run. The id that it had elsewhere is not
  * kept. */
 struct step_input {
-    struct step step; /* the first: a step and what becomes one have the same rows */
+    struct step step; /* the first member: rows of a step and of the input share a table */
     bool has_log_id;
     int64_t log_id;
     bool has_run_id;
@@ -36,192 +31,76 @@ struct step_input {
     struct uuid agent_uuid;
     struct nested_list steps; /* of the batch form only */
 };
-#define INPUT_FIELD(member) offsetof(struct step_input, member)
-
-/* StepAppend is the table up to what Cairn says of a step, StepInput that without its first row,
- * and Step what comes after the rows of a log. */
-enum { STEP_INPUT_AT = 1, STEP_AT = 4, STEP_ANSWER_AT = 19 };
-
-#define GIVEN (FIELD_OPTIONAL | FIELD_NULLABLE)
 
 static const struct schema schema_step_input;
+#define OF struct step_input
 static const struct field step_fields[] = {
-    {.name = "steps",
-        .kind = FIELD_NESTED_LIST,
-        .flags = FIELD_OPTIONAL,
-        .offset = INPUT_FIELD(steps),
-        .min = 1,
-        .max = STEP_BATCH_MAX,
-        .nested = &schema_step_input,
-        .summary = "many steps instead of one; all are appended or none"},
-    {.name = "log_id",
-        .kind = FIELD_INT,
-        .flags = GIVEN,
-        .offset = INPUT_FIELD(log_id),
-        .has_offset = INPUT_FIELD(has_log_id),
-        .summary = "of a line of a log; not kept, the step gets its own"},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = GIVEN,
-        .offset = INPUT_FIELD(run_id),
-        .has_offset = INPUT_FIELD(has_run_id),
-        .summary = "of a line of a log; must be this run"},
-    {.name = "agent_uuid",
-        .kind = FIELD_UUID,
-        .flags = GIVEN,
-        .offset = INPUT_FIELD(agent_uuid),
-        .has_offset = INPUT_FIELD(has_agent_uuid),
-        .summary = "of a line of a log; must be the run's thread or agent"},
-    {.name = "action_type",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = STEP_FIELD(action_type),
-        .min = 1,
-        .max = EVENT_KIND_MAX_BYTES,
-        .summary = "run_started, tool_execution …, or an application's own with a dot"},
-    {.name = "timestamp",
-        .kind = FIELD_TIME,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(at),
-        .has_offset = STEP_FIELD(has_at),
-        .summary = "when it happened; now unless told"},
-    {.name = "step_number",
-        .kind = FIELD_INT,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(step_number),
-        .has_offset = STEP_FIELD(has_step_number),
-        .max = STEP_NUMBER_MAX,
-        .summary = "0 before the loop, then the iteration"},
-    {.name = "action_data",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = STEP_FIELD(action_data),
-        .max = STEP_DATA_MAX_BYTES},
-    {.name = "messages_snapshot",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = GIVEN | FIELD_HIDE_NONE,
-        .offset = STEP_FIELD(messages_snapshot),
-        .max = SNAPSHOT_MAX_BYTES - 64,
-        .summary = "the messages at this point; kept for what is new in them"},
-    {.name = "messages_count",
-        .kind = FIELD_INT,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(messages_count),
-        .has_offset = STEP_FIELD(has_messages_count),
-        .max = STEP_COUNT_MAX,
-        .summary = "how many messages_snapshot has, unless told"},
-    {.name = "estimated_tokens",
-        .kind = FIELD_INT,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(estimated_tokens),
-        .has_offset = STEP_FIELD(has_estimated_tokens),
-        .max = STEP_COUNT_MAX},
-    {.name = "duration_ms",
-        .kind = FIELD_INT,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(duration_ms),
-        .has_offset = STEP_FIELD(has_duration_ms),
-        .max = STEP_DURATION_MAX_MS},
-    {.name = "turn_id",
-        .kind = FIELD_UUID,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(turn_id),
-        .has_offset = STEP_FIELD(has_turn_id),
-        .summary = "the turn of this run that it belongs to"},
-    {.name = "tool_name",
-        .kind = FIELD_STRING,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(tool_name),
-        .min = 1,
-        .max = STEP_NAME_MAX_BYTES,
-        .summary = "of tool_execution and tool_error also in action_data"},
-    {.name = "tool_use_id",
-        .kind = FIELD_STRING,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(tool_use_id),
-        .min = 1,
-        .max = STEP_NAME_MAX_BYTES},
-    {.name = "outcome",
-        .kind = FIELD_ENUM,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(outcome),
-        .choices = step_outcomes,
-        .summary = "of types that have one, what the type and action_data say unless told"},
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(model),
-        .min = 1,
-        .max = STEP_NAME_MAX_BYTES,
-        .summary = "that was called; of steps of a call also in action_data"},
-    {.name = "provider",
-        .kind = FIELD_STRING,
-        .flags = GIVEN,
-        .offset = STEP_FIELD(provider),
-        .min = 1,
-        .max = STEP_NAME_MAX_BYTES},
-    {.name = "usage",
-        .kind = FIELD_NESTED,
-        .flags = GIVEN | FIELD_HIDE_NONE,
-        .offset = STEP_FIELD(usage),
-        .has_offset = STEP_FIELD(has_usage),
-        .nested = &schema_step_usage,
-        .summary = "the tokens of the call, which count for the run; also in action_data"},
-    {.name = "log_id",
-        .kind = FIELD_INT,
-        .offset = STEP_FIELD(log_id),
-        .summary = "rises, with gaps, and is never given twice"},
-    {.name = "run_id", .kind = FIELD_UUID, .offset = STEP_FIELD(run_id)},
-    {.name = "number",
-        .kind = FIELD_INT,
-        .offset = STEP_FIELD(number),
-        .summary = "1, 2, 3 within the run, without gaps"},
-    {.name = "thread_id", .kind = FIELD_UUID, .offset = STEP_FIELD(thread_id)},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = STEP_FIELD(agent_id),
-        .has_offset = STEP_FIELD(has_agent_id)},
-    {.name = "cost_usd",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_NULLABLE,
-        .offset = STEP_FIELD(cost_pico),
-        .has_offset = STEP_FIELD(has_cost),
-        .summary = "of the call; null when the model has no price"},
-    {.name = "price_version",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = STEP_FIELD(price_version),
-        .has_offset = STEP_FIELD(has_price_version)},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = STEP_FIELD(created_at)},
+    FIELD(LIST_OR_NONE, steps, IN_BATCH, "many steps instead of one; all are appended or none",
+        .min = 1, .max = STEP_BATCH_MAX, .nested = &schema_step_input),
+    FIELD(INT_OR_NULL, log_id, IN_BODY, "of a line of a log; not kept, the step gets its own"),
+    FIELD(UUID_OR_NULL, run_id, IN_BODY, "of a line of a log; must be this run"),
+    FIELD(
+        UUID_OR_NULL, agent_uuid, IN_BODY, "of a line of a log; must be the run's thread or agent"),
+#undef OF
+#define OF struct step
+    FIELD(STRING_OR_NONE, action_type, IN_BODY | IN_READ,
+        "run_started, tool_execution …, or an application's own with a dot", .min = 1,
+        .max = EVENT_KIND_MAX_BYTES),
+    FIELD_AS(TIME_OR_NULL, "timestamp", at, IN_BODY | IN_READ, "when it happened; now unless told"),
+    FIELD(INT_OR_NULL, step_number, IN_BODY | IN_READ, "0 before the loop, then the iteration",
+        .max = STEP_NUMBER_MAX),
+    FIELD(OBJECT_OR_NONE, action_data, IN_BODY | IN_READ, .max = STEP_DATA_MAX_BYTES),
+    FIELD(ARRAY_OR_NULL, messages_snapshot, IN_BODY | IN_READ,
+        "the messages at this point; kept for what is new in them", .max = SNAPSHOT_MAX_BYTES - 64,
+        .items = "object", .hide_none = true),
+    FIELD(INT_OR_NULL, messages_count, IN_BODY | IN_READ,
+        "how many messages_snapshot has, unless told", .max = STEP_COUNT_MAX),
+    FIELD(INT_OR_NULL, estimated_tokens, IN_BODY | IN_READ, .max = STEP_COUNT_MAX),
+    FIELD(INT_OR_NULL, duration_ms, IN_BODY | IN_READ, .max = STEP_DURATION_MAX_MS),
+    FIELD(UUID_OR_NULL, turn_id, IN_BODY | IN_READ, "the turn of this run that it belongs to"),
+    FIELD(STRING_OR_NULL, tool_name, IN_BODY | IN_READ,
+        "of tool_execution and tool_error also in action_data", .min = 1,
+        .max = STEP_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NULL, tool_use_id, IN_BODY | IN_READ, .min = 1, .max = STEP_NAME_MAX_BYTES),
+    FIELD(ENUM_OR_NULL, outcome, IN_BODY | IN_READ,
+        "of types that have one, what the type and action_data say unless told",
+        .choices = step_outcomes),
+    FIELD(STRING_OR_NULL, model, IN_BODY | IN_READ,
+        "that was called; of steps of a call also in action_data", .min = 1,
+        .max = STEP_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NULL, provider, IN_BODY | IN_READ, .min = 1, .max = STEP_NAME_MAX_BYTES),
+    FIELD(NESTED_OR_NULL, usage, IN_BODY | IN_READ,
+        "the tokens of the call, which count for the run; also in action_data",
+        .nested = &schema_step_usage, .hide_none = true),
+    FIELD(INT, log_id, IN_READ, "rises, with gaps, and is never given twice"),
+    FIELD(UUID, run_id, IN_READ),
+    FIELD(INT, number, IN_READ, "1, 2, 3 within the run, without gaps"),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(UUID_OR_NULL, agent_id, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "cost_usd", cost_pico, has_cost, IN_READ,
+        "of the call; null when the model has no price"),
+    FIELD(INT_OR_NULL, price_version, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
 };
-const struct schema schema_step = {
-    "Step", &step_fields[STEP_AT], COUNT_OF(step_fields) - STEP_AT, sizeof(struct step), 0};
-static const struct schema schema_step_input = {"StepInput", &step_fields[STEP_INPUT_AT],
-    STEP_ANSWER_AT - STEP_INPUT_AT, sizeof(struct step_input), 0};
-const struct schema schema_step_append = {
-    "StepAppend", step_fields, STEP_ANSWER_AT, sizeof(struct step_input), 0};
+#undef OF
+const struct schema schema_step = SCHEMA("Step", struct step, step_fields, IN_READ);
+static const struct schema schema_step_input =
+    SCHEMA("StepInput", struct step_input, step_fields, IN_BODY);
+const struct schema schema_step_append =
+    SCHEMA("StepAppend", struct step_input, step_fields, IN_BODY | IN_BATCH);
 
 /* --- Append --------------------------------------------------------------------------------- */
 
+#define OF struct step
 static const struct field ref_fields[] = {
-    {.name = "number", .kind = FIELD_INT, .offset = STEP_FIELD(number)},
-    {.name = "log_id", .kind = FIELD_INT, .offset = STEP_FIELD(log_id)},
-    {.name = "cost_usd",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = STEP_FIELD(cost_pico),
-        .has_offset = STEP_FIELD(has_cost),
-        .summary = "of the call of a model that has a price"},
-    {.name = "price_version",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = STEP_FIELD(price_version),
-        .has_offset = STEP_FIELD(has_price_version)},
+    FIELD(INT, number, IN_READ),
+    FIELD(INT, log_id, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "cost_usd", cost_pico, has_cost, IN_READ,
+        "of the call of a model that has a price", .hide_none = true),
+    FIELD(INT_OR_NULL, price_version, IN_READ, .hide_none = true),
 };
-const struct schema schema_step_ref = {
-    "StepRef", ref_fields, COUNT_OF(ref_fields), sizeof(struct step), 0};
+#undef OF
+const struct schema schema_step_ref = SCHEMA("StepRef", struct step, ref_fields, IN_READ);
 
 struct appended {
     int64_t count;
@@ -229,20 +108,16 @@ struct appended {
     int64_t last;
     struct nested_list steps;
 };
+#define OF struct appended
 static const struct field appended_fields[] = {
-    {.name = "count", .kind = FIELD_INT, .offset = offsetof(struct appended, count)},
-    {.name = "first",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct appended, first),
-        .summary = "the number of the first"},
-    {.name = "last", .kind = FIELD_INT, .offset = offsetof(struct appended, last)},
-    {.name = "steps",
-        .kind = FIELD_NESTED_LIST,
-        .offset = offsetof(struct appended, steps),
-        .nested = &schema_step_ref},
+    FIELD(INT, count, IN_READ),
+    FIELD(INT, first, IN_READ, "the number of the first"),
+    FIELD(INT, last, IN_READ),
+    FIELD(LIST, steps, IN_READ, .nested = &schema_step_ref),
 };
-const struct schema schema_steps_appended = {
-    "StepsAppended", appended_fields, COUNT_OF(appended_fields), sizeof(struct appended), 0};
+#undef OF
+const struct schema schema_steps_appended =
+    SCHEMA("StepsAppended", struct appended, appended_fields, IN_READ);
 
 /* A list stands alone. */
 static enum error check_form(struct call *call, const struct step_input *body)
@@ -320,41 +195,23 @@ struct run_steps_query {
     bool has_to;
     int64_t to;
 };
-#define RUN_QUERY_FIELD(member) offsetof(struct run_steps_query, member)
-enum { CALLS_QUERY_FIELDS = 3 };
+/* Lists of calls have no filters. */
+enum { IN_FILTER = IN_SENT(0) };
+#define OF struct run_steps_query
 static const struct field run_steps_query_fields[] = {
-    PAGE_FIELDS(struct run_steps_query),
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = RUN_QUERY_FIELD(include),
-        .choices = includes,
-        .summary = "messages: the lists of messages, too"},
-    {.name = "action_type",
-        .kind = FIELD_STRING,
-        .offset = RUN_QUERY_FIELD(action_type),
-        .min = 1,
-        .max = EVENT_KIND_MAX_BYTES},
-    {.name = "step_number",
-        .kind = FIELD_INT,
-        .offset = RUN_QUERY_FIELD(step_number),
-        .has_offset = RUN_QUERY_FIELD(has_step_number),
-        .max = STEP_NUMBER_MAX,
-        .summary = "of this iteration"},
-    {.name = "from",
-        .kind = FIELD_TIME,
-        .offset = RUN_QUERY_FIELD(from),
-        .has_offset = RUN_QUERY_FIELD(has_from),
-        .summary = "at this time or later"},
-    {.name = "to",
-        .kind = FIELD_TIME,
-        .offset = RUN_QUERY_FIELD(to),
-        .has_offset = RUN_QUERY_FIELD(has_to),
-        .summary = "before this time"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: the lists of messages, too",
+        .choices = includes),
+    FIELD(STRING_OR_NONE, action_type, IN_FILTER, .min = 1, .max = EVENT_KIND_MAX_BYTES),
+    FIELD(INT_OR_NONE, step_number, IN_FILTER, "of this iteration", .max = STEP_NUMBER_MAX),
+    FIELD(TIME_OR_NONE, from, IN_FILTER, "at this time or later"),
+    FIELD(TIME_OR_NONE, to, IN_FILTER, "before this time"),
 };
-const struct schema query_run_steps = {"RunStepsQuery", run_steps_query_fields,
-    COUNT_OF(run_steps_query_fields), sizeof(struct run_steps_query), 0};
-const struct schema query_run_calls = {
-    "RunCallsQuery", run_steps_query_fields, CALLS_QUERY_FIELDS, sizeof(struct run_steps_query), 0};
+#undef OF
+const struct schema query_run_steps =
+    SCHEMA("RunStepsQuery", struct run_steps_query, run_steps_query_fields, IN_QUERY | IN_FILTER);
+const struct schema query_run_calls =
+    SCHEMA("RunCallsQuery", struct run_steps_query, run_steps_query_fields, IN_QUERY);
 
 static enum error check_type(struct call *call, struct str type)
 {
@@ -449,54 +306,23 @@ struct steps_query {
     bool has_from;
     bool has_to;
 };
-#define QUERY_FIELD(member) offsetof(struct steps_query, member)
+#define OF struct steps_query
 static const struct field steps_query_fields[] = {
-    PAGE_FIELDS(struct steps_query),
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = QUERY_FIELD(include),
-        .choices = includes,
-        .summary = "messages: the lists of messages, too"},
-    {.name = "action_type",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(filter.action_type),
-        .min = 1,
-        .max = EVENT_KIND_MAX_BYTES},
-    {.name = "outcome",
-        .kind = FIELD_ENUM,
-        .offset = QUERY_FIELD(filter.outcome),
-        .choices = step_outcomes},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(filter.agent_id),
-        .has_offset = QUERY_FIELD(filter.has_agent_id)},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(filter.thread_id),
-        .has_offset = QUERY_FIELD(filter.has_thread_id)},
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(filter.model),
-        .min = 1,
-        .max = STEP_NAME_MAX_BYTES},
-    {.name = "tool_name",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(filter.tool_name),
-        .min = 1,
-        .max = STEP_NAME_MAX_BYTES},
-    {.name = "from",
-        .kind = FIELD_TIME,
-        .offset = QUERY_FIELD(filter.from),
-        .has_offset = QUERY_FIELD(has_from),
-        .summary = "at this time or later"},
-    {.name = "to",
-        .kind = FIELD_TIME,
-        .offset = QUERY_FIELD(filter.before),
-        .has_offset = QUERY_FIELD(has_to),
-        .summary = "before this time"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: the lists of messages, too",
+        .choices = includes),
+    FIELD_OF(filter, STRING_OR_NONE, action_type, IN_QUERY, .min = 1, .max = EVENT_KIND_MAX_BYTES),
+    FIELD_OF(filter, ENUM_OR_NONE, outcome, IN_QUERY, .choices = step_outcomes),
+    FIELD_OF(filter, UUID_OR_NONE, agent_id, IN_QUERY),
+    FIELD_OF(filter, UUID_OR_NONE, thread_id, IN_QUERY),
+    FIELD_OF(filter, STRING_OR_NONE, model, IN_QUERY, .min = 1, .max = STEP_NAME_MAX_BYTES),
+    FIELD_OF(filter, STRING_OR_NONE, tool_name, IN_QUERY, .min = 1, .max = STEP_NAME_MAX_BYTES),
+    FIELD_HAS(TIME_OR_NONE, "from", filter.from, has_from, IN_QUERY, "at this time or later"),
+    FIELD_HAS(TIME_OR_NONE, "to", filter.before, has_to, IN_QUERY, "before this time"),
 };
-const struct schema query_steps = {
-    "StepsQuery", steps_query_fields, COUNT_OF(steps_query_fields), sizeof(struct steps_query), 0};
+#undef OF
+const struct schema query_steps =
+    SCHEMA("StepsQuery", struct steps_query, steps_query_fields, IN_QUERY);
 
 /* The cursor is a place in the order by time and id: "AT~ID". */
 static enum error read_cursor(struct call *call, struct str text, struct step_filter *filter)

@@ -4,110 +4,61 @@
 
 #include "api/execution/run_path.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/execution/resumptions.h"
 #include "model/execution/transcripts.h"
 
-#define TOOL_FIELD(member) offsetof(struct awaited_tool, member)
-#define USE_ID(type)                                                                        \
-    {                                                                                       \
-        .name = "tool_use_id", .kind = FIELD_STRING, .offset = offsetof(type, tool_use_id), \
-        .min = 1, .max = TOOL_NAME_MAX_BYTES, .summary = "unique within the run"            \
-    }
-
+#define OF struct awaited_tool
 static const struct field tool_fields[] = {
-    USE_ID(struct awaited_tool),
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .offset = TOOL_FIELD(name),
-        .summary = "empty of a result that came without one"},
-    {.name = "side", .kind = FIELD_ENUM, .offset = TOOL_FIELD(side), .choices = tool_sides},
-    {.name = "input", .kind = FIELD_JSON, .offset = TOOL_FIELD(input)},
-    {.name = "content",
-        .kind = FIELD_JSON,
-        .flags = FIELD_NULLABLE,
-        .offset = TOOL_FIELD(content),
-        .summary = "the result; null while it is not in"},
-    {.name = "is_error",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_NULLABLE,
-        .offset = TOOL_FIELD(is_error),
-        .has_offset = TOOL_FIELD(has_result_at)},
-    {.name = "pause",
-        .kind = FIELD_INT,
-        .offset = TOOL_FIELD(pause),
-        .summary = "1, 2, 3: which time the run stopped for tools"},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = TOOL_FIELD(created_at)},
-    {.name = "result_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_NULLABLE,
-        .offset = TOOL_FIELD(result_at),
-        .has_offset = TOOL_FIELD(has_result_at),
-        .summary = "null while the tool is open"},
-    {.name = "result_by",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = TOOL_FIELD(result_by),
-        .summary = "the principal; null for a key of the whole tenant"},
+    FIELD(STRING, tool_use_id, IN_READ, "unique within the run", .min = 1,
+        .max = TOOL_NAME_MAX_BYTES),
+    FIELD(STRING, name, IN_READ, "empty of a result that came without one"),
+    FIELD(ENUM, side, IN_READ, .choices = tool_sides),
+    FIELD(JSON, input, IN_READ),
+    FIELD(JSON_OR_NULL, content, IN_READ, "the result; null while it is not in"),
+    FIELD_HAS(BOOL_OR_NULL, "is_error", is_error, has_result_at, IN_READ),
+    FIELD(INT, pause, IN_READ, "1, 2, 3: which time the run stopped for tools"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME_OR_NULL, result_at, IN_READ, "null while the tool is open"),
+    FIELD(STRING_OR_NULL, result_by, IN_READ, "the principal; null for a key of the whole tenant"),
 };
-const struct schema schema_awaited_tool = {
-    "AwaitedTool", tool_fields, COUNT_OF(tool_fields), sizeof(struct awaited_tool), 0};
+#undef OF
+const struct schema schema_awaited_tool =
+    SCHEMA("AwaitedTool", struct awaited_tool, tool_fields, IN_READ);
 
 /* --- Bodies --------------------------------------------------------------------------------- */
 
+#define OF struct awaited_tool
 static const struct field asked_fields[] = {
-    USE_ID(struct awaited_tool),
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .offset = TOOL_FIELD(name),
-        .min = 1,
-        .max = TOOL_NAME_MAX_BYTES},
-    {.name = "input",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = TOOL_FIELD(input),
-        .max = TOOL_INPUT_MAX_BYTES},
-    {.name = "side",
-        .kind = FIELD_ENUM,
-        .offset = TOOL_FIELD(side),
-        .choices = tool_sides,
-        .summary = "who runs it"},
+    FIELD(STRING, tool_use_id, IN_BODY, "unique within the run", .min = 1,
+        .max = TOOL_NAME_MAX_BYTES),
+    FIELD(STRING, name, IN_BODY, .min = 1, .max = TOOL_NAME_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, input, IN_BODY, .max = TOOL_INPUT_MAX_BYTES),
+    FIELD(ENUM, side, IN_BODY, "who runs it", .choices = tool_sides),
 };
-static const struct schema schema_tool_asked = {
-    "ToolAsked", asked_fields, COUNT_OF(asked_fields), sizeof(struct awaited_tool), 0};
-
-#define CONTENT(type)                                                                        \
-    {                                                                                        \
-        .name = "content", .kind = FIELD_JSON, .offset = offsetof(type, content),            \
-        .max = TOOL_RESULTS_MAX_BYTES, .summary = "a text, a list of blocks, any JSON value" \
-    }
+#undef OF
+static const struct schema schema_tool_asked =
+    SCHEMA("ToolAsked", struct awaited_tool, asked_fields, IN_BODY);
 
 struct backend_result {
     struct awaited_tool tool;
     struct str type;
     bool has_is_error;
 };
+#define OF struct backend_result
 static const struct field backend_fields[] = {
-    USE_ID(struct awaited_tool),
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = TOOL_FIELD(name),
-        .max = TOOL_NAME_MAX_BYTES},
-    {.name = "type",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct backend_result, type),
-        .max = TOOL_NAME_MAX_BYTES,
-        .summary = "tool_result; Cairn does not look at it"},
-    CONTENT(struct awaited_tool),
-    {.name = "is_error",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = TOOL_FIELD(is_error),
-        .has_offset = offsetof(struct backend_result, has_is_error)},
+    FIELD_OF(tool, STRING, tool_use_id, IN_BODY, "unique within the run", .min = 1,
+        .max = TOOL_NAME_MAX_BYTES),
+    FIELD_OF(tool, STRING_OR_NONE, name, IN_BODY, .max = TOOL_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NONE, type, IN_BODY, "tool_result; Cairn does not look at it",
+        .max = TOOL_NAME_MAX_BYTES),
+    FIELD_OF(tool, JSON, content, IN_BODY, "a text, a list of blocks, any JSON value",
+        .max = TOOL_RESULTS_MAX_BYTES),
+    FIELD_HAS(BOOL_OR_NONE, "is_error", tool.is_error, has_is_error, IN_BODY),
 };
-static const struct schema schema_backend_result = {
-    "BackendResult", backend_fields, COUNT_OF(backend_fields), sizeof(struct backend_result), 0};
+#undef OF
+static const struct schema schema_backend_result =
+    SCHEMA("BackendResult", struct backend_result, backend_fields, IN_BODY);
 
 struct tools_body {
     struct nested_list tools;
@@ -116,61 +67,43 @@ struct tools_body {
     bool has_current_step;
     int64_t current_step;
 };
-#define BODY_FIELD(member) offsetof(struct tools_body, member)
+#define OF struct tools_body
 static const struct field tools_body_fields[] = {
-    {.name = "tools",
-        .kind = FIELD_NESTED_LIST,
-        .offset = BODY_FIELD(tools),
-        .min = 1,
-        .max = TOOLS_MAX,
-        .nested = &schema_tool_asked},
-    {.name = "backend_results",
-        .kind = FIELD_NESTED_LIST,
-        .flags = FIELD_OPTIONAL,
-        .offset = BODY_FIELD(backend_results),
-        .max = TOOLS_MAX,
-        .nested = &schema_backend_result,
-        .summary = "that the engine has already, to go with the others"},
-    {.name = "current_step",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL,
-        .offset = BODY_FIELD(current_step),
-        .has_offset = BODY_FIELD(has_current_step),
-        .max = RESUMPTION_STEPS_MAX,
-        .summary = "of the thread's resumption"},
-    {.name = "messages",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_OPTIONAL,
-        .offset = BODY_FIELD(messages),
-        .max = TRANSCRIPT_MAX_BYTES,
-        .summary = "of the thread's resumption"},
+    FIELD(LIST, tools, IN_BODY, .min = 1, .max = TOOLS_MAX, .nested = &schema_tool_asked),
+    FIELD(LIST_OR_NONE, backend_results, IN_BODY,
+        "that the engine has already, to go with the others", .max = TOOLS_MAX,
+        .nested = &schema_backend_result),
+    FIELD(INT_OR_NONE, current_step, IN_BODY, "of the thread's resumption",
+        .max = RESUMPTION_STEPS_MAX),
+    FIELD(ARRAY_OR_NONE, messages, IN_BODY, "of the thread's resumption",
+        .max = TRANSCRIPT_MAX_BYTES, .items = "object"),
 };
-const struct schema schema_tools_await = {
-    "ToolsAwait", tools_body_fields, COUNT_OF(tools_body_fields), sizeof(struct tools_body), 0};
+#undef OF
+const struct schema schema_tools_await =
+    SCHEMA("ToolsAwait", struct tools_body, tools_body_fields, IN_BODY);
 
+#define OF struct tool_result
 static const struct field result_fields[] = {
-    USE_ID(struct tool_result),
-    CONTENT(struct tool_result),
-    {.name = "is_error",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct tool_result, is_error),
-        .has_offset = offsetof(struct tool_result, has_is_error)},
+    FIELD(STRING, tool_use_id, IN_BODY, "unique within the run", .min = 1,
+        .max = TOOL_NAME_MAX_BYTES),
+    FIELD(JSON, content, IN_BODY, "a text, a list of blocks, any JSON value",
+        .max = TOOL_RESULTS_MAX_BYTES),
+    FIELD(BOOL_OR_NONE, is_error, IN_BODY),
 };
-static const struct schema schema_tool_result = {
-    "ToolResult", result_fields, COUNT_OF(result_fields), sizeof(struct tool_result), 0};
+#undef OF
+static const struct schema schema_tool_result =
+    SCHEMA("ToolResult", struct tool_result, result_fields, IN_BODY);
 
-static const struct field results_fields[] = {
-    {.name = "results",
-        .kind = FIELD_NESTED_LIST,
-        .offset = 0,
-        .min = 1,
-        .max = TOOLS_MAX,
-        .nested = &schema_tool_result},
+struct results_body {
+    struct nested_list results;
 };
-const struct schema schema_tool_results = {
-    "ToolResults", results_fields, COUNT_OF(results_fields), sizeof(struct nested_list), 0};
+#define OF struct results_body
+static const struct field results_fields[] = {
+    FIELD(LIST, results, IN_BODY, .min = 1, .max = TOOLS_MAX, .nested = &schema_tool_result),
+};
+#undef OF
+const struct schema schema_tool_results =
+    SCHEMA("ToolResults", struct results_body, results_fields, IN_BODY);
 
 /* --- Answers -------------------------------------------------------------------------------- */
 
@@ -183,33 +116,22 @@ struct tools_answer {
     struct str_list accepted;
     struct str_list duplicates;
 };
-#define ANSWER_FIELD(member) offsetof(struct tools_answer, member)
-enum { PAUSE_FIELDS = 4 };
+enum { IN_SETTLED = IN_SHOWN(0) };
+#define OF struct tools_answer
 static const struct field answer_fields[] = {
-    {.name = "run_id", .kind = FIELD_UUID, .offset = ANSWER_FIELD(run_id)},
-    {.name = "status",
-        .kind = FIELD_STRING,
-        .offset = ANSWER_FIELD(status),
-        .summary = "of the run, from here on"},
-    {.name = "phase", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = ANSWER_FIELD(phase)},
-    {.name = "remaining",
-        .kind = FIELD_INT,
-        .offset = ANSWER_FIELD(remaining),
-        .summary = "tools whose results are missing"},
-    {.name = "resumed",
-        .kind = FIELD_BOOL,
-        .offset = ANSWER_FIELD(resumed),
-        .summary = "these were the last, and the run goes on"},
-    {.name = "accepted", .kind = FIELD_STRINGS, .offset = ANSWER_FIELD(accepted)},
-    {.name = "duplicates",
-        .kind = FIELD_STRINGS,
-        .offset = ANSWER_FIELD(duplicates),
-        .summary = "ids that had a result before: that one stays"},
+    FIELD(UUID, run_id, IN_READ),
+    FIELD(STRING, status, IN_READ, "of the run, from here on"),
+    FIELD(STRING_OR_NULL, phase, IN_READ),
+    FIELD(INT, remaining, IN_READ, "tools whose results are missing"),
+    FIELD(BOOL, resumed, IN_SETTLED, "these were the last, and the run goes on"),
+    FIELD(STRINGS, accepted, IN_SETTLED),
+    FIELD(STRINGS, duplicates, IN_SETTLED, "ids that had a result before: that one stays"),
 };
-const struct schema schema_tools_pause = {
-    "ToolsPause", answer_fields, PAUSE_FIELDS, sizeof(struct tools_answer), 0};
-const struct schema schema_tools_settled = {
-    "ToolsSettled", answer_fields, COUNT_OF(answer_fields), sizeof(struct tools_answer), 0};
+#undef OF
+const struct schema schema_tools_pause =
+    SCHEMA("ToolsPause", struct tools_answer, answer_fields, IN_READ);
+const struct schema schema_tools_settled =
+    SCHEMA("ToolsSettled", struct tools_answer, answer_fields, IN_READ | IN_SETTLED);
 
 /* --- Handlers ------------------------------------------------------------------------------- */
 
@@ -251,7 +173,7 @@ enum error handle_tools_await(struct call *call, struct context *c)
 
 enum error handle_tool_results(struct call *call, struct context *c)
 {
-    const struct nested_list *list = call->request.input;
+    const struct nested_list *list = &((const struct results_body *)call->request.input)->results;
     struct tool_result *results = ARENA_ARRAY(call->arena, struct tool_result, list->count);
     struct tool_outcome outcome;
     struct run run;
@@ -280,16 +202,14 @@ struct tools_query {
     bool has_open;
     bool open;
 };
+#define OF struct tools_query
 static const struct field tools_query_fields[] = {
-    PAGE_FIELDS(struct tools_query),
-    {.name = "open",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct tools_query, open),
-        .has_offset = offsetof(struct tools_query, has_open),
-        .summary = "true: only those whose results are missing"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(BOOL_OR_NONE, open, IN_QUERY, "true: only those whose results are missing"),
 };
-const struct schema query_tools = {
-    "ToolsQuery", tools_query_fields, COUNT_OF(tools_query_fields), sizeof(struct tools_query), 0};
+#undef OF
+const struct schema query_tools =
+    SCHEMA("ToolsQuery", struct tools_query, tools_query_fields, IN_QUERY);
 
 static struct str cursor_of(struct arena *arena, const void *item)
 {

@@ -2,66 +2,39 @@
 /* Turns of a run. */
 #include "api/execution/run_path.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/execution/turns.h"
 
-#define TURN_USAGE(member) offsetof(struct run_usage, member)
+#define OF struct run_usage
 static const struct field turn_usage_fields[] = {
-    {.name = "tokens_in", .kind = FIELD_INT, .offset = TURN_USAGE(input_tokens)},
-    {.name = "tokens_out", .kind = FIELD_INT, .offset = TURN_USAGE(output_tokens)},
-    {.name = "cost_usd",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_NULLABLE,
-        .offset = TURN_USAGE(cost_pico),
-        .has_offset = TURN_USAGE(has_cost),
-        .summary = "of the calls that have a price; null when none of them has one"},
-    {.name = "llm_calls", .kind = FIELD_INT, .offset = TURN_USAGE(llm_calls)},
-    {.name = "unpriced_calls", .kind = FIELD_INT, .offset = TURN_USAGE(unpriced_calls)},
+    FIELD_AS(INT, "tokens_in", input_tokens, IN_READ),
+    FIELD_AS(INT, "tokens_out", output_tokens, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "cost_usd", cost_pico, has_cost, IN_READ,
+        "of the calls that have a price; null when none of them has one"),
+    FIELD(INT, llm_calls, IN_READ),
+    FIELD(INT, unpriced_calls, IN_READ),
 };
-static const struct schema schema_turn_usage = {
-    "TurnUsage", turn_usage_fields, COUNT_OF(turn_usage_fields), sizeof(struct run_usage), 0};
+#undef OF
+static const struct schema schema_turn_usage =
+    SCHEMA("TurnUsage", struct run_usage, turn_usage_fields, IN_READ);
 
-#define TURN_FIELD(member) offsetof(struct turn, member)
+#define OF struct turn
 static const struct field turn_fields[] = {
-    {.name = "turn_id", .kind = FIELD_UUID, .offset = TURN_FIELD(id)},
-    {.name = "run_id", .kind = FIELD_UUID, .offset = TURN_FIELD(run_id)},
-    {.name = "number",
-        .kind = FIELD_INT,
-        .offset = TURN_FIELD(number),
-        .summary = "1, 2, 3 within the run"},
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .offset = TURN_FIELD(status),
-        .choices = turn_statuses,
-        .stores_enum = true},
-    {.name = "input", .kind = FIELD_OBJECT, .flags = FIELD_HIDE_NONE, .offset = TURN_FIELD(input)},
-    {.name = "output",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = TURN_FIELD(output)},
-    {.name = "usage",
-        .kind = FIELD_NESTED,
-        .offset = TURN_FIELD(usage),
-        .nested = &schema_turn_usage},
-    {.name = "latency_ms",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = TURN_FIELD(latency_ms),
-        .has_offset = TURN_FIELD(has_latency_ms)},
-    {.name = "checkpoint_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = TURN_FIELD(checkpoint_id),
-        .has_offset = TURN_FIELD(has_checkpoint_id)},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = TURN_FIELD(created_at)},
-    {.name = "finished_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_NULLABLE,
-        .offset = TURN_FIELD(finished_at),
-        .has_offset = TURN_FIELD(has_finished_at)},
-    {.name = "version", .kind = FIELD_INT, .offset = TURN_FIELD(version)},
+    FIELD_AS(UUID, "turn_id", id, IN_READ),
+    FIELD(UUID, run_id, IN_READ),
+    FIELD(INT, number, IN_READ, "1, 2, 3 within the run"),
+    FIELD(ENUM, status, IN_READ, .choices = turn_statuses),
+    FIELD(OBJECT, input, IN_READ, .hide_none = true),
+    FIELD(OBJECT_OR_NULL, output, IN_READ, .hide_none = true),
+    FIELD(NESTED, usage, IN_READ, .nested = &schema_turn_usage),
+    FIELD(INT_OR_NULL, latency_ms, IN_READ),
+    FIELD(UUID_OR_NULL, checkpoint_id, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME_OR_NULL, finished_at, IN_READ),
+    FIELD(INT, version, IN_READ),
 };
-const struct schema schema_turn = {
-    "Turn", turn_fields, COUNT_OF(turn_fields), sizeof(struct turn), 0};
+#undef OF
+const struct schema schema_turn = SCHEMA("Turn", struct turn, turn_fields, IN_READ);
 
 /* --- Bodies --------------------------------------------------------------------------------- */
 
@@ -70,64 +43,42 @@ struct turn_input {
     struct str attachments;
     struct str tool_results;
 };
-#define INPUT_FIELD(member) offsetof(struct turn_input, member)
+#define OF struct turn_input
 static const struct field turn_input_fields[] = {
-    {.name = "message",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = INPUT_FIELD(message),
-        .max = TURN_MESSAGE_MAX_BYTES,
-        .summary = "this or tool_results, or both"},
-    {.name = "attachments",
-        .kind = FIELD_ARRAY,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = INPUT_FIELD(attachments),
-        .max = RUN_EXTRA_MAX_BYTES},
-    {.name = "tool_results",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = INPUT_FIELD(tool_results),
-        .max = TURN_INPUT_MAX_BYTES / 2,
-        .summary = "objects, each with its tool_use_id; 256 at the most"},
+    FIELD(STRING_OR_NULL, message, IN_BODY, "this or tool_results, or both",
+        .max = TURN_MESSAGE_MAX_BYTES, .hide_none = true),
+    FIELD(ARRAY_OR_NULL, attachments, IN_BODY, .max = RUN_EXTRA_MAX_BYTES, .hide_none = true),
+    FIELD(ARRAY_OR_NULL, tool_results, IN_BODY,
+        "objects, each with its tool_use_id; 256 at the most", .max = TURN_INPUT_MAX_BYTES / 2,
+        .items = "object", .hide_none = true),
 };
-static const struct schema schema_turn_input = {
-    "TurnInput", turn_input_fields, COUNT_OF(turn_input_fields), sizeof(struct turn_input), 0};
+#undef OF
+static const struct schema schema_turn_input =
+    SCHEMA("TurnInput", struct turn_input, turn_input_fields, IN_BODY);
 
-#define GIVEN_FIELD(member) offsetof(struct usage, member)
-#define TOKENS(field, member)                                                             \
-    {                                                                                     \
-        .name = (field), .kind = FIELD_INT, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,     \
-        .offset = offsetof(struct given_usage, usage.member),                             \
-        .has_offset = offsetof(struct given_usage, has_##member), .max = USAGE_TOKENS_MAX \
-    }
 struct given_usage {
     struct usage usage;
     bool has_input_tokens, has_output_tokens;
     bool has_cache_creation_input_tokens, has_cache_read_input_tokens;
 };
+#define OF struct given_usage
 static const struct field given_usage_fields[] = {
-    TOKENS("tokens_in", input_tokens),
-    TOKENS("tokens_out", output_tokens),
-    TOKENS("cache_creation_input_tokens", cache_creation_input_tokens),
-    TOKENS("cache_read_input_tokens", cache_read_input_tokens),
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = GIVEN_FIELD(model),
-        .min = 1,
-        .max = RUN_MODEL_MAX_BYTES,
-        .summary = "the run's when absent"},
-    {.name = "provider",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = GIVEN_FIELD(provider),
-        .min = 1,
-        .max = RUN_PROVIDER_MAX_BYTES,
-        .summary = "the run's when absent"},
+    FIELD_HAS(INT_OR_NULL, "tokens_in", usage.input_tokens, has_input_tokens, IN_BODY,
+        .max = USAGE_TOKENS_MAX),
+    FIELD_HAS(INT_OR_NULL, "tokens_out", usage.output_tokens, has_output_tokens, IN_BODY,
+        .max = USAGE_TOKENS_MAX),
+    FIELD_HAS(INT_OR_NULL, "cache_creation_input_tokens", usage.cache_creation_input_tokens,
+        has_cache_creation_input_tokens, IN_BODY, .max = USAGE_TOKENS_MAX),
+    FIELD_HAS(INT_OR_NULL, "cache_read_input_tokens", usage.cache_read_input_tokens,
+        has_cache_read_input_tokens, IN_BODY, .max = USAGE_TOKENS_MAX),
+    FIELD_OF(usage, STRING_OR_NULL, model, IN_BODY, "the run's when absent", .min = 1,
+        .max = RUN_MODEL_MAX_BYTES),
+    FIELD_OF(usage, STRING_OR_NULL, provider, IN_BODY, "the run's when absent", .min = 1,
+        .max = RUN_PROVIDER_MAX_BYTES),
 };
-static const struct schema schema_given_usage = {"TurnUsageBody", given_usage_fields,
-    COUNT_OF(given_usage_fields), sizeof(struct given_usage), 0};
+#undef OF
+static const struct schema schema_given_usage =
+    SCHEMA("TurnUsageBody", struct given_usage, given_usage_fields, IN_BODY);
 
 struct turn_body {
     struct turn_input input;
@@ -140,65 +91,38 @@ struct turn_body {
     bool has_usage;
     struct given_usage usage;
 };
-#define BODY_FIELD(member) offsetof(struct turn_body, member)
-/* What a turn begins with is the first: TurnPatch is the rest of the table. */
+#define OF struct turn_body
 static const struct field turn_body_fields[] = {
-    {.name = "input",
-        .kind = FIELD_NESTED,
-        .offset = BODY_FIELD(input),
-        .nested = &schema_turn_input},
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = BODY_FIELD(status),
-        .choices = turn_statuses,
-        .stores_enum = true,
-        .summary = "running, unless the output tells otherwise"},
-    {.name = "output",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = BODY_FIELD(output),
-        .max = TURN_OUTPUT_MAX_BYTES,
-        .summary = "a message, tool_calls …; its status, if it has one, is the turn's"},
-    {.name = "latency_ms",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = BODY_FIELD(latency_ms),
-        .has_offset = BODY_FIELD(has_latency_ms)},
-    {.name = "checkpoint_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = BODY_FIELD(checkpoint_id),
-        .has_offset = BODY_FIELD(has_checkpoint_id),
-        .summary = "of the run's thread"},
-    {.name = "usage",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = BODY_FIELD(usage),
-        .has_offset = BODY_FIELD(has_usage),
-        .nested = &schema_given_usage,
-        .summary = "of one call of a model; its cost is computed"},
+    FIELD(NESTED, input, IN_BODY, .nested = &schema_turn_input),
+    FIELD(ENUM_OR_NONE, status, IN_BODY | IN_PATCH, "running, unless the output tells otherwise",
+        .choices = turn_statuses),
+    FIELD(OBJECT_OR_NULL, output, IN_BODY | IN_PATCH,
+        "a message, tool_calls …; its status, if it has one, is the turn's",
+        .max = TURN_OUTPUT_MAX_BYTES, .hide_none = true),
+    FIELD(INT_OR_NULL, latency_ms, IN_BODY | IN_PATCH),
+    FIELD(UUID_OR_NULL, checkpoint_id, IN_BODY | IN_PATCH, "of the run's thread"),
+    FIELD(NESTED_OR_NULL, usage, IN_BODY | IN_PATCH, "of one call of a model; its cost is computed",
+        .nested = &schema_given_usage, .hide_none = true),
 };
-const struct schema schema_turn_create = {
-    "TurnCreate", turn_body_fields, COUNT_OF(turn_body_fields), sizeof(struct turn_body), 0};
-const struct schema schema_turn_patch = {
-    "TurnPatch", &turn_body_fields[1], COUNT_OF(turn_body_fields) - 1, sizeof(struct turn_body), 0};
+#undef OF
+const struct schema schema_turn_create =
+    SCHEMA("TurnCreate", struct turn_body, turn_body_fields, IN_BODY);
+const struct schema schema_turn_patch =
+    SCHEMA("TurnPatch", struct turn_body, turn_body_fields, IN_PATCH);
 
 static const char *const includes[] = {"documents", NULL};
 struct turns_query {
     struct page_query page;
     struct str include;
 };
+#define OF struct turns_query
 static const struct field turns_query_fields[] = {
-    PAGE_FIELDS(struct turns_query),
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct turns_query, include),
-        .choices = includes,
-        .summary = "documents: input and output too"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "documents: input and output too", .choices = includes),
 };
-const struct schema query_turns = {
-    "TurnsQuery", turns_query_fields, COUNT_OF(turns_query_fields), sizeof(struct turns_query), 0};
+#undef OF
+const struct schema query_turns =
+    SCHEMA("TurnsQuery", struct turns_query, turns_query_fields, IN_QUERY);
 
 /* --- Handlers ------------------------------------------------------------------------------- */
 

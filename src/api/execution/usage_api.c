@@ -3,6 +3,7 @@
 #include "api/execution/run_path.h"
 #include "api/resources.h"
 #include "base/clock.h"
+#include "base/schema_fields.h"
 #include "model/execution/history.h"
 #include "model/execution/usage.h"
 
@@ -13,82 +14,52 @@ struct usage_body {
     struct usage usage;
     bool has_turn_id;
     struct uuid turn_id;
-    struct str cost; /* nobody gives one */
+    bool has_tokens; /* one for all counts, because an absent count is 0 */
+    struct str cost; /* no client gives one */
 };
+enum { IN_TOKENS = IN_SENT(0) };
 
-#define USAGE_FIELD(member) offsetof(struct usage_body, usage.member)
-/* Absent and 0 are the same, so that one flag for all does. */
-struct told_usage {
-    struct usage_body body;
-    bool has_tokens;
-};
-#define TOKEN_FIELD(member, more, text)                                                     \
-    {                                                                                       \
-        .name = #member, .kind = FIELD_INT, .flags = (more), .offset = USAGE_FIELD(member), \
-        .has_offset = offsetof(struct told_usage, has_tokens), .max = USAGE_TOKENS_MAX,     \
-        .summary = (text)                                                                   \
-    }
-#define COST_FIELD(member_name)                                                               \
-    {                                                                                         \
-        .name = (member_name), .kind = FIELD_JSON, .flags = FIELD_READ_ONLY | FIELD_OPTIONAL, \
-        .offset = offsetof(struct usage_body, cost),                                          \
-        .summary = "computed from the model's price, never given"                             \
-    }
-
-enum { USAGE_NUMBER_FIELDS = 4 };
+#define OF struct usage_body
 static const struct field usage_fields[] = {
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = USAGE_FIELD(model),
-        .min = 1,
-        .max = MODEL_NAME_MAX_BYTES,
-        .summary = "the run's unless told"},
-    {.name = "provider",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = USAGE_FIELD(provider),
-        .min = 1,
-        .max = PROVIDER_NAME_MAX_BYTES,
-        .summary = "the run's unless told"},
-    {.name = "turn_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct usage_body, turn_id),
-        .has_offset = offsetof(struct usage_body, has_turn_id),
-        .summary = "the turn of the run in which it happened"},
-    TOKEN_FIELD(input_tokens, 0, "neither written to a cache nor read from one"),
-    TOKEN_FIELD(output_tokens, 0, NULL),
-    TOKEN_FIELD(cache_creation_input_tokens, FIELD_OPTIONAL, "written to a cache"),
-    TOKEN_FIELD(cache_read_input_tokens, FIELD_OPTIONAL, "read from a cache"),
-    COST_FIELD("cost"),
-    COST_FIELD("cost_usd"),
-    COST_FIELD("total_cost"),
+    FIELD_OF(usage, STRING_OR_NULL, model, IN_BODY, "the run's unless told", .min = 1,
+        .max = MODEL_NAME_MAX_BYTES),
+    FIELD_OF(usage, STRING_OR_NULL, provider, IN_BODY, "the run's unless told", .min = 1,
+        .max = PROVIDER_NAME_MAX_BYTES),
+    FIELD(UUID_OR_NULL, turn_id, IN_BODY, "the turn of the run in which it happened"),
+    FIELD_OF(usage, INT, input_tokens, IN_TOKENS, "neither written to a cache nor read from one",
+        .max = USAGE_TOKENS_MAX),
+    FIELD_OF(usage, INT, output_tokens, IN_TOKENS, .max = USAGE_TOKENS_MAX),
+    FIELD_HAS(INT_OR_NONE, "cache_creation_input_tokens", usage.cache_creation_input_tokens,
+        has_tokens, IN_TOKENS, "written to a cache", .max = USAGE_TOKENS_MAX),
+    FIELD_HAS(INT_OR_NONE, "cache_read_input_tokens", usage.cache_read_input_tokens, has_tokens,
+        IN_TOKENS, "read from a cache", .max = USAGE_TOKENS_MAX),
+    FIELD(JSON_OR_NONE, cost, IN_BODY, "computed from the model's price, never given",
+        .refused = true),
+    FIELD_AS(JSON_OR_NONE, "cost_usd", cost, IN_BODY,
+        "computed from the model's price, never given", .refused = true),
+    FIELD_AS(JSON_OR_NONE, "total_cost", cost, IN_BODY,
+        "computed from the model's price, never given", .refused = true),
 };
-const struct schema schema_usage_body = {
-    "UsageBody", usage_fields, COUNT_OF(usage_fields), sizeof(struct told_usage), 0};
+#undef OF
+const struct schema schema_usage_body =
+    SCHEMA("UsageBody", struct usage_body, usage_fields, IN_BODY | IN_TOKENS);
 
 /* The tokens alone. */
-static const struct schema schema_tokens = {
-    "TokenUsage", &usage_fields[3], USAGE_NUMBER_FIELDS, sizeof(struct told_usage), 0};
+static const struct schema schema_tokens =
+    SCHEMA("TokenUsage", struct usage_body, usage_fields, IN_TOKENS);
 
 struct cost_body {
     struct str model;
-    struct told_usage usage;
+    struct usage_body usage;
 };
+#define OF struct cost_body
 static const struct field cost_body_fields[] = {
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct cost_body, model),
-        .min = 1,
-        .max = MODEL_NAME_MAX_BYTES},
-    {.name = "usage",
-        .kind = FIELD_NESTED,
-        .offset = offsetof(struct cost_body, usage),
-        .nested = &schema_tokens},
+    FIELD(STRING, model, IN_BODY, .min = 1, .max = MODEL_NAME_MAX_BYTES),
+    FIELD(NESTED, usage, IN_BODY, .nested = &schema_tokens),
 };
-const struct schema schema_cost_body = {
-    "CostBody", cost_body_fields, COUNT_OF(cost_body_fields), sizeof(struct cost_body), 0};
+#undef OF
+const struct schema schema_cost_body =
+    SCHEMA("CostBody", struct cost_body, cost_body_fields, IN_BODY);
 
 static void answer_cost(struct call *call, const struct usage *usage, const struct cost *cost)
 {
@@ -100,7 +71,7 @@ static void answer_cost(struct call *call, const struct usage *usage, const stru
 enum error handle_cost(struct call *call, struct context *c)
 {
     const struct cost_body *body = call->request.input;
-    struct usage usage = body->usage.body.usage;
+    struct usage usage = body->usage.usage;
     struct cost cost;
     usage.model = body->model;
     enum error e = usage_cost(c, &usage, &cost);
@@ -114,7 +85,7 @@ enum error handle_cost(struct call *call, struct context *c)
 
 enum error handle_run_usage_add(struct call *call, struct context *c)
 {
-    const struct usage_body *body = &((const struct told_usage *)call->request.input)->body;
+    const struct usage_body *body = call->request.input;
     struct usage usage = body->usage;
     struct run run;
     struct cost cost;
@@ -136,62 +107,42 @@ enum error handle_run_usage_add(struct call *call, struct context *c)
 /* --- A run's -----------------------------------------------------------------------------------
  */
 
-#define MODEL_FIELD(member) offsetof(struct model_usage, member)
-#define MODEL_COUNT(member)                                                \
-    {                                                                      \
-        .name = #member, .kind = FIELD_INT, .offset = MODEL_FIELD(member), \
-    }
-#define MODEL_COST(member)                                                           \
-    {                                                                                \
-        .name = #member, .kind = FIELD_MONEY, .flags = FIELD_NULLABLE,               \
-        .offset = MODEL_FIELD(member), .has_offset = MODEL_FIELD(has_price_version), \
-    }
+#define OF struct model_usage
 static const struct field model_usage_fields[] = {
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .offset = MODEL_FIELD(model),
-        .summary = "empty when it is not known"},
-    {.name = "provider", .kind = FIELD_STRING, .offset = MODEL_FIELD(provider)},
-    {.name = "price_version",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = MODEL_FIELD(price_version),
-        .has_offset = MODEL_FIELD(has_price_version),
-        .summary = "null: these calls had no price"},
-    MODEL_COUNT(llm_calls),
-    MODEL_COUNT(long_context_calls),
-    MODEL_COUNT(input_tokens),
-    MODEL_COUNT(output_tokens),
-    MODEL_COUNT(cache_creation_input_tokens),
-    MODEL_COUNT(cache_read_input_tokens),
-    MODEL_COST(input_cost),
-    MODEL_COST(output_cost),
-    MODEL_COST(cache_write_cost),
-    MODEL_COST(cache_read_cost),
+    FIELD(STRING, model, IN_READ, "empty when it is not known"),
+    FIELD(STRING, provider, IN_READ),
+    FIELD(INT_OR_NULL, price_version, IN_READ, "null: these calls had no price"),
+    FIELD(INT, llm_calls, IN_READ),
+    FIELD(INT, long_context_calls, IN_READ),
+    FIELD(INT, input_tokens, IN_READ),
+    FIELD(INT, output_tokens, IN_READ),
+    FIELD(INT, cache_creation_input_tokens, IN_READ),
+    FIELD(INT, cache_read_input_tokens, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "input_cost", input_cost, has_price_version, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "output_cost", output_cost, has_price_version, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "cache_write_cost", cache_write_cost, has_price_version, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "cache_read_cost", cache_read_cost, has_price_version, IN_READ),
 };
-static const struct schema schema_model_usage = {
-    "ModelUsage", model_usage_fields, COUNT_OF(model_usage_fields), sizeof(struct model_usage), 0};
+#undef OF
+static const struct schema schema_model_usage =
+    SCHEMA("ModelUsage", struct model_usage, model_usage_fields, IN_READ);
 
 struct run_usage_answer {
     struct uuid run_id;
     struct cost_document total;
     struct nested_list models;
 };
+#define OF struct run_usage_answer
 static const struct field run_usage_fields[] = {
-    {.name = "run_id", .kind = FIELD_UUID, .offset = offsetof(struct run_usage_answer, run_id)},
-    {.name = "total",
-        .kind = FIELD_NESTED,
-        .offset = offsetof(struct run_usage_answer, total),
-        .nested = &cost_document_schema,
-        .summary = "of the run and its descendants"},
-    {.name = "models",
-        .kind = FIELD_NESTED_LIST,
-        .offset = offsetof(struct run_usage_answer, models),
-        .nested = &schema_model_usage,
-        .summary = "the same, by model, provider and version of the price"},
+    FIELD(UUID, run_id, IN_READ),
+    FIELD(
+        NESTED, total, IN_READ, "of the run and its descendants", .nested = &cost_document_schema),
+    FIELD(LIST, models, IN_READ, "the same, by model, provider and version of the price",
+        .nested = &schema_model_usage),
 };
-const struct schema schema_run_cost = {
-    "RunCost", run_usage_fields, COUNT_OF(run_usage_fields), sizeof(struct run_usage_answer), 0};
+#undef OF
+const struct schema schema_run_cost =
+    SCHEMA("RunCost", struct run_usage_answer, run_usage_fields, IN_READ);
 
 enum error handle_run_usage_get(struct call *call, struct context *c)
 {

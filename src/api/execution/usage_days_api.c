@@ -2,6 +2,7 @@
 /* Usage by day, and on average. */
 #include "api/resources.h"
 #include "base/clock.h"
+#include "base/schema_fields.h"
 #include "model/execution/usage.h"
 
 enum { DATE_LEN = 10, DEFAULT_DAYS = 30, AVERAGE_DAYS = 7, GROUP_BY_MAX_BYTES = 64 };
@@ -16,54 +17,42 @@ struct usage_row {
     struct usage_sums sums;
 };
 
-#define SUM_OF(type, member)                                                       \
-    {                                                                              \
-        .name = #member, .kind = FIELD_INT, .offset = offsetof(type, sums.member), \
-    }
-#define SUM_FIELDS(type)                                                                   \
-    SUM_OF(type, runs_started), SUM_OF(type, runs_completed), SUM_OF(type, runs_failed),   \
-        SUM_OF(type, runs_cancelled), SUM_OF(type, llm_calls), SUM_OF(type, input_tokens), \
-        SUM_OF(type, output_tokens), SUM_OF(type, cache_creation_input_tokens),            \
-        SUM_OF(type, cache_read_input_tokens),                                             \
-        {.name = "cost_usd",                                                               \
-            .kind = FIELD_MONEY,                                                           \
-            .offset = offsetof(type, sums.cost),                                           \
-            .summary = "of the calls that had a price, in the tenant's currency"},         \
-        SUM_OF(type, unpriced_calls)
+#define SUM_FIELDS                                                                               \
+    FIELD_OF(sums, INT, runs_started, IN_READ), FIELD_OF(sums, INT, runs_completed, IN_READ),    \
+        FIELD_OF(sums, INT, runs_failed, IN_READ), FIELD_OF(sums, INT, runs_cancelled, IN_READ), \
+        FIELD_OF(sums, INT, llm_calls, IN_READ), FIELD_OF(sums, INT, input_tokens, IN_READ),     \
+        FIELD_OF(sums, INT, output_tokens, IN_READ),                                             \
+        FIELD_OF(sums, INT, cache_creation_input_tokens, IN_READ),                               \
+        FIELD_OF(sums, INT, cache_read_input_tokens, IN_READ),                                   \
+        FIELD_AS(MONEY, "cost_usd", sums.cost, IN_READ,                                          \
+            "of the calls that had a price, in the tenant's currency"),                          \
+        FIELD_OF(sums, INT, unpriced_calls, IN_READ)
 
-#define ROW_FIELD(member) offsetof(struct usage_row, member)
+#define OF struct usage_row
 static const struct field usage_row_fields[] = {
-    {.name = "day",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = ROW_FIELD(day),
-        .summary = "of UTC; here, as the next three, when it is in group_by"},
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = ROW_FIELD(model),
-        .summary = "empty: runs, which are counted under no model, and calls of an unknown one"},
-    {.name = "provider",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = ROW_FIELD(provider)},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = ROW_FIELD(agent_id),
-        .has_offset = ROW_FIELD(has_agent_id),
-        .summary = "the nil id: runs of no agent"},
-    SUM_FIELDS(struct usage_row),
+    FIELD(STRING_OR_NONE, day, IN_READ, "of UTC; here, as the next three, when it is in group_by",
+        .hide_none = true),
+    FIELD(STRING_OR_NONE, model, IN_READ,
+        "empty: runs, which are counted under no model, and calls of an unknown one",
+        .hide_none = true),
+    FIELD(STRING_OR_NONE, provider, IN_READ, .hide_none = true),
+    FIELD(UUID_OR_NONE, agent_id, IN_READ, "the nil id: runs of no agent", .hide_none = true),
+    SUM_FIELDS,
 };
-static const struct schema schema_usage_row = {
-    "UsageRow", usage_row_fields, COUNT_OF(usage_row_fields), sizeof(struct usage_row), 0};
+#undef OF
+static const struct schema schema_usage_row =
+    SCHEMA("UsageRow", struct usage_row, usage_row_fields, IN_READ);
 
 struct usage_total {
     struct usage_sums sums;
 };
-static const struct field usage_total_fields[] = {SUM_FIELDS(struct usage_total)};
-static const struct schema schema_usage_total = {
-    "UsageTotal", usage_total_fields, COUNT_OF(usage_total_fields), sizeof(struct usage_total), 0};
+#define OF struct usage_total
+static const struct field usage_total_fields[] = {
+    SUM_FIELDS,
+};
+#undef OF
+static const struct schema schema_usage_total =
+    SCHEMA("UsageTotal", struct usage_total, usage_total_fields, IN_READ);
 
 struct usage_answer {
     struct nested_list data;
@@ -74,28 +63,19 @@ struct usage_answer {
     struct str currency;
     struct usage_total totals;
 };
-#define ANSWER_FIELD(member) offsetof(struct usage_answer, member)
+#define OF struct usage_answer
 static const struct field usage_answer_fields[] = {
-    {.name = "data",
-        .kind = FIELD_NESTED_LIST,
-        .offset = ANSWER_FIELD(data),
-        .nested = &schema_usage_row},
-    {.name = "has_more", .kind = FIELD_BOOL, .offset = ANSWER_FIELD(has_more)},
-    {.name = "next_cursor",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = ANSWER_FIELD(next_cursor)},
-    {.name = "from", .kind = FIELD_STRING, .offset = ANSWER_FIELD(from)},
-    {.name = "to", .kind = FIELD_STRING, .offset = ANSWER_FIELD(to)},
-    {.name = "currency", .kind = FIELD_STRING, .offset = ANSWER_FIELD(currency)},
-    {.name = "totals",
-        .kind = FIELD_NESTED,
-        .offset = ANSWER_FIELD(totals),
-        .nested = &schema_usage_total,
-        .summary = "of all pages"},
+    FIELD(LIST, data, IN_READ, .nested = &schema_usage_row),
+    FIELD(BOOL, has_more, IN_READ),
+    FIELD(STRING_OR_NULL, next_cursor, IN_READ),
+    FIELD(STRING, from, IN_READ),
+    FIELD(STRING, to, IN_READ),
+    FIELD(STRING, currency, IN_READ),
+    FIELD(NESTED, totals, IN_READ, "of all pages", .nested = &schema_usage_total),
 };
-const struct schema schema_usage = {
-    "Usage", usage_answer_fields, COUNT_OF(usage_answer_fields), sizeof(struct usage_answer), 0};
+#undef OF
+const struct schema schema_usage =
+    SCHEMA("Usage", struct usage_answer, usage_answer_fields, IN_READ);
 
 struct usage_query {
     struct page_query page;
@@ -107,41 +87,24 @@ struct usage_query {
     bool has_agent_id;
     struct uuid agent_id;
 };
-#define QUERY_FIELD(member) offsetof(struct usage_query, member)
+#define OF struct usage_query
 static const struct field usage_query_fields[] = {
-    PAGE_FIELDS(struct usage_query),
-    {.name = "from",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(from),
-        .min = DATE_LEN,
-        .max = DATE_LEN,
-        .summary = "the first day, such as 2026-01-31; 29 days before the last unless told"},
-    {.name = "to",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(to),
-        .min = DATE_LEN,
-        .max = DATE_LEN,
-        .summary = "the last day; today unless told"},
-    {.name = "group_by",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(group_by),
-        .max = GROUP_BY_MAX_BYTES,
-        .summary = "any of day, model, provider and agent, with commas between; day unless told"},
-    {.name = "model",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(model),
-        .max = MODEL_NAME_MAX_BYTES},
-    {.name = "provider",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(provider),
-        .max = PROVIDER_NAME_MAX_BYTES},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(agent_id),
-        .has_offset = QUERY_FIELD(has_agent_id)},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(STRING_OR_NONE, from, IN_QUERY,
+        "the first day, such as 2026-01-31; 29 days before the last unless told", .min = DATE_LEN,
+        .max = DATE_LEN),
+    FIELD(STRING_OR_NONE, to, IN_QUERY, "the last day; today unless told", .min = DATE_LEN,
+        .max = DATE_LEN),
+    FIELD(STRING_OR_NONE, group_by, IN_QUERY,
+        "any of day, model, provider and agent, with commas between; day unless told",
+        .max = GROUP_BY_MAX_BYTES),
+    FIELD(STRING_OR_NONE, model, IN_QUERY, .max = MODEL_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NONE, provider, IN_QUERY, .max = PROVIDER_NAME_MAX_BYTES),
+    FIELD(UUID_OR_NONE, agent_id, IN_QUERY),
 };
-const struct schema query_usage = {
-    "UsageQuery", usage_query_fields, COUNT_OF(usage_query_fields), sizeof(struct usage_query), 0};
+#undef OF
+const struct schema query_usage =
+    SCHEMA("UsageQuery", struct usage_query, usage_query_fields, IN_QUERY);
 
 /* --- Days --------------------------------------------------------------------------------------
  */
@@ -300,29 +263,19 @@ struct average_row {
     bool has_agent_id;
     struct usage_average average;
 };
-#define AVERAGE_FIELD(member) offsetof(struct average_row, average.member)
+#define OF struct average_row
 static const struct field average_fields[] = {
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = AVERAGE_FIELD(id),
-        .has_offset = offsetof(struct average_row, has_thread_id)},
-    {.name = "agent_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = AVERAGE_FIELD(id),
-        .has_offset = offsetof(struct average_row, has_agent_id),
-        .summary = "the nil id: runs of no agent"},
-    {.name = "runs", .kind = FIELD_INT, .offset = AVERAGE_FIELD(runs)},
-    {.name = "input_tokens", .kind = FIELD_INT, .offset = AVERAGE_FIELD(input_tokens)},
-    {.name = "output_tokens", .kind = FIELD_INT, .offset = AVERAGE_FIELD(output_tokens)},
-    {.name = "avg_tokens",
-        .kind = FIELD_INT,
-        .offset = AVERAGE_FIELD(avg_tokens),
-        .summary = "of input and output a run, rounded"},
+    FIELD_HAS(UUID_OR_NONE, "thread_id", average.id, has_thread_id, IN_READ, .hide_none = true),
+    FIELD_HAS(UUID_OR_NONE, "agent_id", average.id, has_agent_id, IN_READ,
+        "the nil id: runs of no agent", .hide_none = true),
+    FIELD_OF(average, INT, runs, IN_READ),
+    FIELD_OF(average, INT, input_tokens, IN_READ),
+    FIELD_OF(average, INT, output_tokens, IN_READ),
+    FIELD_OF(average, INT, avg_tokens, IN_READ, "of input and output a run, rounded"),
 };
-const struct schema schema_usage_average = {
-    "UsageAverage", average_fields, COUNT_OF(average_fields), sizeof(struct average_row), 0};
+#undef OF
+const struct schema schema_usage_average =
+    SCHEMA("UsageAverage", struct average_row, average_fields, IN_READ);
 
 static const char *const average_groups[] = {"thread", "agent", NULL};
 struct averages_query {
@@ -331,23 +284,17 @@ struct averages_query {
     int64_t days;
     struct str group_by;
 };
+#define OF struct averages_query
 static const struct field averages_query_fields[] = {
-    PAGE_FIELDS(struct averages_query),
-    {.name = "days",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct averages_query, days),
-        .has_offset = offsetof(struct averages_query, has_days),
-        .min = 1,
-        .max = USAGE_AVERAGE_DAYS_MAX,
-        .summary = "runs that started within the last so many days; 7 unless told"},
-    {.name = "group_by",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct averages_query, group_by),
-        .choices = average_groups,
-        .summary = "thread unless told"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(INT_OR_NONE, days, IN_QUERY,
+        "runs that started within the last so many days; 7 unless told", .min = 1,
+        .max = USAGE_AVERAGE_DAYS_MAX),
+    FIELD(ENUM_OR_NONE, group_by, IN_QUERY, "thread unless told", .choices = average_groups),
 };
-const struct schema query_usage_averages = {"UsageAveragesQuery", averages_query_fields,
-    COUNT_OF(averages_query_fields), sizeof(struct averages_query), 0};
+#undef OF
+const struct schema query_usage_averages =
+    SCHEMA("UsageAveragesQuery", struct averages_query, averages_query_fields, IN_QUERY);
 
 static struct str average_cursor(struct arena *arena, const void *item)
 {

@@ -2,6 +2,7 @@
 /* The bytes of files, in and out. */
 #include "api/files/files_api.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/files/blobs.h"
 
 /* --- In --------------------------------------------------------------------------------------- */
@@ -58,15 +59,12 @@ struct get_query {
     bool has_version;
     int64_t version;
 };
+#define OF struct get_query
 static const struct field get_fields[] = {
-    {.name = "version",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct get_query, version),
-        .has_offset = offsetof(struct get_query, has_version),
-        .min = 1,
-        .summary = "which one; the newest unless told"},
+    FIELD(INT_OR_NONE, version, IN_QUERY, "which one; the newest unless told", .min = 1),
 };
-const struct schema query_file_get = {"FileQuery", get_fields, 1, sizeof(struct get_query), 0};
+#undef OF
+const struct schema query_file_get = SCHEMA("FileQuery", struct get_query, get_fields, IN_QUERY);
 
 static enum error answer_version(struct call *call, struct context *c, int64_t version)
 {

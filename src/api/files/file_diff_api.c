@@ -3,6 +3,7 @@
 #include "api/files/files_api.h"
 #include "api/resources.h"
 #include "base/diff.h"
+#include "base/schema_fields.h"
 #include "model/files/blobs.h"
 
 enum {
@@ -22,72 +23,52 @@ struct diff_query {
     bool has_context;
     int64_t context;
 };
-#define QUERY_FIELD(member) offsetof(struct diff_query, member)
+#define OF struct diff_query
 static const struct field query_fields[] = {
-    {.name = "from",
-        .kind = FIELD_INT,
-        .offset = QUERY_FIELD(from),
-        .has_offset = QUERY_FIELD(has_from),
-        .min = 1,
-        .summary = "the old version; the one before `to` unless told"},
-    {.name = "to",
-        .kind = FIELD_INT,
-        .offset = QUERY_FIELD(to),
-        .has_offset = QUERY_FIELD(has_to),
-        .min = 1,
-        .summary = "the new version; the newest unless told"},
-    {.name = "format",
-        .kind = FIELD_ENUM,
-        .offset = QUERY_FIELD(format),
-        .choices = formats,
-        .summary = "text: a unified diff, as Accept: text/x-diff asks for too"},
-    {.name = "context",
-        .kind = FIELD_INT,
-        .offset = QUERY_FIELD(context),
-        .has_offset = QUERY_FIELD(has_context),
-        .max = DIFF_CONTEXT_MAX,
-        .summary = "unchanged lines around each change; 3 unless told"},
+    FIELD(
+        INT_OR_NONE, from, IN_QUERY, "the old version; the one before `to` unless told", .min = 1),
+    FIELD(INT_OR_NONE, to, IN_QUERY, "the new version; the newest unless told", .min = 1),
+    FIELD(ENUM_OR_NONE, format, IN_QUERY,
+        "text: a unified diff, as Accept: text/x-diff asks for too", .choices = formats),
+    FIELD(INT_OR_NONE, context, IN_QUERY, "unchanged lines around each change; 3 unless told",
+        .max = DIFF_CONTEXT_MAX),
 };
-const struct schema query_file_diff = {
-    "FileDiffQuery", query_fields, COUNT_OF(query_fields), sizeof(struct diff_query), 0};
+#undef OF
+const struct schema query_file_diff =
+    SCHEMA("FileDiffQuery", struct diff_query, query_fields, IN_QUERY);
 
 struct hunk {
     int64_t from_start, from_lines, to_start, to_lines;
     struct str_list lines;
 };
-#define HUNK_FIELD(member) offsetof(struct hunk, member)
+#define OF struct hunk
 static const struct field hunk_fields[] = {
-    {.name = "from_start", .kind = FIELD_INT, .offset = HUNK_FIELD(from_start)},
-    {.name = "from_lines", .kind = FIELD_INT, .offset = HUNK_FIELD(from_lines)},
-    {.name = "to_start", .kind = FIELD_INT, .offset = HUNK_FIELD(to_start)},
-    {.name = "to_lines", .kind = FIELD_INT, .offset = HUNK_FIELD(to_lines)},
-    {.name = "lines",
-        .kind = FIELD_STRINGS,
-        .offset = HUNK_FIELD(lines),
-        .summary = "each behind a blank, - or +; \\ tells that the text ends without a newline"},
+    FIELD(INT, from_start, IN_READ),
+    FIELD(INT, from_lines, IN_READ),
+    FIELD(INT, to_start, IN_READ),
+    FIELD(INT, to_lines, IN_READ),
+    FIELD(STRINGS, lines, IN_READ,
+        "each behind a blank, - or +; \\ tells that the text ends without a newline"),
 };
-static const struct schema schema_hunk = {
-    "FileDiffHunk", hunk_fields, COUNT_OF(hunk_fields), sizeof(struct hunk), 0};
+#undef OF
+static const struct schema schema_hunk = SCHEMA("FileDiffHunk", struct hunk, hunk_fields, IN_READ);
 
 struct diff_answer {
     struct str name;
     int64_t from, to, added, removed;
     struct nested_list hunks;
 };
-#define DIFF_FIELD(member) offsetof(struct diff_answer, member)
+#define OF struct diff_answer
 static const struct field diff_fields[] = {
-    {.name = "name", .kind = FIELD_STRING, .offset = DIFF_FIELD(name)},
-    {.name = "from", .kind = FIELD_INT, .offset = DIFF_FIELD(from)},
-    {.name = "to", .kind = FIELD_INT, .offset = DIFF_FIELD(to)},
-    {.name = "added", .kind = FIELD_INT, .offset = DIFF_FIELD(added), .summary = "lines"},
-    {.name = "removed", .kind = FIELD_INT, .offset = DIFF_FIELD(removed), .summary = "lines"},
-    {.name = "hunks",
-        .kind = FIELD_NESTED_LIST,
-        .offset = DIFF_FIELD(hunks),
-        .nested = &schema_hunk},
+    FIELD(STRING, name, IN_READ),
+    FIELD(INT, from, IN_READ),
+    FIELD(INT, to, IN_READ),
+    FIELD(INT, added, IN_READ, "lines"),
+    FIELD(INT, removed, IN_READ, "lines"),
+    FIELD(LIST, hunks, IN_READ, .nested = &schema_hunk),
 };
-const struct schema schema_file_diff = {
-    "FileDiff", diff_fields, COUNT_OF(diff_fields), sizeof(struct diff_answer), 0};
+#undef OF
+const struct schema schema_file_diff = SCHEMA("FileDiff", struct diff_answer, diff_fields, IN_READ);
 
 /* --- The texts -------------------------------------------------------------------------------- */
 

@@ -4,146 +4,84 @@
 
 #include "api/resources.h"
 #include "base/hash.h"
+#include "base/schema_fields.h"
 
-#define FILE_FIELD(member) offsetof(struct file, member)
+#define OF struct file
 static const struct field file_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = FILE_FIELD(id)},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = FILE_FIELD(thread_id)},
-    {.name = "name", .kind = FIELD_STRING, .flags = FIELD_READ_ONLY, .offset = FILE_FIELD(name)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = FILE_FIELD(version),
-        .summary = "the current one; the number of the ETag of its bytes"},
-    {.name = "size_bytes",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = FILE_FIELD(size_bytes)},
-    {.name = "sha256",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY,
-        .offset = FILE_FIELD(sha256),
-        .summary = "of the bytes, in hexadecimal"},
-    {.name = "content_type",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY,
-        .offset = FILE_FIELD(content_type)},
-    {.name = "created_by",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = FILE_FIELD(created_by),
-        .summary = "the principal whose key brought this version; null for a key without one"},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = FILE_FIELD(metadata),
-        .max = FILE_METADATA_MAX_BYTES,
-        .summary = "an object of your own"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = FILE_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = FILE_FIELD(updated_at)},
-    {.name = "revision",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = FILE_FIELD(revision),
-        .summary = "counts every change; the number of the ETag of this document"},
+    FIELD(UUID, id, IN_READ),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(STRING, name, IN_READ),
+    FIELD(INT, version, IN_READ, "the current one; the number of the ETag of its bytes"),
+    FIELD(INT, size_bytes, IN_READ),
+    FIELD(STRING, sha256, IN_READ, "of the bytes, in hexadecimal"),
+    FIELD(STRING, content_type, IN_READ),
+    FIELD(STRING_OR_NULL, created_by, IN_READ,
+        "the principal whose key brought this version; null for a key without one"),
+    FIELD(OBJECT_OR_NONE, metadata, IN_PATCH | IN_READ, "an object of your own",
+        .max = FILE_METADATA_MAX_BYTES),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, revision, IN_READ, "counts every change; the number of the ETag of this document"),
 };
-enum { FILE_METADATA_AT = 8 };
-const struct schema schema_file = {
-    "File", file_fields, COUNT_OF(file_fields), sizeof(struct file), 0};
-const struct schema schema_file_patch = {
-    "FilePatch", &file_fields[FILE_METADATA_AT], 1, sizeof(struct file), 0};
+#undef OF
+const struct schema schema_file = SCHEMA("File", struct file, file_fields, IN_READ);
+const struct schema schema_file_patch = SCHEMA("FilePatch", struct file, file_fields, IN_PATCH);
 
-#define VERSION_FIELD(member) offsetof(struct file_version, member)
+#define OF struct file_version
 static const struct field version_fields[] = {
-    {.name = "version", .kind = FIELD_INT, .offset = VERSION_FIELD(version)},
-    {.name = "size_bytes", .kind = FIELD_INT, .offset = VERSION_FIELD(size_bytes)},
-    {.name = "sha256", .kind = FIELD_STRING, .offset = VERSION_FIELD(sha256)},
-    {.name = "content_type", .kind = FIELD_STRING, .offset = VERSION_FIELD(content_type)},
-    {.name = "created_by",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = VERSION_FIELD(created_by)},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = VERSION_FIELD(created_at)},
-    {.name = "source_thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = VERSION_FIELD(source_thread_id),
-        .has_offset = VERSION_FIELD(has_source),
-        .summary = "the thread that it was copied from"},
-    {.name = "source_name",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = VERSION_FIELD(source_name)},
-    {.name = "source_version",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = VERSION_FIELD(source_version),
-        .has_offset = VERSION_FIELD(has_source)},
-    {.name = "restored_from",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = VERSION_FIELD(restored_from),
-        .has_offset = VERSION_FIELD(has_restored_from),
-        .summary = "the version that it brought back"},
+    FIELD(INT, version, IN_READ),
+    FIELD(INT, size_bytes, IN_READ),
+    FIELD(STRING, sha256, IN_READ),
+    FIELD(STRING, content_type, IN_READ),
+    FIELD(STRING_OR_NULL, created_by, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD_HAS(UUID_OR_NULL, "source_thread_id", source_thread_id, has_source, IN_READ,
+        "the thread that it was copied from"),
+    FIELD(STRING_OR_NULL, source_name, IN_READ),
+    FIELD_HAS(INT_OR_NULL, "source_version", source_version, has_source, IN_READ),
+    FIELD(INT_OR_NULL, restored_from, IN_READ, "the version that it brought back"),
 };
-const struct schema schema_file_version = {
-    "FileVersion", version_fields, COUNT_OF(version_fields), sizeof(struct file_version), 0};
+#undef OF
+const struct schema schema_file_version =
+    SCHEMA("FileVersion", struct file_version, version_fields, IN_READ);
 
 struct files_query {
     struct page_query page;
     struct str prefix;
 };
+#define OF struct files_query
 static const struct field files_query_fields[] = {
-    {.name = "cursor",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct files_query, page.cursor),
-        .max = 400, /* a name in base64 */
-        .summary = "next_cursor of the page before"},
-    {.name = "limit",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct files_query, page.limit),
-        .has_offset = offsetof(struct files_query, page.has_limit),
-        .min = 1,
-        .max = PAGE_MAX,
-        .summary = "items a page, 50 unless told"},
-    {.name = "prefix",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct files_query, prefix),
-        .min = 1,
-        .max = FILE_NAME_MAX_BYTES,
-        .summary = "what the names begin with"},
+    FIELD_OF(page, STRING_OR_NONE, cursor, IN_QUERY, "next_cursor of the page before", .max = 400),
+    FIELD_OF(page, INT_OR_NONE, limit, IN_QUERY, "items a page, 50 unless told", .min = 1,
+        .max = PAGE_MAX),
+    FIELD(STRING_OR_NONE, prefix, IN_QUERY, "what the names begin with", .min = 1,
+        .max = FILE_NAME_MAX_BYTES),
 };
-const struct schema query_files = {
-    "FilesQuery", files_query_fields, COUNT_OF(files_query_fields), sizeof(struct files_query), 0};
+#undef OF
+const struct schema query_files =
+    SCHEMA("FilesQuery", struct files_query, files_query_fields, IN_QUERY);
 
 struct versions_query {
     struct page_query page;
 };
-static const struct field versions_query_fields[] = {PAGE_FIELDS(struct versions_query)};
-const struct schema query_file_versions = {"FileVersionsQuery", versions_query_fields,
-    COUNT_OF(versions_query_fields), sizeof(struct versions_query), 0};
+#define OF struct versions_query
+static const struct field versions_query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_file_versions =
+    SCHEMA("FileVersionsQuery", struct versions_query, versions_query_fields, IN_QUERY);
 
 struct restore_body {
     int64_t version;
 };
+#define OF struct restore_body
 static const struct field restore_fields[] = {
-    {.name = "version",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct restore_body, version),
-        .min = 1,
-        .summary = "the one to bring back"},
+    FIELD(INT, version, IN_BODY, "the one to bring back", .min = 1),
 };
-const struct schema schema_file_restore = {
-    "FileRestore", restore_fields, 1, sizeof(struct restore_body), 0};
+#undef OF
+const struct schema schema_file_restore =
+    SCHEMA("FileRestore", struct restore_body, restore_fields, IN_BODY);
 
 static const char *const if_exists_choices[] = {"refuse", "add_version", NULL};
 struct copy_body {
@@ -155,41 +93,19 @@ struct copy_body {
     bool history;
     struct str if_exists;
 };
-#define COPY_FIELD(member) offsetof(struct copy_body, member)
+#define OF struct copy_body
 static const struct field copy_fields[] = {
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .offset = COPY_FIELD(thread_id),
-        .summary = "where it goes"},
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = COPY_FIELD(name),
-        .min = 1,
-        .max = FILE_NAME_MAX_BYTES,
-        .summary = "what it is called there; as here unless told"},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = COPY_FIELD(version),
-        .has_offset = COPY_FIELD(has_version),
-        .min = 1,
-        .summary = "which one; the current one unless told"},
-    {.name = "history",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = COPY_FIELD(history),
-        .has_offset = COPY_FIELD(has_history),
-        .summary = "the versions before it too"},
-    {.name = "if_exists",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = COPY_FIELD(if_exists),
-        .choices = if_exists_choices,
-        .summary = "when there is a file of that name: refuse, unless told to add_version"},
+    FIELD(UUID, thread_id, IN_BODY, "where it goes"),
+    FIELD(STRING_OR_NULL, name, IN_BODY, "what it is called there; as here unless told", .min = 1,
+        .max = FILE_NAME_MAX_BYTES),
+    FIELD(INT_OR_NULL, version, IN_BODY, "which one; the current one unless told", .min = 1),
+    FIELD(BOOL_OR_NONE, history, IN_BODY, "the versions before it too"),
+    FIELD(ENUM_OR_NONE, if_exists, IN_BODY,
+        "when there is a file of that name: refuse, unless told to add_version",
+        .choices = if_exists_choices),
 };
-const struct schema schema_file_copy = {
-    "FileCopy", copy_fields, COUNT_OF(copy_fields), sizeof(struct copy_body), 0};
+#undef OF
+const struct schema schema_file_copy = SCHEMA("FileCopy", struct copy_body, copy_fields, IN_BODY);
 
 /* --- Cursors ---------------------------------------------------------------------------------- */
 

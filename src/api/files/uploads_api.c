@@ -2,81 +2,44 @@
 /* Resumable uploads. */
 #include "api/files/files_api.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 
-#define UPLOAD_FIELD(member) offsetof(struct file_upload, member)
-enum { UPLOAD_BODY_FIELDS = 5 };
+#define OF struct file_upload
 static const struct field upload_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = UPLOAD_FIELD(id)},
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .offset = UPLOAD_FIELD(name),
-        .min = 1,
-        .max = FILE_NAME_MAX_BYTES,
-        .summary = "of the file that it becomes a version of"},
-    {.name = "size_bytes",
-        .kind = FIELD_INT,
-        .offset = UPLOAD_FIELD(size_bytes),
-        .min = 1,
-        .max = FILE_UPLOAD_MAX_BYTES,
-        .summary = "of the whole"},
-    {.name = "content_type",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = UPLOAD_FIELD(content_type),
-        .min = 1,
-        .max = FILE_TYPE_MAX_BYTES,
-        .summary = "guessed by the name unless told"},
-    {.name = "expected_version",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = UPLOAD_FIELD(expected_version),
-        .has_offset = UPLOAD_FIELD(has_expected_version),
-        .summary = "what the file's version must be when it is completed; 0: no file is there"},
-    {.name = "sha256",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = UPLOAD_FIELD(sha256),
-        .min = 2 * SHA256_LEN,
-        .max = 2 * SHA256_LEN,
-        .summary = "of the whole, in hexadecimal: what came is compared with it"},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = UPLOAD_FIELD(thread_id)},
-    {.name = "offset_bytes",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = UPLOAD_FIELD(offset_bytes),
-        .summary = "how much has come: where to go on"},
-    {.name = "created_by",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = UPLOAD_FIELD(created_by)},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = UPLOAD_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = UPLOAD_FIELD(updated_at)},
-    {.name = "expires_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = UPLOAD_FIELD(expires_at),
-        .summary = "when it goes, unless more comes before"},
+    FIELD(UUID, id, IN_READ),
+    FIELD(STRING, name, IN_BODY | IN_READ, "of the file that it becomes a version of", .min = 1,
+        .max = FILE_NAME_MAX_BYTES),
+    FIELD(
+        INT, size_bytes, IN_BODY | IN_READ, "of the whole", .min = 1, .max = FILE_UPLOAD_MAX_BYTES),
+    FIELD(STRING_OR_NULL, content_type, IN_BODY | IN_READ, "guessed by the name unless told",
+        .min = 1, .max = FILE_TYPE_MAX_BYTES),
+    FIELD(INT_OR_NULL, expected_version, IN_BODY | IN_READ,
+        "what the file's version must be when it is completed; 0: no file is there"),
+    FIELD(STRING_OR_NULL, sha256, IN_BODY | IN_READ,
+        "of the whole, in hexadecimal: what came is compared with it", .min = 2 * SHA256_LEN,
+        .max = 2 * SHA256_LEN),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(INT, offset_bytes, IN_READ, "how much has come: where to go on"),
+    FIELD(STRING_OR_NULL, created_by, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(TIME, expires_at, IN_READ, "when it goes, unless more comes before"),
 };
-const struct schema schema_upload = {
-    "Upload", upload_fields, COUNT_OF(upload_fields), sizeof(struct file_upload), 0};
-const struct schema schema_upload_create = {
-    "UploadCreate", &upload_fields[1], UPLOAD_BODY_FIELDS, sizeof(struct file_upload), 0};
+#undef OF
+const struct schema schema_upload = SCHEMA("Upload", struct file_upload, upload_fields, IN_READ);
+const struct schema schema_upload_create =
+    SCHEMA("UploadCreate", struct file_upload, upload_fields, IN_BODY);
 
 struct uploads_query {
     struct page_query page;
 };
-static const struct field uploads_query_fields[] = {PAGE_FIELDS(struct uploads_query)};
-const struct schema query_uploads = {"UploadsQuery", uploads_query_fields,
-    COUNT_OF(uploads_query_fields), sizeof(struct uploads_query), 0};
+#define OF struct uploads_query
+static const struct field uploads_query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_uploads =
+    SCHEMA("UploadsQuery", struct uploads_query, uploads_query_fields, IN_QUERY);
 
 /* Lease time is no time of day. */
 static void tell_times(const struct context *c, struct file_upload *upload)
@@ -156,16 +119,15 @@ struct append_query {
     bool has_offset;
     int64_t offset;
 };
+#define OF struct append_query
 static const struct field append_fields[] = {
-    {.name = "offset",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct append_query, offset),
-        .has_offset = offsetof(struct append_query, has_offset),
-        .max = FILE_UPLOAD_MAX_BYTES,
-        .summary = "where the bytes belong, for who cannot send the header Upload-Offset"},
+    FIELD(INT_OR_NONE, offset, IN_QUERY,
+        "where the bytes belong, for who cannot send the header Upload-Offset",
+        .max = FILE_UPLOAD_MAX_BYTES),
 };
-const struct schema query_upload_append = {
-    "UploadAppendQuery", append_fields, 1, sizeof(struct append_query), 0};
+#undef OF
+const struct schema query_upload_append =
+    SCHEMA("UploadAppendQuery", struct append_query, append_fields, IN_QUERY);
 
 static enum error read_offset(struct call *call, int64_t *out_offset)
 {

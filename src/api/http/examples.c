@@ -277,7 +277,7 @@ void example_write_answer(struct json_writer *w, const struct schema *schema)
 {
     json_write_object(w);
     for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;) {
-        if ((f->flags & FIELD_HIDE_NONE) || f->hide_none)
+        if (f->hide_none)
             continue;
         json_write_name(w, f->name);
         if (is_rare(f) && (f->flags & FIELD_NULLABLE))

@@ -175,15 +175,15 @@ static void write_field(struct json_writer *w, const struct schema *s, const str
 /* What a schema describes decides which of its members must be there. */
 enum role { ROLE_BODY, ROLE_PATCH, ROLE_ANSWER };
 
-static bool is_always_there(const struct field *f, enum role role)
+static bool is_always_there(const struct schema *s, const struct field *f, enum role role)
 {
     switch (role) {
     case ROLE_BODY:
-        return !(f->flags & (FIELD_OPTIONAL | FIELD_READ_ONLY));
+        return schema_requires(s, f);
     case ROLE_PATCH:
         return false;
     case ROLE_ANSWER:
-        return !(f->flags & FIELD_HIDE_NONE) && !f->hide_none;
+        return !f->hide_none;
     }
     return false;
 }
@@ -225,7 +225,7 @@ static void write_schema(struct json_writer *w, const struct schema *s, enum rol
     json_write_key(w, STR("required"));
     json_write_array(w);
     for (const struct field *f = NULL; (f = schema_next(s, f)) != NULL;)
-        if (is_always_there(f, role))
+        if (is_always_there(s, f, role))
             json_write_string(w, str_of(f->name));
     json_write_end(w);
     /* An answer may gain members; a body with an unknown one is refused. */

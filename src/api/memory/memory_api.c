@@ -6,113 +6,114 @@
 
 /* --- The wire --------------------------------------------------------------------------------- */
 
-#define ITEM(member) offsetof(struct memory_item, member)
-enum { ITEM_FIELDS = 7 };
+enum { IN_FOUND = IN_SHOWN(0) };
+#define OF struct memory_item
 static const struct field item_fields[] = {
-    {.name = "namespace", .kind = FIELD_STRINGS, .offset = ITEM(labels)},
-    {.name = "key", .kind = FIELD_STRING, .offset = ITEM(key)},
-    {.name = "value", .kind = FIELD_OBJECT, .offset = ITEM(value)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .offset = ITEM(version),
-        .summary = "the ETag's number; 1, 2, 3 for as long as the item is there"},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = ITEM(created_at)},
-    {.name = "updated_at", .kind = FIELD_TIME, .offset = ITEM(updated_at)},
-    {.name = "expires_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_NULLABLE,
-        .offset = ITEM(expires_at),
-        .has_offset = ITEM(has_expires_at),
-        .summary = "from then on it is gone"},
-    {.name = "score",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_NULLABLE,
-        .offset = ITEM(score),
-        .has_offset = ITEM(has_score),
-        .min = -INT64_MAX,
-        .summary = "how well it fits, 1 at most; null when nothing ranks"},
+    FIELD_AS(STRINGS, "namespace", labels, IN_READ),
+    FIELD(STRING, key, IN_READ),
+    FIELD(OBJECT, value, IN_READ),
+    FIELD(INT, version, IN_READ, "the ETag's number; 1, 2, 3 for as long as the item is there"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(TIME_OR_NULL, expires_at, IN_READ, "from then on it is gone"),
+    FIELD(MONEY_OR_NULL, score, IN_FOUND, "how well it fits, 1 at most; null when nothing ranks",
+        .min = -INT64_MAX),
 };
-const struct schema schema_memory_item = {
-    "StoreItem", item_fields, ITEM_FIELDS, sizeof(struct memory_item), 0};
-static const struct schema schema_memory_found_item = {
-    "StoreFoundItem", item_fields, COUNT_OF(item_fields), sizeof(struct memory_item), 0};
+#undef OF
+const struct schema schema_memory_item =
+    SCHEMA("StoreItem", struct memory_item, item_fields, IN_READ);
+static const struct schema schema_memory_found_item =
+    SCHEMA("StoreFoundItem", struct memory_item, item_fields, IN_READ | IN_FOUND);
 
+#define OF struct memory_vector
 static const struct field vector_fields[] = {
-    {.name = "path",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct memory_vector, path),
-        .max = MEMORY_VECTOR_PATH_MAX_BYTES,
-        .summary = "what of the value it was made from, a name of your own"},
-    {.name = "values",
-        .kind = FIELD_ARRAY,
-        .offset = offsetof(struct memory_vector, values),
-        .items = "number",
-        .max = MEMORY_VECTOR_TEXT_MAX_BYTES,
-        .summary = "1 to 4096 numbers, kept with 32 bits each"},
+    FIELD(STRING, path, IN_BODY, "what of the value it was made from, a name of your own",
+        .max = MEMORY_VECTOR_PATH_MAX_BYTES),
+    FIELD(ARRAY, values, IN_BODY, "1 to 4096 numbers, kept with 32 bits each", .items = "number",
+        .max = MEMORY_VECTOR_TEXT_MAX_BYTES),
 };
-const struct schema schema_memory_vector = {
-    "StoreVector", vector_fields, COUNT_OF(vector_fields), sizeof(struct memory_vector), 0};
+#undef OF
+const struct schema schema_memory_vector =
+    SCHEMA("StoreVector", struct memory_vector, vector_fields, IN_BODY);
 
-static const struct field put_fields[] = {
-    MEMORY_NAMESPACE_FIELD(0), MEMORY_KEY_FIELD(0), MEMORY_VALUE_FIELDS(0)};
-const struct schema schema_memory_put = {
-    "StorePut", put_fields, COUNT_OF(put_fields), sizeof(struct memory_ask), 0};
+ENUM_DEFINE(memory_operations, MEMORY_OPERATIONS);
 
-static const struct field search_fields[] = {
-    MEMORY_SEARCH_FIELDS, MEMORY_PAGE_FIELDS(MEMORY_SEARCH_MAX, "10 unless told")};
-const struct schema schema_memory_search = {
-    "StoreSearch", search_fields, COUNT_OF(search_fields), sizeof(struct memory_ask), 0};
-
-static const struct field names_fields[] = {
-    MEMORY_NAMES_FIELDS, MEMORY_PAGE_FIELDS(MEMORY_NAMESPACES_MAX, "100 unless told")};
-const struct schema schema_memory_namespaces = {
-    "StoreNamespaces", names_fields, COUNT_OF(names_fields), sizeof(struct memory_ask), 0};
-
-#define PAGE_ANSWER_FIELDS                                                    \
-    {.name = "has_more",                                                      \
-        .kind = FIELD_BOOL,                                                   \
-        .offset = offsetof(struct memory_page, more),                         \
-        .summary = "there is more to look at: go on with next_cursor"},       \
-    {                                                                         \
-        .name = "next_cursor", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, \
-        .offset = offsetof(struct memory_page, next_cursor)                   \
-    }
-static const struct field found_fields[] = {
-    {.name = "data",
-        .kind = FIELD_NESTED_LIST,
-        .offset = offsetof(struct memory_page, items),
-        .nested = &schema_memory_found_item},
-    PAGE_ANSWER_FIELDS,
+#define OF struct memory_ask
+const struct field memory_ask_fields[MEMORY_ASK_FIELDS] = {
+    FIELD(ENUM, op, IN_OPERATION, .choices = memory_operations),
+    FIELD_AS(STRINGS, "namespace", labels, IN_GET | IN_PUT | IN_ANY_OPERATION,
+        "labels of 1 to 128 bytes, none with a \".\" in it: [\"users\",\"42\"]", .min = 1,
+        .max = MEMORY_LABELS_MAX, .optional_in = IN_ANY_OPERATION),
+    FIELD(STRING, key, IN_GET | IN_PUT | IN_ANY_OPERATION, .min = 1, .max = MEMORY_KEY_MAX_BYTES,
+        .optional_in = IN_ANY_OPERATION),
+    FIELD(OBJECT, value, IN_PUT | IN_ANY_OPERATION, "a JSON object of up to 1 MiB",
+        .max = MEMORY_VALUE_MAX_BYTES, .optional_in = IN_ANY_OPERATION),
+    FIELD(LIST_OR_NULL, vectors, IN_PUT | IN_ANY_OPERATION,
+        "up to 16, by which it is found; without them it has none", .max = MEMORY_ITEM_VECTORS_MAX,
+        .nested = &schema_memory_vector),
+    FIELD(INT_OR_NULL, ttl_s, IN_PUT | IN_ANY_OPERATION,
+        "how many seconds it is there; for good unless told", .min = 1, .max = MEMORY_TTL_MAX_S),
+    FIELD_AS(STRINGS_OR_NULL, "namespace_prefix", prefix, IN_SEARCH | IN_ANY_OPERATION,
+        "the first labels of their namespaces; everything unless told", .max = MEMORY_LABELS_MAX),
+    FIELD(OBJECT_OR_NULL, filter, IN_SEARCH | IN_ANY_OPERATION,
+        "by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin "
+        "of it",
+        .max = MEMORY_FILTER_MAX_BYTES),
+    FIELD(ARRAY_OR_NULL, vector, IN_SEARCH | IN_ANY_OPERATION,
+        "numbers: items whose vectors are most like it, by cosine", .items = "number",
+        .max = MEMORY_VECTOR_TEXT_MAX_BYTES),
+    FIELD(STRING_OR_NULL, query, IN_SEARCH | IN_ANY_OPERATION,
+        "words: items that have some of them, the best first", .max = MEMORY_QUERY_MAX_BYTES),
+    FIELD(STRINGS_OR_NULL, prefix, IN_NAMES | IN_ANY_OPERATION,
+        "their first labels; \"*\" is any label", .max = MEMORY_LABELS_MAX),
+    FIELD(STRINGS_OR_NULL, suffix, IN_NAMES | IN_ANY_OPERATION,
+        "their last labels; \"*\" is any label", .max = MEMORY_LABELS_MAX),
+    FIELD(INT_OR_NULL, max_depth, IN_NAMES | IN_ANY_OPERATION,
+        "longer ones are cut to so many labels, and told once", .min = 1, .max = MEMORY_LABELS_MAX),
+    FIELD(INT_OR_NULL, limit, IN_SEARCH, "10 unless told", .min = 1, .max = MEMORY_SEARCH_MAX),
+    FIELD(INT_OR_NULL, limit, IN_NAMES, "100 unless told", .min = 1, .max = MEMORY_NAMESPACES_MAX),
+    FIELD(INT_OR_NULL, limit, IN_ANY_OPERATION, "of a search 10 unless told and 200 at most",
+        .min = 1, .max = MEMORY_NAMESPACES_MAX),
+    FIELD(INT_OR_NULL, offset, IN_SEARCH | IN_NAMES | IN_ANY_OPERATION,
+        "how many to leave out at first; a cursor goes further", .max = MEMORY_OFFSET_MAX),
+    FIELD(STRING_OR_NULL, cursor, IN_SEARCH | IN_NAMES | IN_ANY_OPERATION,
+        "next_cursor of the page before", .min = 1, .max = MEMORY_CURSOR_MAX_BYTES),
 };
-const struct schema schema_memory_found = {
-    "StoreFound", found_fields, COUNT_OF(found_fields), sizeof(struct memory_page), 0};
-static const struct field found_names_fields[] = {
-    {.name = "data",
-        .kind = FIELD_ARRAY,
-        .offset = offsetof(struct memory_page, names),
-        .summary = "namespaces, each a list of labels"},
-    PAGE_ANSWER_FIELDS,
+#undef OF
+const struct schema schema_memory_put =
+    SCHEMA("StorePut", struct memory_ask, memory_ask_fields, IN_PUT);
+const struct schema schema_memory_search =
+    SCHEMA("StoreSearch", struct memory_ask, memory_ask_fields, IN_SEARCH);
+const struct schema schema_memory_namespaces =
+    SCHEMA("StoreNamespaces", struct memory_ask, memory_ask_fields, IN_NAMES);
+
+enum { IN_FOUND_ITEMS = IN_SHOWN(0), IN_FOUND_NAMES = IN_SHOWN(1) };
+#define OF struct memory_page
+static const struct field page_fields[] = {
+    FIELD_AS(LIST, "data", items, IN_FOUND_ITEMS, .nested = &schema_memory_found_item),
+    FIELD_AS(ARRAY, "data", names, IN_FOUND_NAMES, "namespaces, each a list of labels"),
+    FIELD_AS(BOOL, "has_more", more, IN_READ, "there is more to look at: go on with next_cursor"),
+    FIELD(STRING_OR_NULL, next_cursor, IN_READ),
 };
-const struct schema schema_memory_found_namespaces = {"StoreFoundNamespaces", found_names_fields,
-    COUNT_OF(found_names_fields), sizeof(struct memory_page), 0};
+#undef OF
+const struct schema schema_memory_found =
+    SCHEMA("StoreFound", struct memory_page, page_fields, IN_READ | IN_FOUND_ITEMS);
+const struct schema schema_memory_found_namespaces =
+    SCHEMA("StoreFoundNamespaces", struct memory_page, page_fields, IN_READ | IN_FOUND_NAMES);
 
 struct item_query {
     struct str ns;
     struct str key;
 };
+#define OF struct item_query
 static const struct field item_query_fields[] = {
-    {.name = "namespace",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct item_query, ns),
-        .max = MEMORY_NAMESPACE_MAX_BYTES,
-        .summary = "its labels with a \".\" between them: users.42"},
-    {.name = "key",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct item_query, key),
-        .max = MEMORY_KEY_MAX_BYTES},
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY,
+        "its labels with a \".\" between them: users.42", .max = MEMORY_NAMESPACE_MAX_BYTES),
+    FIELD(STRING_OR_NONE, key, IN_QUERY, .max = MEMORY_KEY_MAX_BYTES),
 };
-const struct schema query_memory_item = {
-    "StoreItemQuery", item_query_fields, COUNT_OF(item_query_fields), sizeof(struct item_query), 0};
+#undef OF
+const struct schema query_memory_item =
+    SCHEMA("StoreItemQuery", struct item_query, item_query_fields, IN_QUERY);
 
 /* --- Items ------------------------------------------------------------------------------------ */
 

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be asked of the store: the members of its bodies, of which each route, and each
- * operation of a batch, takes its own; and what is done with them. `at` is where they stand: empty
- * for a body, "/operations/3" inside of a batch.
+ * The bodies of the routes of the store and the functions that carry them out. A route and an
+ * operation of a batch have the same members. `at` is the JSON Pointer of the object: empty for a
+ * body, "/operations/3" inside a batch.
  */
 #ifndef API_MEMORY_MEMORY_FIELDS_H
 #define API_MEMORY_MEMORY_FIELDS_H
 
 #include "api/http/call.h"
+#include "base/enum.h"
+#include "base/schema_fields.h"
 #include "model/memory/memory_search.h"
 #include "model/memory/memory_vectors.h"
 
 enum { MEMORY_CURSOR_MAX_BYTES = 2 * MEMORY_NAMESPACE_MAX_BYTES };
 
+#define MEMORY_OPERATIONS(X)   \
+    X(MEMORY_GET, "get")       \
+    X(MEMORY_PUT, "put")       \
+    X(MEMORY_DELETE, "delete") \
+    X(MEMORY_SEARCH, "search") \
+    X(MEMORY_NAMES, "namespaces")
+ENUM_DECLARE(memory_operation, MEMORY_OPERATION_NONE, memory_operations, MEMORY_OPERATIONS);
+
 struct memory_ask {
-    struct str op; /* of an operation */
+    enum memory_operation op; /* of an operation of a batch */
     struct str_list labels;
     struct str key;
     struct str value;
@@ -38,106 +48,20 @@ struct memory_ask {
 
 extern const struct schema schema_memory_vector;
 
-/* Of the text that a number takes, with much room. */
+/* Far more than the text of a number takes. */
 enum { MEMORY_VECTOR_TEXT_MAX_BYTES = MEMORY_DIMENSIONS_MAX * 32 };
 
-#define MEMORY_ASKED(member) offsetof(struct memory_ask, member)
-#define MEMORY_NAMESPACE_FIELD(more)                                                       \
-    {                                                                                      \
-        .name = "namespace", .kind = FIELD_STRINGS, .flags = (more),                       \
-        .offset = MEMORY_ASKED(labels), .min = 1, .max = MEMORY_LABELS_MAX,                \
-        .summary = "labels of 1 to 128 bytes, none with a \".\" in it: [\"users\",\"42\"]" \
-    }
-#define MEMORY_KEY_FIELD(more)                                                             \
-    {                                                                                      \
-        .name = "key", .kind = FIELD_STRING, .flags = (more), .offset = MEMORY_ASKED(key), \
-        .min = 1, .max = MEMORY_KEY_MAX_BYTES                                              \
-    }
-#define MEMORY_VALUE_FIELDS(more)                                                                \
-    {.name = "value",                                                                            \
-        .kind = FIELD_OBJECT,                                                                    \
-        .flags = (more),                                                                         \
-        .offset = MEMORY_ASKED(value),                                                           \
-        .max = MEMORY_VALUE_MAX_BYTES,                                                           \
-        .summary = "a JSON object of up to 1 MiB"},                                              \
-        {.name = "vectors",                                                                      \
-            .kind = FIELD_NESTED_LIST,                                                           \
-            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                            \
-            .offset = MEMORY_ASKED(vectors),                                                     \
-            .max = MEMORY_ITEM_VECTORS_MAX,                                                      \
-            .nested = &schema_memory_vector,                                                     \
-            .summary = "up to 16, by which it is found; without them it has none"},              \
-    {                                                                                            \
-        .name = "ttl_s", .kind = FIELD_INT, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,            \
-        .offset = MEMORY_ASKED(ttl_s), .has_offset = MEMORY_ASKED(has_ttl_s), .min = 1,          \
-        .max = MEMORY_TTL_MAX_S, .summary = "how many seconds it is there; for good unless told" \
-    }
-#define MEMORY_SEARCH_FIELDS                                                                    \
-    {.name = "namespace_prefix",                                                                \
-        .kind = FIELD_STRINGS,                                                                  \
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                               \
-        .offset = MEMORY_ASKED(prefix),                                                         \
-        .max = MEMORY_LABELS_MAX,                                                               \
-        .summary = "the first labels of their namespaces; everything unless told"},             \
-        {.name = "filter",                                                                      \
-            .kind = FIELD_OBJECT,                                                               \
-            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                           \
-            .offset = MEMORY_ASKED(filter),                                                     \
-            .max = MEMORY_FILTER_MAX_BYTES,                                                     \
-            .summary = "by member of the value: what it must be equal to, or $eq $ne $gt $gte " \
-                       "$lt $lte $in $nin of it"},                                              \
-        {.name = "vector",                                                                      \
-            .kind = FIELD_ARRAY,                                                                \
-            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                           \
-            .offset = MEMORY_ASKED(vector),                                                     \
-            .items = "number",                                                                  \
-            .max = MEMORY_VECTOR_TEXT_MAX_BYTES,                                                \
-            .summary = "numbers: items whose vectors are most like it, by cosine"},             \
-    {                                                                                           \
-        .name = "query", .kind = FIELD_STRING, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,        \
-        .offset = MEMORY_ASKED(query), .max = MEMORY_QUERY_MAX_BYTES,                           \
-        .summary = "words: items that have some of them, the best first"                        \
-    }
-#define MEMORY_PAGE_FIELDS(most, summary_of_limit)                                        \
-    {.name = "limit",                                                                     \
-        .kind = FIELD_INT,                                                                \
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                         \
-        .offset = MEMORY_ASKED(limit),                                                    \
-        .has_offset = MEMORY_ASKED(has_limit),                                            \
-        .min = 1,                                                                         \
-        .max = (most),                                                                    \
-        .summary = (summary_of_limit)},                                                   \
-        {.name = "offset",                                                                \
-            .kind = FIELD_INT,                                                            \
-            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                     \
-            .offset = MEMORY_ASKED(offset),                                               \
-            .has_offset = MEMORY_ASKED(has_offset),                                       \
-            .max = MEMORY_OFFSET_MAX,                                                     \
-            .summary = "how many to leave out at first; a cursor goes further"},          \
-    {                                                                                     \
-        .name = "cursor", .kind = FIELD_STRING, .flags = FIELD_OPTIONAL | FIELD_NULLABLE, \
-        .offset = MEMORY_ASKED(cursor), .min = 1, .max = MEMORY_CURSOR_MAX_BYTES,         \
-        .summary = "next_cursor of the page before"                                       \
-    }
-#define MEMORY_NAMES_FIELDS                                                                     \
-    {.name = "prefix",                                                                          \
-        .kind = FIELD_STRINGS,                                                                  \
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                               \
-        .offset = MEMORY_ASKED(prefix),                                                         \
-        .max = MEMORY_LABELS_MAX,                                                               \
-        .summary = "their first labels; \"*\" is any label"},                                   \
-        {.name = "suffix",                                                                      \
-            .kind = FIELD_STRINGS,                                                              \
-            .flags = FIELD_OPTIONAL | FIELD_NULLABLE,                                           \
-            .offset = MEMORY_ASKED(suffix),                                                     \
-            .max = MEMORY_LABELS_MAX,                                                           \
-            .summary = "their last labels; \"*\" is any label"},                                \
-    {                                                                                           \
-        .name = "max_depth", .kind = FIELD_INT, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,       \
-        .offset = MEMORY_ASKED(max_depth), .has_offset = MEMORY_ASKED(has_max_depth), .min = 1, \
-        .max = MEMORY_LABELS_MAX,                                                               \
-        .summary = "longer ones are cut to so many labels, and told once"                       \
-    }
+/* The schemas of memory_ask_fields. An operation of a batch has the rows of its route, and `op`. */
+enum {
+    IN_GET = IN_SENT(0), /* and a delete */
+    IN_PUT = IN_SENT(1),
+    IN_SEARCH = IN_SENT(2),
+    IN_NAMES = IN_SENT(3),
+    IN_OPERATION = IN_SENT(4),     /* every operation of a batch */
+    IN_ANY_OPERATION = IN_SENT(5), /* the members of all operations, for the OpenAPI document */
+};
+enum { MEMORY_ASK_FIELDS = 18 };
+extern const struct field memory_ask_fields[MEMORY_ASK_FIELDS];
 
 /* --- What is done ----------------------------------------------------------------------------- */
 

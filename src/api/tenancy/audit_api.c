@@ -1,50 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/tenancy/audit.h"
 
-#define AUDIT_FIELD(member) offsetof(struct audit_record, member)
-
+#define OF struct audit_record
 static const struct field audit_fields[] = {
-    {.name = "seq", .kind = FIELD_INT, .offset = AUDIT_FIELD(seq)},
-    {.name = "at", .kind = FIELD_TIME, .offset = AUDIT_FIELD(at)},
-    {.name = "actor", .kind = FIELD_STRING, .offset = AUDIT_FIELD(actor)},
-    {.name = "action", .kind = FIELD_STRING, .offset = AUDIT_FIELD(action)},
-    {.name = "object_type", .kind = FIELD_STRING, .offset = AUDIT_FIELD(object_type)},
-    {.name = "object_id", .kind = FIELD_STRING, .offset = AUDIT_FIELD(object_id)},
-    {.name = "request_id", .kind = FIELD_STRING, .offset = AUDIT_FIELD(request_id)},
-    {.name = "detail", .kind = FIELD_JSON, .offset = AUDIT_FIELD(detail)},
-    {.name = "hash",
-        .kind = FIELD_STRING,
-        .offset = AUDIT_FIELD(hash),
-        .summary = "SHA-256 over the hash before it and this record"},
+    FIELD(INT, seq, IN_READ),
+    FIELD(TIME, at, IN_READ),
+    FIELD(STRING, actor, IN_READ),
+    FIELD(STRING, action, IN_READ),
+    FIELD(STRING, object_type, IN_READ),
+    FIELD(STRING, object_id, IN_READ),
+    FIELD(STRING, request_id, IN_READ),
+    FIELD(JSON, detail, IN_READ),
+    FIELD(STRING, hash, IN_READ, "SHA-256 over the hash before it and this record"),
 };
-const struct schema schema_audit_record = {
-    "AuditRecord", audit_fields, COUNT_OF(audit_fields), sizeof(struct audit_record), 0};
+#undef OF
+const struct schema schema_audit_record =
+    SCHEMA("AuditRecord", struct audit_record, audit_fields, IN_READ);
 
 struct verdict_answer {
     struct audit_verdict verdict;
     bool is_broken;
 };
+#define OF struct verdict_answer
 static const struct field verdict_fields[] = {
-    {.name = "intact",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct verdict_answer, verdict.intact)},
-    {.name = "records",
-        .kind = FIELD_INT,
-        .offset = offsetof(struct verdict_answer, verdict.records),
-        .summary = "that were found good, from the first on"},
-    {.name = "first_broken",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = offsetof(struct verdict_answer, verdict.first_broken),
-        .has_offset = offsetof(struct verdict_answer, is_broken)},
-    {.name = "head",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct verdict_answer, verdict.head),
-        .summary = "hash of the last good record: note it elsewhere to find a cut tail"},
+    FIELD_OF(verdict, BOOL, intact, IN_READ),
+    FIELD_OF(verdict, INT, records, IN_READ, "that were found good, from the first on"),
+    FIELD_HAS(INT_OR_NULL, "first_broken", verdict.first_broken, is_broken, IN_READ),
+    FIELD_OF(verdict, STRING, head, IN_READ,
+        "hash of the last good record: note it elsewhere to find a cut tail"),
 };
-const struct schema schema_audit_verdict = {
-    "AuditVerdict", verdict_fields, COUNT_OF(verdict_fields), sizeof(struct verdict_answer), 0};
+#undef OF
+const struct schema schema_audit_verdict =
+    SCHEMA("AuditVerdict", struct verdict_answer, verdict_fields, IN_READ);
 
 struct audit_query {
     struct page_query page;
@@ -52,19 +41,15 @@ struct audit_query {
     bool has_object_id;
     struct uuid object_id;
 };
+#define OF struct audit_query
 static const struct field audit_query_fields[] = {
-    PAGE_FIELDS(struct audit_query),
-    {.name = "action",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct audit_query, action),
-        .max = 100},
-    {.name = "object_id",
-        .kind = FIELD_UUID,
-        .offset = offsetof(struct audit_query, object_id),
-        .has_offset = offsetof(struct audit_query, has_object_id)},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(STRING_OR_NONE, action, IN_QUERY, .max = 100),
+    FIELD(UUID_OR_NONE, object_id, IN_QUERY),
 };
-const struct schema query_audit = {
-    "AuditQuery", audit_query_fields, COUNT_OF(audit_query_fields), sizeof(struct audit_query), 0};
+#undef OF
+const struct schema query_audit =
+    SCHEMA("AuditQuery", struct audit_query, audit_query_fields, IN_QUERY);
 
 static struct str cursor_of(struct arena *arena, const void *item)
 {

@@ -1,71 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/tenancy/keys.h"
 #include "model/tenancy/tenants.h"
 #include "model/threads/participants.h"
 
-#define KEY_FIELD(member) offsetof(struct api_key, member)
-
 /* What a client gives follows the id, the secret ends it: each schema is a run of one table. */
-enum { KEY_BODY_FIELDS = 5 };
 
+#define OF struct api_key
 static const struct field key_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = KEY_FIELD(id)},
-    {.name = "name", .kind = FIELD_STRING, .offset = KEY_FIELD(name), .min = 1, .max = 200},
-    {.name = "scopes",
-        .kind = FIELD_STRINGS,
-        .offset = KEY_FIELD(scopes),
-        .min = 1,
-        .max = SCOPE_COUNT,
-        .choices = scope_names,
-        .summary = "admin holds every scope of the tenant, operator also the tenants"},
-    {.name = "rate_limit_per_minute",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = KEY_FIELD(rate_limit_per_minute),
-        .has_offset = KEY_FIELD(has_rate_limit),
-        .min = 1,
-        .max = 1000000,
-        .summary = "requests a minute; none when absent"},
-    {.name = "expires_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = KEY_FIELD(expires_at),
-        .has_offset = KEY_FIELD(has_expires_at)},
-    {.name = "principal",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = KEY_FIELD(principal),
-        .max = PRINCIPAL_MAX_BYTES,
-        .summary = "user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant"},
-    {.name = "revoked_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = KEY_FIELD(revoked_at),
-        .has_offset = KEY_FIELD(is_revoked)},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = KEY_FIELD(created_at)},
-    {.name = "secret",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = KEY_FIELD(secret),
-        .summary = "shown once; null in a replayed answer"},
+    FIELD(UUID, id, IN_READ),
+    FIELD(STRING, name, IN_BODY | IN_READ, .min = 1, .max = 200),
+    FIELD(STRINGS, scopes, IN_BODY | IN_READ,
+        "admin holds every scope of the tenant, operator also the tenants", .min = 1,
+        .max = SCOPE_COUNT, .choices = scope_names),
+    FIELD_HAS(INT_OR_NULL, "rate_limit_per_minute", rate_limit_per_minute, has_rate_limit,
+        IN_BODY | IN_READ, "requests a minute; none when absent", .min = 1, .max = 1000000),
+    FIELD(TIME_OR_NULL, expires_at, IN_BODY | IN_READ),
+    FIELD(STRING_OR_NULL, principal, IN_BODY | IN_READ,
+        "user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant",
+        .max = PRINCIPAL_MAX_BYTES),
+    FIELD_HAS(TIME_OR_NULL, "revoked_at", revoked_at, is_revoked, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(
+        STRING_OR_NULL, secret, IN_CREATED, "shown once; null in a replayed answer", .once = true),
 };
-const struct schema schema_key_create = {
-    "KeyCreate", &key_fields[1], KEY_BODY_FIELDS, sizeof(struct api_key), 0};
-const struct schema schema_key = {
-    "Key", key_fields, COUNT_OF(key_fields) - 1, sizeof(struct api_key), 0};
-const struct schema schema_key_created = {
-    "KeyCreated", key_fields, COUNT_OF(key_fields), sizeof(struct api_key), 0};
+#undef OF
+const struct schema schema_key_create = SCHEMA("KeyCreate", struct api_key, key_fields, IN_BODY);
+const struct schema schema_key = SCHEMA("Key", struct api_key, key_fields, IN_READ);
+const struct schema schema_key_created =
+    SCHEMA("KeyCreated", struct api_key, key_fields, IN_READ | IN_CREATED);
 
 struct keys_query {
     struct page_query page;
 };
-static const struct field keys_query_fields[] = {PAGE_FIELDS(struct keys_query)};
-const struct schema query_keys = {
-    "KeysQuery", keys_query_fields, COUNT_OF(keys_query_fields), sizeof(struct keys_query), 0};
+#define OF struct keys_query
+static const struct field keys_query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_keys =
+    SCHEMA("KeysQuery", struct keys_query, keys_query_fields, IN_QUERY);
 
 static enum error create_for(struct call *call, struct context *c, struct uuid tenant_id)
 {

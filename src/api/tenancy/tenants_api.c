@@ -1,65 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/tenancy/keys.h"
 #include "model/tenancy/tenants.h"
 
-#define TENANT_FIELD(member) offsetof(struct tenant, member)
-
+#define OF struct tenant
 static const struct field tenant_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = TENANT_FIELD(id)},
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .offset = TENANT_FIELD(name),
-        .min = 1,
-        .max = TENANT_NAME_MAX_BYTES,
-        .summary = "unique"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = TENANT_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = TENANT_FIELD(updated_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = TENANT_FIELD(version)},
+    FIELD(UUID, id, IN_READ),
+    FIELD(STRING, name, IN_BODY | IN_READ, "unique", .min = 1, .max = TENANT_NAME_MAX_BYTES),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ),
 };
-const struct schema schema_tenant = {
-    "Tenant", tenant_fields, COUNT_OF(tenant_fields), sizeof(struct tenant), 0};
+#undef OF
+const struct schema schema_tenant = SCHEMA("Tenant", struct tenant, tenant_fields, IN_READ);
 
-const struct schema schema_tenant_create = {
-    "TenantCreate", &tenant_fields[1], 1, sizeof(struct tenant), 0};
-const struct schema schema_tenant_patch = {
-    "TenantBody", &tenant_fields[1], 1, sizeof(struct tenant), 0};
+const struct schema schema_tenant_create =
+    SCHEMA("TenantCreate", struct tenant, tenant_fields, IN_BODY);
+const struct schema schema_tenant_patch =
+    SCHEMA("TenantBody", struct tenant, tenant_fields, IN_BODY);
 
 struct tenant_created {
     struct tenant tenant;
     struct api_key key;
 };
+#define OF struct tenant_created
 static const struct field tenant_created_fields[] = {
-    {.name = "tenant",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_READ_ONLY,
-        .offset = offsetof(struct tenant_created, tenant),
-        .nested = &schema_tenant},
-    {.name = "key",
-        .kind = FIELD_NESTED,
-        .flags = FIELD_READ_ONLY,
-        .offset = offsetof(struct tenant_created, key),
-        .nested = &schema_key_created,
-        .summary = "the tenant's first key, with the scope admin; its secret is shown once"},
+    FIELD(NESTED, tenant, IN_READ, .nested = &schema_tenant),
+    FIELD(NESTED, key, IN_READ,
+        "the tenant's first key, with the scope admin; its secret is shown once",
+        .nested = &schema_key_created),
 };
-const struct schema schema_tenant_created = {"TenantCreated", tenant_created_fields,
-    COUNT_OF(tenant_created_fields), sizeof(struct tenant_created), 0};
+#undef OF
+const struct schema schema_tenant_created =
+    SCHEMA("TenantCreated", struct tenant_created, tenant_created_fields, IN_READ);
 
 struct tenants_query {
     struct page_query page;
 };
-static const struct field tenants_query_fields[] = {PAGE_FIELDS(struct tenants_query)};
-const struct schema query_tenants = {"TenantsQuery", tenants_query_fields,
-    COUNT_OF(tenants_query_fields), sizeof(struct tenants_query), 0};
+#define OF struct tenants_query
+static const struct field tenants_query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_tenants =
+    SCHEMA("TenantsQuery", struct tenants_query, tenants_query_fields, IN_QUERY);
 
 enum error handle_tenant_create(struct call *call, struct context *c)
 {

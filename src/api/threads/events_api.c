@@ -2,36 +2,23 @@
 #include "api/threads/events_api.h"
 
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/execution/runs.h"
 #include "model/tenancy/audit.h"
 
-#define EVENT_FIELD(member) offsetof(struct event, member)
-
+#define OF struct event
 static const struct field event_fields[] = {
-    {.name = "id",
-        .kind = FIELD_INT,
-        .offset = EVENT_FIELD(id),
-        .summary = "the order and the cursor of the tenant-wide stream; rises, with gaps"},
-    {.name = "thread_id", .kind = FIELD_UUID, .offset = EVENT_FIELD(thread_id)},
-    {.name = "seq",
-        .kind = FIELD_INT,
-        .offset = EVENT_FIELD(seq),
-        .summary = "without gaps within the thread; the cursor of its stream"},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = EVENT_FIELD(run_id),
-        .has_offset = EVENT_FIELD(has_run_id)},
-    {.name = "kind", .kind = FIELD_STRING, .offset = EVENT_FIELD(kind)},
-    {.name = "text", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = EVENT_FIELD(text)},
-    {.name = "payload",
-        .kind = FIELD_JSON,
-        .flags = FIELD_NULLABLE,
-        .offset = EVENT_FIELD(payload)},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = EVENT_FIELD(created_at)},
+    FIELD(INT, id, IN_READ, "the order and the cursor of the tenant-wide stream; rises, with gaps"),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(INT, seq, IN_READ, "without gaps within the thread; the cursor of its stream"),
+    FIELD(UUID_OR_NULL, run_id, IN_READ),
+    FIELD(STRING, kind, IN_READ),
+    FIELD(STRING_OR_NULL, text, IN_READ),
+    FIELD(JSON_OR_NULL, payload, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
 };
-const struct schema schema_event = {
-    "Event", event_fields, COUNT_OF(event_fields), sizeof(struct event), 0};
+#undef OF
+const struct schema schema_event = SCHEMA("Event", struct event, event_fields, IN_READ);
 
 void event_write(struct json_writer *w, const struct event *event)
 {
@@ -48,63 +35,39 @@ struct event_input {
     struct str payload;
     struct nested_list events; /* of the batch form only */
 };
-#define INPUT_FIELD(member) offsetof(struct event_input, member)
-
-enum { EVENT_INPUT_FIELDS = 4 };
 
 static const struct schema schema_event_input;
+#define OF struct event_input
 static const struct field event_input_fields[] = {
-    {.name = "kind",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = INPUT_FIELD(kind),
-        .min = 1,
-        .max = EVENT_KIND_MAX_BYTES,
-        .summary = "progress, status, warning, error, final, or an application kind with a dot"},
-    {.name = "text",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = INPUT_FIELD(text),
-        .max = EVENT_TEXT_MAX_BYTES,
-        .summary = "for people"},
-    {.name = "payload",
-        .kind = FIELD_JSON,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = INPUT_FIELD(payload),
-        .max = EVENT_PAYLOAD_MAX_BYTES,
-        .summary = "for programs"},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = INPUT_FIELD(run_id),
-        .has_offset = INPUT_FIELD(has_run_id),
-        .summary = "the run of this thread that it tells of"},
-    {.name = "events",
-        .kind = FIELD_NESTED_LIST,
-        .flags = FIELD_OPTIONAL,
-        .offset = INPUT_FIELD(events),
-        .min = 1,
-        .max = EVENT_BATCH_MAX,
-        .nested = &schema_event_input,
-        .summary = "many events instead of one; all are appended or none"},
+    FIELD(STRING_OR_NONE, kind, IN_BODY,
+        "progress, status, warning, error, final, or an application kind with a dot", .min = 1,
+        .max = EVENT_KIND_MAX_BYTES),
+    FIELD(STRING_OR_NULL, text, IN_BODY, "for people", .max = EVENT_TEXT_MAX_BYTES),
+    FIELD(JSON_OR_NULL, payload, IN_BODY, "for programs", .max = EVENT_PAYLOAD_MAX_BYTES),
+    FIELD(UUID_OR_NULL, run_id, IN_BODY, "the run of this thread that it tells of"),
+    FIELD(LIST_OR_NONE, events, IN_BATCH, "many events instead of one; all are appended or none",
+        .min = 1, .max = EVENT_BATCH_MAX, .nested = &schema_event_input),
 };
-static const struct schema schema_event_input = {
-    "EventInput", event_input_fields, EVENT_INPUT_FIELDS, sizeof(struct event_input), 0};
-const struct schema schema_event_append = {
-    "EventAppend", event_input_fields, COUNT_OF(event_input_fields), sizeof(struct event_input), 0};
+#undef OF
+static const struct schema schema_event_input =
+    SCHEMA("EventInput", struct event_input, event_input_fields, IN_BODY);
+const struct schema schema_event_append =
+    SCHEMA("EventAppend", struct event_input, event_input_fields, IN_BODY | IN_BATCH);
 
 struct appended {
     int64_t count;
     int64_t first_seq;
     int64_t last_seq;
 };
+#define OF struct appended
 static const struct field appended_fields[] = {
-    {.name = "count", .kind = FIELD_INT, .offset = offsetof(struct appended, count)},
-    {.name = "first_seq", .kind = FIELD_INT, .offset = offsetof(struct appended, first_seq)},
-    {.name = "last_seq", .kind = FIELD_INT, .offset = offsetof(struct appended, last_seq)},
+    FIELD(INT, count, IN_READ),
+    FIELD(INT, first_seq, IN_READ),
+    FIELD(INT, last_seq, IN_READ),
 };
-const struct schema schema_events_appended = {
-    "EventsAppended", appended_fields, COUNT_OF(appended_fields), sizeof(struct appended), 0};
+#undef OF
+const struct schema schema_events_appended =
+    SCHEMA("EventsAppended", struct appended, appended_fields, IN_READ);
 
 enum { NOT_OF_A_BATCH = -1 };
 
@@ -220,44 +183,23 @@ static enum error bad_cursor(struct call *call, const char *rule)
 
 /* --- Read ----------------------------------------------------------------------------------- */
 
-#define QUERY_FIELD(member) offsetof(struct events_query, member)
-
-enum { STREAM_QUERY_FIELDS = 3 };
-
+enum { IN_PAGE = IN_SENT(0) }; /* parameters of a page that a stream does not take */
+#define OF struct events_query
 static const struct field events_query_fields[] = {
-    {.name = "after",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(after),
-        .max = 64,
-        .summary = "the cursor: events after it. Absent: from the oldest that is kept"},
-    {.name = "kind",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(kind),
-        .min = 1,
-        .max = EVENT_KIND_MAX_BYTES},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(run_id),
-        .has_offset = QUERY_FIELD(has_run_id)},
-    {.name = "limit",
-        .kind = FIELD_INT,
-        .offset = QUERY_FIELD(limit),
-        .has_offset = QUERY_FIELD(has_limit),
-        .min = 1,
-        .max = EVENT_PAGE_MAX,
-        .summary = "events a page, 100 unless told"},
-    {.name = "wait",
-        .kind = FIELD_INT,
-        .offset = QUERY_FIELD(wait),
-        .has_offset = QUERY_FIELD(has_wait),
-        .min = 0,
-        .max = CALL_MAX_WAIT_S,
-        .summary = "seconds to wait for an event when there is none"},
+    FIELD(STRING_OR_NONE, after, IN_QUERY,
+        "the cursor: events after it. Absent: from the oldest that is kept", .max = 64),
+    FIELD(STRING_OR_NONE, kind, IN_QUERY, .min = 1, .max = EVENT_KIND_MAX_BYTES),
+    FIELD(UUID_OR_NONE, run_id, IN_QUERY),
+    FIELD(INT_OR_NONE, limit, IN_PAGE, "events a page, 100 unless told", .min = 1,
+        .max = EVENT_PAGE_MAX),
+    FIELD(INT_OR_NONE, wait, IN_PAGE, "seconds to wait for an event when there is none",
+        .max = CALL_MAX_WAIT_S),
 };
-const struct schema query_events = {"EventsQuery", events_query_fields,
-    COUNT_OF(events_query_fields), sizeof(struct events_query), 0};
-const struct schema query_event_stream = {
-    "EventStreamQuery", events_query_fields, STREAM_QUERY_FIELDS, sizeof(struct events_query), 0};
+#undef OF
+const struct schema query_events =
+    SCHEMA("EventsQuery", struct events_query, events_query_fields, IN_QUERY | IN_PAGE);
+const struct schema query_event_stream =
+    SCHEMA("EventStreamQuery", struct events_query, events_query_fields, IN_QUERY);
 
 static bool is_thread_route(const struct call *call)
 {
@@ -395,43 +337,34 @@ struct prune_body {
     bool has_finished;
     bool finished;
 };
-#define PRUNE_FIELD(member) offsetof(struct prune_body, member)
+#define OF struct prune_body
 static const struct field prune_fields[] = {
-    {.name = "through_seq",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL,
-        .offset = PRUNE_FIELD(through_seq),
-        .has_offset = PRUNE_FIELD(has_through_seq),
-        .min = 1,
-        .max = INT64_MAX,
-        .summary = "events up to this one"},
-    {.name = "older_than",
-        .kind = FIELD_TIME,
-        .flags = FIELD_OPTIONAL,
-        .offset = PRUNE_FIELD(older_than),
-        .has_offset = PRUNE_FIELD(has_older_than),
-        .summary = "events before this time"},
-    {.name = "finished",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = PRUNE_FIELD(finished),
-        .has_offset = PRUNE_FIELD(has_finished),
-        .summary = "events before the first one of a run that still goes on"},
+    FIELD(INT_OR_NONE, through_seq, IN_BODY, "events up to this one", .min = 1, .max = INT64_MAX),
+    FIELD(TIME_OR_NONE, older_than, IN_BODY, "events before this time"),
+    FIELD(
+        BOOL_OR_NONE, finished, IN_BODY, "events before the first one of a run that still goes on"),
 };
-const struct schema schema_event_prune = {
-    "EventPrune", prune_fields, COUNT_OF(prune_fields), sizeof(struct prune_body), 0};
+#undef OF
+const struct schema schema_event_prune =
+    SCHEMA("EventPrune", struct prune_body, prune_fields, IN_BODY);
 
-static const struct field pruned_fields[] = {
-    {.name = "pruned", .kind = FIELD_INT, .offset = 0, .summary = "how many events went"},
+struct pruned_answer {
+    int64_t pruned;
 };
-const struct schema schema_event_pruned = {"EventsPruned", pruned_fields, 1, sizeof(int64_t), 0};
+#define OF struct pruned_answer
+static const struct field pruned_fields[] = {
+    FIELD(INT, pruned, IN_READ, "how many events went"),
+};
+#undef OF
+const struct schema schema_event_pruned =
+    SCHEMA("EventsPruned", struct pruned_answer, pruned_fields, IN_READ);
 
 /* The detail of the audit record. */
-static struct str describe(struct arena *arena, int64_t pruned)
+static struct str describe(struct arena *arena, const struct pruned_answer *answer)
 {
     struct json_text text;
     json_text_init(&text, 1024);
-    schema_encode(&text.w, &schema_event_pruned, &pruned);
+    schema_encode(&text.w, &schema_event_pruned, answer);
     return json_text_take(&text, arena);
 }
 
@@ -439,7 +372,7 @@ enum error handle_event_prune(struct call *call, struct context *c)
 {
     const struct prune_body *body = call->request.input;
     struct thread thread;
-    int64_t pruned = 0;
+    struct pruned_answer answer = {0};
     if (body->has_through_seq + body->has_older_than + (body->has_finished && body->finished) != 1)
         return problem_fault(&call->problem, STR(""),
             "give exactly one of through_seq, older_than and finished: true");
@@ -449,15 +382,15 @@ enum error handle_event_prune(struct call *call, struct context *c)
     if (body->has_through_seq && body->through_seq > thread.last_seq)
         return problem_fault(&call->problem, STR("/through_seq"), "is ahead of the log");
     if (body->has_through_seq)
-        e = event_prune(c, thread.id, body->through_seq, &pruned);
+        e = event_prune(c, thread.id, body->through_seq, &answer.pruned);
     else if (body->has_older_than)
-        e = event_prune_older(c, thread.id, body->older_than, &pruned);
+        e = event_prune_older(c, thread.id, body->older_than, &answer.pruned);
     else
-        e = event_prune_finished(c, thread.id, INT64_MAX, &pruned);
+        e = event_prune_finished(c, thread.id, INT64_MAX, &answer.pruned);
     /* Also with a full disk events are pruned: nothing done leaves nothing behind. */
-    if (e == OK && pruned > 0)
-        e = audit_record(c, "events.pruned", "thread", thread.id, describe(call->arena, pruned));
+    if (e == OK && answer.pruned > 0)
+        e = audit_record(c, "events.pruned", "thread", thread.id, describe(call->arena, &answer));
     if (e == OK)
-        call_answer(call, &schema_event_pruned, &pruned, 0);
+        call_answer(call, &schema_event_pruned, &answer, 0);
     return e;
 }

@@ -2,125 +2,49 @@
 #include "model/threads/messages.h"
 
 #include "api/resources.h"
-
-#define MESSAGE_FIELD(member) offsetof(struct message, member)
+#include "base/schema_fields.h"
 
 enum { METADATA_MAX_BYTES = MESSAGE_METADATA_MAX_BYTES + MESSAGE_DEBUG_MAX_BYTES + 1024 };
 
 /* What an edit may change comes first: MessageBody is that part of the table, Message the whole. */
-enum { MESSAGE_BODY_FIELDS = 4 };
 
+#define OF struct message
 static const struct field message_fields[] = {
-    {.name = "content",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = MESSAGE_FIELD(content),
-        .max = MESSAGE_CONTENT_MAX_BYTES},
-    {.name = "content_type",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = MESSAGE_FIELD(content_type),
-        .min = 1,
-        .max = MESSAGE_CONTENT_TYPE_MAX_BYTES,
-        .summary = "what the content is; text/plain unless told"},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = MESSAGE_FIELD(metadata),
-        .max = METADATA_MAX_BYTES,
-        .summary = "your own, and attribution, href, footer_items, tool_calls, tool_result; debug "
-                   "is kept apart, and in an answer only when asked for"},
-    {.name = "filenames",
-        .kind = FIELD_ARRAY,
-        .items = "string",
-        .flags = FIELD_OPTIONAL,
-        .offset = MESSAGE_FIELD(filenames),
-        .summary = "names of files of the thread"},
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = MESSAGE_FIELD(id)},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = MESSAGE_FIELD(thread_id)},
-    {.name = "seq",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = MESSAGE_FIELD(seq),
-        .summary = "the order of the thread; that of its message.created event"},
-    {.name = "sender_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = MESSAGE_FIELD(sender_id),
-        .has_offset = MESSAGE_FIELD(has_sender_id),
-        .summary = "a participant; null: the service that holds the key"},
-    {.name = "sender_role",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY,
-        .offset = MESSAGE_FIELD(sender_role),
-        .summary = "user, assistant or service"},
-    {.name = "type",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_READ_ONLY,
-        .offset = MESSAGE_FIELD(type),
-        .choices = message_types},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = MESSAGE_FIELD(run_id),
-        .has_offset = MESSAGE_FIELD(has_run_id)},
-    {.name = "responds_to",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = MESSAGE_FIELD(responds_to),
-        .has_offset = MESSAGE_FIELD(has_responds_to)},
-    {.name = "addressed_to",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = MESSAGE_FIELD(addressed_to),
-        .has_offset = MESSAGE_FIELD(has_addressed_to)},
-    {.name = "command",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_READ_ONLY | FIELD_HIDE_NONE,
-        .offset = MESSAGE_FIELD(command),
-        .summary = "of a command: its name, arguments and options"},
-    {.name = "has_debug",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_READ_ONLY,
-        .offset = MESSAGE_FIELD(has_debug)},
-    {.name = "responses",
-        .kind = FIELD_ARRAY,
-        .items = "string",
-        .flags = FIELD_READ_ONLY | FIELD_HIDE_NONE,
-        .offset = MESSAGE_FIELD(responses),
-        .summary = "ids of the first 100 messages that answer it; not in lists"},
-    {.name = "snippet",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_HIDE_NONE,
-        .offset = MESSAGE_FIELD(snippet),
-        .summary = "of a search: what stands around the first word that was found"},
-    {.name = "deleted_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = MESSAGE_FIELD(deleted_at),
-        .has_offset = MESSAGE_FIELD(has_deleted_at),
-        .summary = "of a tombstone, which has no content"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = MESSAGE_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = MESSAGE_FIELD(updated_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = MESSAGE_FIELD(version),
-        .summary = "the ETag's number"},
+    FIELD(STRING_OR_NONE, content, IN_BODY | IN_READ, .max = MESSAGE_CONTENT_MAX_BYTES),
+    FIELD(STRING_OR_NONE, content_type, IN_BODY | IN_READ,
+        "what the content is; text/plain unless told", .min = 1,
+        .max = MESSAGE_CONTENT_TYPE_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ,
+        "your own, and attribution, href, footer_items, tool_calls, tool_result; debug is kept "
+        "apart, and in an answer only when asked for",
+        .max = METADATA_MAX_BYTES),
+    FIELD(ARRAY_OR_NONE, filenames, IN_BODY | IN_READ, "names of files of the thread",
+        .items = "string"),
+    FIELD(UUID, id, IN_READ),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(INT, seq, IN_READ, "the order of the thread; that of its message.created event"),
+    FIELD(UUID_OR_NULL, sender_id, IN_READ, "a participant; null: the service that holds the key"),
+    FIELD(STRING, sender_role, IN_READ, "user, assistant or service"),
+    FIELD(ENUM, type, IN_READ, .choices = message_types),
+    FIELD(UUID_OR_NULL, run_id, IN_READ),
+    FIELD(UUID_OR_NULL, responds_to, IN_READ),
+    FIELD(UUID_OR_NULL, addressed_to, IN_READ),
+    FIELD(OBJECT, command, IN_READ, "of a command: its name, arguments and options",
+        .hide_none = true),
+    FIELD(BOOL, has_debug, IN_READ),
+    FIELD(ARRAY, responses, IN_READ, "ids of the first 100 messages that answer it; not in lists",
+        .items = "string", .hide_none = true),
+    FIELD(STRING, snippet, IN_READ, "of a search: what stands around the first word that was found",
+        .hide_none = true),
+    FIELD(TIME_OR_NULL, deleted_at, IN_READ, "of a tombstone, which has no content"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ, "the ETag's number"),
 };
-const struct schema schema_message = {
-    "Message", message_fields, COUNT_OF(message_fields), sizeof(struct message), 0};
-const struct schema schema_message_body = {
-    "MessageBody", message_fields, MESSAGE_BODY_FIELDS, sizeof(struct message), 0};
+#undef OF
+const struct schema schema_message = SCHEMA("Message", struct message, message_fields, IN_READ);
+const struct schema schema_message_body =
+    SCHEMA("MessageBody", struct message, message_fields, IN_BODY);
 
 /* --- Create --------------------------------------------------------------------------------- */
 
@@ -128,79 +52,35 @@ struct message_input {
     struct message message;
     struct nested_list messages; /* of the batch form only */
 };
-#define INPUT_FIELD(member) offsetof(struct message_input, message.member)
-
-enum { MESSAGE_INPUT_FIELDS = 9 };
 
 static const struct schema schema_message_input;
+#define OF struct message_input
 static const struct field input_fields[] = {
-    {.name = "content",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = INPUT_FIELD(content),
-        .max = MESSAGE_CONTENT_MAX_BYTES,
-        .summary = "must be given, and may be empty; of a command: /name argument key=value"},
-    {.name = "content_type",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = INPUT_FIELD(content_type),
-        .min = 1,
-        .max = MESSAGE_CONTENT_TYPE_MAX_BYTES},
-    {.name = "type",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = INPUT_FIELD(type),
-        .choices = message_types,
-        .summary = "chat unless told"},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = INPUT_FIELD(metadata),
-        .max = METADATA_MAX_BYTES,
-        .summary = "at most 100 KiB besides debug, which may have a mebibyte"},
-    {.name = "filenames",
-        .kind = FIELD_ARRAY,
-        .items = "string",
-        .flags = FIELD_OPTIONAL,
-        .offset = INPUT_FIELD(filenames),
-        .summary = "names of files of the thread"},
-    {.name = "sender_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = INPUT_FIELD(sender_id),
-        .has_offset = INPUT_FIELD(has_sender_id),
-        .summary = "a participant; a key that acts for a principal sends as that one"},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = INPUT_FIELD(run_id),
-        .has_offset = INPUT_FIELD(has_run_id),
-        .summary = "the run of this thread that it belongs to"},
-    {.name = "responds_to",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = INPUT_FIELD(responds_to),
-        .has_offset = INPUT_FIELD(has_responds_to),
-        .summary = "a message of this thread; of a command-response: the command"},
-    {.name = "addressed_to",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = INPUT_FIELD(addressed_to),
-        .has_offset = INPUT_FIELD(has_addressed_to),
-        .summary = "of a command: the participant that is to carry it out"},
-    {.name = "messages",
-        .kind = FIELD_NESTED_LIST,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct message_input, messages),
-        .min = 1,
-        .max = MESSAGE_BATCH_MAX,
-        .nested = &schema_message_input,
-        .summary = "many messages instead of one; all are created or none"},
+    FIELD_OF(message, STRING_OR_NONE, content, IN_BODY,
+        "must be given, and may be empty; of a command: /name argument key=value",
+        .max = MESSAGE_CONTENT_MAX_BYTES),
+    FIELD_OF(message, STRING_OR_NONE, content_type, IN_BODY, .min = 1,
+        .max = MESSAGE_CONTENT_TYPE_MAX_BYTES),
+    FIELD_OF(message, ENUM_OR_NONE, type, IN_BODY, "chat unless told", .choices = message_types),
+    FIELD_OF(message, OBJECT_OR_NONE, metadata, IN_BODY,
+        "at most 100 KiB besides debug, which may have a mebibyte", .max = METADATA_MAX_BYTES),
+    FIELD_OF(message, ARRAY_OR_NONE, filenames, IN_BODY, "names of files of the thread",
+        .items = "string"),
+    FIELD_OF(message, UUID_OR_NULL, sender_id, IN_BODY,
+        "a participant; a key that acts for a principal sends as that one"),
+    FIELD_OF(message, UUID_OR_NULL, run_id, IN_BODY, "the run of this thread that it belongs to"),
+    FIELD_OF(message, UUID_OR_NULL, responds_to, IN_BODY,
+        "a message of this thread; of a command-response: the command"),
+    FIELD_OF(message, UUID_OR_NULL, addressed_to, IN_BODY,
+        "of a command: the participant that is to carry it out"),
+    FIELD(LIST_OR_NONE, messages, IN_BATCH, "many messages instead of one; all are created or none",
+        .min = 1, .max = MESSAGE_BATCH_MAX, .nested = &schema_message_input),
 };
-static const struct schema schema_message_input = {
-    "MessageInput", input_fields, MESSAGE_INPUT_FIELDS, sizeof(struct message_input), 0};
-const struct schema schema_message_create = {
-    "MessageCreate", input_fields, COUNT_OF(input_fields), sizeof(struct message_input), 0};
+#undef OF
+static const struct schema schema_message_input =
+    SCHEMA("MessageInput", struct message_input, input_fields, IN_BODY);
+const struct schema schema_message_create =
+    SCHEMA("MessageCreate", struct message_input, input_fields, IN_BODY | IN_BATCH);
 
 struct created {
     int64_t count;
@@ -208,14 +88,16 @@ struct created {
     int64_t last_seq;
     struct str_list ids;
 };
+#define OF struct created
 static const struct field created_fields[] = {
-    {.name = "count", .kind = FIELD_INT, .offset = offsetof(struct created, count)},
-    {.name = "first_seq", .kind = FIELD_INT, .offset = offsetof(struct created, first_seq)},
-    {.name = "last_seq", .kind = FIELD_INT, .offset = offsetof(struct created, last_seq)},
-    {.name = "ids", .kind = FIELD_STRINGS, .offset = offsetof(struct created, ids)},
+    FIELD(INT, count, IN_READ),
+    FIELD(INT, first_seq, IN_READ),
+    FIELD(INT, last_seq, IN_READ),
+    FIELD(STRINGS, ids, IN_READ),
 };
-const struct schema schema_messages_created = {
-    "MessagesCreated", created_fields, COUNT_OF(created_fields), sizeof(struct created), 0};
+#undef OF
+const struct schema schema_messages_created =
+    SCHEMA("MessagesCreated", struct created, created_fields, IN_READ);
 
 static void answer_created(struct call *call, const struct message_append *append)
 {
@@ -303,42 +185,21 @@ struct messages_query {
     struct uuid run_id;
     struct str include;
 };
-#define QUERY_FIELD(member) offsetof(struct messages_query, member)
+#define OF struct messages_query
 static const struct field messages_query_fields[] = {
-    {.name = "before",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(before),
-        .max = 20,
-        .summary = "a cursor: messages before it, newest first; so is a page without a cursor"},
-    {.name = "after",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(after),
-        .max = 20,
-        .summary = "a cursor: messages after it, oldest first; 0: from the first one"},
-    {.name = "limit",
-        .kind = FIELD_INT,
-        .offset = QUERY_FIELD(limit),
-        .has_offset = QUERY_FIELD(has_limit),
-        .min = 1,
-        .max = PAGE_MAX,
-        .summary = "items a page, 50 unless told"},
-    {.name = "type", .kind = FIELD_ENUM, .offset = QUERY_FIELD(type), .choices = message_types},
-    {.name = "sender_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(sender_id),
-        .has_offset = QUERY_FIELD(has_sender_id)},
-    {.name = "run_id",
-        .kind = FIELD_UUID,
-        .offset = QUERY_FIELD(run_id),
-        .has_offset = QUERY_FIELD(has_run_id)},
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = QUERY_FIELD(include),
-        .choices = includes,
-        .summary = "debug: in the metadata, too"},
+    FIELD(STRING_OR_NONE, before, IN_QUERY,
+        "a cursor: messages before it, newest first; so is a page without a cursor", .max = 20),
+    FIELD(STRING_OR_NONE, after, IN_QUERY,
+        "a cursor: messages after it, oldest first; 0: from the first one", .max = 20),
+    FIELD(INT_OR_NONE, limit, IN_QUERY, "items a page, 50 unless told", .min = 1, .max = PAGE_MAX),
+    FIELD(ENUM_OR_NONE, type, IN_QUERY, .choices = message_types),
+    FIELD(UUID_OR_NONE, sender_id, IN_QUERY),
+    FIELD(UUID_OR_NONE, run_id, IN_QUERY),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = includes),
 };
-const struct schema query_messages = {"MessagesQuery", messages_query_fields,
-    COUNT_OF(messages_query_fields), sizeof(struct messages_query), 0};
+#undef OF
+const struct schema query_messages =
+    SCHEMA("MessagesQuery", struct messages_query, messages_query_fields, IN_QUERY);
 
 static enum error read_cursor(
     struct call *call, struct str text, const char *param, int64_t fallback, int64_t *out)
@@ -408,17 +269,16 @@ struct search_query {
     struct page_query page;
     struct str text;
 };
+#define OF struct search_query
 static const struct field search_query_fields[] = {
-    {.name = "q",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct search_query, text),
-        .min = 1,
-        .max = MESSAGE_SEARCH_MAX_BYTES,
-        .summary = "words that must all be there: word \"a phrase\" begin* -not"},
-    PAGE_FIELDS(struct search_query),
+    FIELD_AS(STRING_OR_NONE, "q", text, IN_QUERY,
+        "words that must all be there: word \"a phrase\" begin* -not", .min = 1,
+        .max = MESSAGE_SEARCH_MAX_BYTES),
+    PAGE_FIELDS(IN_QUERY),
 };
-const struct schema query_message_search = {"MessageSearchQuery", search_query_fields,
-    COUNT_OF(search_query_fields), sizeof(struct search_query), 0};
+#undef OF
+const struct schema query_message_search =
+    SCHEMA("MessageSearchQuery", struct search_query, search_query_fields, IN_QUERY);
 
 static struct str cursor_of_hit(struct arena *arena, const void *item)
 {
@@ -463,15 +323,13 @@ enum error handle_thread_message_search(struct call *call, struct context *c)
 struct message_query {
     struct str include;
 };
+#define OF struct message_query
 static const struct field message_query_fields[] = {
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct message_query, include),
-        .choices = includes,
-        .summary = "debug: in the metadata, too"},
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = includes),
 };
-const struct schema query_message = {
-    "MessageQuery", message_query_fields, 1, sizeof(struct message_query), 0};
+#undef OF
+const struct schema query_message =
+    SCHEMA("MessageQuery", struct message_query, message_query_fields, IN_QUERY);
 
 enum error handle_message_get(struct call *call, struct context *c)
 {
@@ -523,15 +381,14 @@ enum error handle_message_delete(struct call *call, struct context *c)
 
 /* --- What is kept apart --------------------------------------------------------------------- */
 
+#define OF struct message
 static const struct field debug_fields[] = {
-    {.name = "message_id", .kind = FIELD_UUID, .offset = MESSAGE_FIELD(id)},
-    {.name = "debug",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_NULLABLE,
-        .offset = MESSAGE_FIELD(debug)},
+    FIELD_AS(UUID, "message_id", id, IN_READ),
+    FIELD(OBJECT_OR_NULL, debug, IN_READ),
 };
-const struct schema schema_message_debug = {
-    "MessageDebug", debug_fields, COUNT_OF(debug_fields), sizeof(struct message), 0};
+#undef OF
+const struct schema schema_message_debug =
+    SCHEMA("MessageDebug", struct message, debug_fields, IN_READ);
 
 enum error handle_message_debug(struct call *call, struct context *c)
 {
@@ -542,38 +399,31 @@ enum error handle_message_debug(struct call *call, struct context *c)
     return e;
 }
 
-#define VERSION_FIELD(member) offsetof(struct message_version, member)
+#define OF struct message_version
 static const struct field version_fields[] = {
-    {.name = "version", .kind = FIELD_INT, .offset = VERSION_FIELD(version)},
-    {.name = "content", .kind = FIELD_STRING, .offset = VERSION_FIELD(content)},
-    {.name = "content_type", .kind = FIELD_STRING, .offset = VERSION_FIELD(content_type)},
-    {.name = "metadata", .kind = FIELD_OBJECT, .offset = VERSION_FIELD(metadata)},
-    {.name = "filenames",
-        .kind = FIELD_ARRAY,
-        .items = "string",
-        .offset = VERSION_FIELD(filenames)},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .offset = VERSION_FIELD(created_at),
-        .summary = "when this version was written"},
+    FIELD(INT, version, IN_READ),
+    FIELD(STRING, content, IN_READ),
+    FIELD(STRING, content_type, IN_READ),
+    FIELD(OBJECT, metadata, IN_READ),
+    FIELD(ARRAY, filenames, IN_READ, .items = "string"),
+    FIELD(TIME, created_at, IN_READ, "when this version was written"),
 };
-const struct schema schema_message_version = {
-    "MessageVersion", version_fields, COUNT_OF(version_fields), sizeof(struct message_version), 0};
+#undef OF
+const struct schema schema_message_version =
+    SCHEMA("MessageVersion", struct message_version, version_fields, IN_READ);
 
 struct versions_query {
     struct page_query page;
     struct str include;
 };
+#define OF struct versions_query
 static const struct field versions_query_fields[] = {
-    PAGE_FIELDS(struct versions_query),
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct versions_query, include),
-        .choices = includes,
-        .summary = "debug: in the metadata, too"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = includes),
 };
-const struct schema query_message_versions = {"MessageVersionsQuery", versions_query_fields,
-    COUNT_OF(versions_query_fields), sizeof(struct versions_query), 0};
+#undef OF
+const struct schema query_message_versions =
+    SCHEMA("MessageVersionsQuery", struct versions_query, versions_query_fields, IN_QUERY);
 
 static struct str cursor_of_version(struct arena *arena, const void *item)
 {

@@ -1,106 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notebooks, and the threads that are their sessions. */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/threads/notebooks.h"
 
-#define NOTEBOOK_FIELD(member) offsetof(struct notebook, member)
-enum { NOTEBOOK_BODY_FIELDS = 4 };
+#define OF struct notebook
 static const struct field notebook_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = NOTEBOOK_FIELD(id)},
-    {.name = "title",
-        .kind = FIELD_STRING,
-        .offset = NOTEBOOK_FIELD(title),
-        .min = 1,
-        .max = NOTEBOOK_TITLE_MAX_BYTES},
-    {.name = "description",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = NOTEBOOK_FIELD(description),
-        .max = NOTEBOOK_DESCRIPTION_MAX_BYTES},
-    {.name = "instructions",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE | FIELD_HIDE_NONE,
-        .offset = NOTEBOOK_FIELD(instructions),
-        .max = NOTEBOOK_INSTRUCTIONS_MAX_BYTES,
-        .summary = "for the agents that work in it; lists leave them out"},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = NOTEBOOK_FIELD(metadata),
-        .max = NOTEBOOK_METADATA_MAX_BYTES},
-    {.name = "number",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = NOTEBOOK_FIELD(number),
-        .summary = "1, 2, 3 within the tenant, for people"},
-    {.name = "sessions",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = NOTEBOOK_FIELD(sessions),
-        .summary = "how many it has"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = NOTEBOOK_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = NOTEBOOK_FIELD(updated_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = NOTEBOOK_FIELD(version)},
+    FIELD(UUID, id, IN_READ),
+    FIELD(STRING, title, IN_BODY | IN_READ, .min = 1, .max = NOTEBOOK_TITLE_MAX_BYTES),
+    FIELD(STRING_OR_NULL, description, IN_BODY | IN_READ, .max = NOTEBOOK_DESCRIPTION_MAX_BYTES),
+    FIELD(STRING_OR_NULL, instructions, IN_BODY | IN_READ,
+        "for the agents that work in it; lists leave them out",
+        .max = NOTEBOOK_INSTRUCTIONS_MAX_BYTES, .hide_none = true),
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, .max = NOTEBOOK_METADATA_MAX_BYTES),
+    FIELD(INT, number, IN_READ, "1, 2, 3 within the tenant, for people"),
+    FIELD(INT, sessions, IN_READ, "how many it has"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ),
 };
-const struct schema schema_notebook = {
-    "Notebook", notebook_fields, COUNT_OF(notebook_fields), sizeof(struct notebook), 0};
-const struct schema schema_notebook_body = {
-    "NotebookBody", &notebook_fields[1], NOTEBOOK_BODY_FIELDS, sizeof(struct notebook), 0};
-const struct schema schema_notebook_patch = {
-    "NotebookPatch", &notebook_fields[1], NOTEBOOK_BODY_FIELDS, sizeof(struct notebook), 0};
+#undef OF
+const struct schema schema_notebook = SCHEMA("Notebook", struct notebook, notebook_fields, IN_READ);
+const struct schema schema_notebook_body =
+    SCHEMA("NotebookBody", struct notebook, notebook_fields, IN_BODY);
+const struct schema schema_notebook_patch =
+    SCHEMA("NotebookPatch", struct notebook, notebook_fields, IN_BODY);
 
-#define SESSION_FIELD(member) offsetof(struct notebook_session, member)
+#define OF struct notebook_session
 static const struct field session_fields[] = {
-    {.name = "notebook_id", .kind = FIELD_UUID, .offset = SESSION_FIELD(notebook_id)},
-    {.name = "thread_id", .kind = FIELD_UUID, .offset = SESSION_FIELD(thread_id)},
-    {.name = "number",
-        .kind = FIELD_INT,
-        .offset = SESSION_FIELD(number),
-        .summary = "rises within the tenant"},
-    {.name = "title",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = SESSION_FIELD(title),
-        .summary = "the thread's"},
-    {.name = "status", .kind = FIELD_STRING, .offset = SESSION_FIELD(status)},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .offset = SESSION_FIELD(created_at),
-        .summary = "when the thread came into the notebook"},
+    FIELD(UUID, notebook_id, IN_READ),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(INT, number, IN_READ, "rises within the tenant"),
+    FIELD(STRING_OR_NULL, title, IN_READ, "the thread's"),
+    FIELD(STRING, status, IN_READ),
+    FIELD(TIME, created_at, IN_READ, "when the thread came into the notebook"),
 };
-const struct schema schema_notebook_session = {"NotebookSession", session_fields,
-    COUNT_OF(session_fields), sizeof(struct notebook_session), 0};
+#undef OF
+const struct schema schema_notebook_session =
+    SCHEMA("NotebookSession", struct notebook_session, session_fields, IN_READ);
 
 struct session_body {
     bool has_thread_id;
     struct uuid thread_id;
 };
+#define OF struct session_body
 static const struct field session_body_fields[] = {
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct session_body, thread_id),
-        .has_offset = offsetof(struct session_body, has_thread_id),
-        .summary = "a new thread when absent"},
+    FIELD(UUID_OR_NULL, thread_id, IN_BODY, "a new thread when absent"),
 };
-const struct schema schema_notebook_session_body = {
-    "NotebookSessionBody", session_body_fields, 1, sizeof(struct session_body), 0};
+#undef OF
+const struct schema schema_notebook_session_body =
+    SCHEMA("NotebookSessionBody", struct session_body, session_body_fields, IN_BODY);
 
 struct notebooks_query {
     struct page_query page;
 };
-static const struct field notebooks_query_fields[] = {PAGE_FIELDS(struct notebooks_query)};
-const struct schema query_notebooks = {"NotebooksQuery", notebooks_query_fields,
-    COUNT_OF(notebooks_query_fields), sizeof(struct notebooks_query), 0};
+#define OF struct notebooks_query
+static const struct field notebooks_query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_notebooks =
+    SCHEMA("NotebooksQuery", struct notebooks_query, notebooks_query_fields, IN_QUERY);
 
 static void answer(struct call *call, const struct notebook *notebook)
 {

@@ -1,104 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/threads/participants.h"
-
-#define PARTICIPANT_FIELD(member) offsetof(struct participant, member)
 
 /* What a patch may change stands between principal and online; a join also gives the principal. */
 enum { PATCH_FIELDS = 7, JOIN_FIELDS = 7 };
 
+#define OF struct participant
 static const struct field participant_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = PARTICIPANT_FIELD(id)},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = PARTICIPANT_FIELD(thread_id)},
-    {.name = "principal",
-        .kind = FIELD_STRING,
-        .offset = PARTICIPANT_FIELD(principal),
-        .min = 1,
-        .max = PRINCIPAL_MAX_BYTES,
-        .summary = "user:NAME or agent:UUID; one participant each"},
-    {.name = "role",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = PARTICIPANT_FIELD(role),
-        .choices = participant_roles,
-        .summary = "user, and assistant for an agent, unless told"},
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = PARTICIPANT_FIELD(name),
-        .min = 1,
-        .max = PARTICIPANT_NAME_MAX_BYTES,
-        .summary = "that of the principal unless told"},
-    {.name = "image",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = PARTICIPANT_FIELD(image),
-        .max = PARTICIPANT_IMAGE_MAX_BYTES,
-        .summary = "where a picture of it is"},
-    {.name = "status",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = PARTICIPANT_FIELD(status),
-        .max = PARTICIPANT_STATUS_MAX_BYTES,
-        .summary = "what it is doing, in its own words"},
-    {.name = "permission",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = PARTICIPANT_FIELD(permission),
-        .choices = participant_permissions,
-        .summary = "read_write unless told"},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = PARTICIPANT_FIELD(metadata),
-        .max = PARTICIPANT_METADATA_MAX_BYTES},
-    {.name = "active",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = PARTICIPANT_FIELD(active),
-        .has_offset = PARTICIPANT_FIELD(has_active),
-        .summary = "who has left is not, and has no access"},
-    {.name = "barred",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_READ_ONLY,
-        .offset = PARTICIPANT_FIELD(barred),
-        .has_offset = PARTICIPANT_FIELD(has_active),
-        .summary = "somebody else took access away: no share gives it back, only somebody by name"},
-    {.name = "shares_revoked",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY | FIELD_HIDE_NONE | FIELD_OPTIONAL,
-        .offset = PARTICIPANT_FIELD(shares_revoked),
-        .has_offset = PARTICIPANT_FIELD(has_shares_revoked),
-        .summary = "after a change that barred it: how many of the shares that it had made"},
-    {.name = "online",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_READ_ONLY,
-        .offset = PARTICIPANT_FIELD(online),
-        .has_offset = PARTICIPANT_FIELD(has_active),
-        .summary = "from one heartbeat until the time that it gave is over"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = PARTICIPANT_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = PARTICIPANT_FIELD(updated_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = PARTICIPANT_FIELD(version),
-        .summary = "the ETag's number"},
+    FIELD(UUID, id, IN_READ),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(STRING, principal, IN_BODY | IN_READ, "user:NAME or agent:UUID; one participant each",
+        .min = 1, .max = PRINCIPAL_MAX_BYTES),
+    FIELD(ENUM_OR_NONE, role, IN_BODY | IN_PATCH | IN_READ,
+        "user, and assistant for an agent, unless told", .choices = participant_roles),
+    FIELD(STRING_OR_NONE, name, IN_BODY | IN_PATCH | IN_READ, "that of the principal unless told",
+        .min = 1, .max = PARTICIPANT_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NULL, image, IN_BODY | IN_PATCH | IN_READ, "where a picture of it is",
+        .max = PARTICIPANT_IMAGE_MAX_BYTES),
+    FIELD(STRING_OR_NULL, status, IN_BODY | IN_PATCH | IN_READ,
+        "what it is doing, in its own words", .max = PARTICIPANT_STATUS_MAX_BYTES),
+    FIELD(ENUM_OR_NONE, permission, IN_BODY | IN_PATCH | IN_READ, "read_write unless told",
+        .choices = participant_permissions),
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_PATCH | IN_READ,
+        .max = PARTICIPANT_METADATA_MAX_BYTES),
+    FIELD(BOOL_OR_NONE, active, IN_PATCH | IN_READ, "who has left is not, and has no access"),
+    FIELD(BOOL, barred, IN_READ,
+        "somebody else took access away: no share gives it back, only somebody by name"),
+    FIELD(INT_OR_NONE, shares_revoked, IN_READ,
+        "after a change that barred it: how many of the shares that it had made",
+        .hide_none = true),
+    FIELD(BOOL, online, IN_READ, "from one heartbeat until the time that it gave is over"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ, "the ETag's number"),
 };
-const struct schema schema_participant = {
-    "Participant", participant_fields, COUNT_OF(participant_fields), sizeof(struct participant), 0};
-const struct schema schema_participant_join = {
-    "ParticipantJoin", &participant_fields[2], JOIN_FIELDS, sizeof(struct participant), 0};
-const struct schema schema_participant_patch = {
-    "ParticipantPatch", &participant_fields[3], PATCH_FIELDS, sizeof(struct participant), 0};
+#undef OF
+const struct schema schema_participant =
+    SCHEMA("Participant", struct participant, participant_fields, IN_READ);
+const struct schema schema_participant_join =
+    SCHEMA("ParticipantJoin", struct participant, participant_fields, IN_BODY);
+const struct schema schema_participant_patch =
+    SCHEMA("ParticipantPatch", struct participant, participant_fields, IN_PATCH);
 
 struct participants_query {
     struct page_query page;
@@ -107,46 +50,34 @@ struct participants_query {
     struct str role;
     struct str principal;
 };
-#define QUERY_FIELD(member) offsetof(struct participants_query, member)
+#define OF struct participants_query
 static const struct field query_fields[] = {
-    PAGE_FIELDS(struct participants_query),
-    {.name = "active",
-        .kind = FIELD_BOOL,
-        .offset = QUERY_FIELD(active),
-        .has_offset = QUERY_FIELD(has_active),
-        .summary = "true: those who take part now; false: those who have left"},
-    {.name = "role", .kind = FIELD_ENUM, .offset = QUERY_FIELD(role), .choices = participant_roles},
-    {.name = "principal",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(principal),
-        .min = 1,
-        .max = PRINCIPAL_MAX_BYTES},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(BOOL_OR_NONE, active, IN_QUERY,
+        "true: those who take part now; false: those who have left"),
+    FIELD(ENUM_OR_NONE, role, IN_QUERY, .choices = participant_roles),
+    FIELD(STRING_OR_NONE, principal, IN_QUERY, .min = 1, .max = PRINCIPAL_MAX_BYTES),
 };
-const struct schema query_participants = {"ParticipantsQuery", query_fields, COUNT_OF(query_fields),
-    sizeof(struct participants_query), 0};
+#undef OF
+const struct schema query_participants =
+    SCHEMA("ParticipantsQuery", struct participants_query, query_fields, IN_QUERY);
 
 struct heartbeat_body {
     bool has_ttl_s;
     int64_t ttl_s;
     struct str status;
 };
+#define OF struct heartbeat_body
 static const struct field heartbeat_fields[] = {
-    {.name = "ttl_s",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct heartbeat_body, ttl_s),
-        .has_offset = offsetof(struct heartbeat_body, has_ttl_s),
-        .max = PARTICIPANT_ONLINE_MAX_S,
-        .summary = "seconds that it counts as online, 60 unless told; 0: it is not any more"},
-    {.name = "status",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct heartbeat_body, status),
-        .max = PARTICIPANT_STATUS_MAX_BYTES,
-        .summary = "what it is doing, in its own words"},
+    FIELD(INT_OR_NONE, ttl_s, IN_BODY,
+        "seconds that it counts as online, 60 unless told; 0: it is not any more",
+        .max = PARTICIPANT_ONLINE_MAX_S),
+    FIELD(STRING_OR_NONE, status, IN_BODY, "what it is doing, in its own words",
+        .max = PARTICIPANT_STATUS_MAX_BYTES),
 };
-const struct schema schema_participant_heartbeat = {"ParticipantHeartbeat", heartbeat_fields,
-    COUNT_OF(heartbeat_fields), sizeof(struct heartbeat_body), 0};
+#undef OF
+const struct schema schema_participant_heartbeat =
+    SCHEMA("ParticipantHeartbeat", struct heartbeat_body, heartbeat_fields, IN_BODY);
 
 static void answer(struct call *call, const struct participant *p)
 {

@@ -1,168 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/threads/shares.h"
 
-#define SHARE_FIELD(member) offsetof(struct share, member)
-
 /* What a client gives follows the ids, the token ends it: each schema is a run of one table. */
-enum { SHARE_BODY_FIELDS = 5 };
 
+#define OF struct share
 static const struct field share_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = SHARE_FIELD(id)},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY,
-        .offset = SHARE_FIELD(thread_id)},
-    {.name = "kind",
-        .kind = FIELD_ENUM,
-        .offset = SHARE_FIELD(kind),
-        .choices = share_kinds,
-        .summary = "participate: in this thread; copy: in a thread of one's own, made from it"},
-    {.name = "permission",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = SHARE_FIELD(permission),
-        .choices = participant_permissions,
-        .summary = "read unless told; of a copy read_write"},
-    {.name = "label",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = SHARE_FIELD(label),
-        .max = SHARE_LABEL_MAX_BYTES,
-        .summary = "for people to read"},
-    {.name = "max_redemptions",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = SHARE_FIELD(max_redemptions),
-        .has_offset = SHARE_FIELD(has_max_redemptions),
-        .min = 1,
-        .max = SHARE_REDEMPTIONS_MAX,
-        .summary = "how often it can be redeemed; any number of times when absent"},
-    {.name = "expires_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = SHARE_FIELD(expires_at),
-        .has_offset = SHARE_FIELD(has_expires_at),
-        .summary = "from then on it cannot be redeemed; access that it gave stays"},
-    {.name = "redemptions",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = SHARE_FIELD(redemptions)},
-    {.name = "revoked_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = SHARE_FIELD(revoked_at),
-        .has_offset = SHARE_FIELD(is_revoked)},
-    {.name = "created_by",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = SHARE_FIELD(created_by),
-        .summary = "the principal; null: a key of the whole tenant"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = SHARE_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = SHARE_FIELD(updated_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = SHARE_FIELD(version),
-        .summary = "the ETag's number"},
-    {.name = "token",
-        .kind = FIELD_STRING,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = SHARE_FIELD(token),
-        .summary = "shown once; null in a replayed answer"},
+    FIELD(UUID, id, IN_READ),
+    FIELD(UUID, thread_id, IN_READ),
+    FIELD(ENUM, kind, IN_BODY | IN_READ,
+        "participate: in this thread; copy: in a thread of one's own, made from it",
+        .choices = share_kinds),
+    FIELD(ENUM_OR_NONE, permission, IN_BODY | IN_READ, "read unless told; of a copy read_write",
+        .choices = participant_permissions),
+    FIELD(STRING_OR_NULL, label, IN_BODY | IN_READ, "for people to read",
+        .max = SHARE_LABEL_MAX_BYTES),
+    FIELD(INT_OR_NULL, max_redemptions, IN_BODY | IN_READ,
+        "how often it can be redeemed; any number of times when absent", .min = 1,
+        .max = SHARE_REDEMPTIONS_MAX),
+    FIELD(TIME_OR_NULL, expires_at, IN_BODY | IN_READ,
+        "from then on it cannot be redeemed; access that it gave stays"),
+    FIELD(INT, redemptions, IN_READ),
+    FIELD_HAS(TIME_OR_NULL, "revoked_at", revoked_at, is_revoked, IN_READ),
+    FIELD(STRING_OR_NULL, created_by, IN_READ, "the principal; null: a key of the whole tenant"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ, "the ETag's number"),
+    FIELD(STRING_OR_NULL, token, IN_CREATED, "shown once; null in a replayed answer", .once = true),
 };
-const struct schema schema_share = {
-    "Share", share_fields, COUNT_OF(share_fields) - 1, sizeof(struct share), 0};
-const struct schema schema_share_create = {
-    "ShareCreate", &share_fields[2], SHARE_BODY_FIELDS, sizeof(struct share), 0};
-const struct schema schema_share_created = {
-    "ShareCreated", share_fields, COUNT_OF(share_fields), sizeof(struct share), 0};
+#undef OF
+const struct schema schema_share = SCHEMA("Share", struct share, share_fields, IN_READ);
+const struct schema schema_share_create =
+    SCHEMA("ShareCreate", struct share, share_fields, IN_BODY);
+const struct schema schema_share_created =
+    SCHEMA("ShareCreated", struct share, share_fields, IN_READ | IN_CREATED);
 
 struct shares_query {
     struct page_query page;
 };
-static const struct field query_fields[] = {PAGE_FIELDS(struct shares_query)};
-const struct schema query_shares = {
-    "SharesQuery", query_fields, COUNT_OF(query_fields), sizeof(struct shares_query), 0};
-
-#define REDEMPTION_FIELD(member) offsetof(struct redemption, member)
-static const struct field redemption_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .offset = REDEMPTION_FIELD(id)},
-    {.name = "share_id", .kind = FIELD_UUID, .offset = REDEMPTION_FIELD(share_id)},
-    {.name = "principal", .kind = FIELD_STRING, .offset = REDEMPTION_FIELD(principal)},
-    {.name = "participant_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = REDEMPTION_FIELD(participant_id),
-        .has_offset = REDEMPTION_FIELD(has_participant_id)},
-    {.name = "previous_permission",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = REDEMPTION_FIELD(previous_permission),
-        .summary = "that it had before, and has again when the share is revoked; null: none"},
-    {.name = "copied_thread_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = REDEMPTION_FIELD(copied_thread_id),
-        .has_offset = REDEMPTION_FIELD(has_copied_thread_id)},
-    {.name = "active",
-        .kind = FIELD_BOOL,
-        .offset = REDEMPTION_FIELD(active),
-        .has_offset = REDEMPTION_FIELD(has_active),
-        .summary = "whether revoking the share takes something back"},
-    {.name = "created_at", .kind = FIELD_TIME, .offset = REDEMPTION_FIELD(created_at)},
+#define OF struct shares_query
+static const struct field query_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
 };
-const struct schema schema_redemption = {
-    "Redemption", redemption_fields, COUNT_OF(redemption_fields), sizeof(struct redemption), 0};
+#undef OF
+const struct schema query_shares =
+    SCHEMA("SharesQuery", struct shares_query, query_fields, IN_QUERY);
+
+#define OF struct redemption
+static const struct field redemption_fields[] = {
+    FIELD(UUID, id, IN_READ),
+    FIELD(UUID, share_id, IN_READ),
+    FIELD(STRING, principal, IN_READ),
+    FIELD(UUID_OR_NULL, participant_id, IN_READ),
+    FIELD(STRING_OR_NULL, previous_permission, IN_READ,
+        "that it had before, and has again when the share is revoked; null: none"),
+    FIELD(UUID_OR_NULL, copied_thread_id, IN_READ),
+    FIELD(BOOL, active, IN_READ, "whether revoking the share takes something back"),
+    FIELD(TIME, created_at, IN_READ),
+};
+#undef OF
+const struct schema schema_redemption =
+    SCHEMA("Redemption", struct redemption, redemption_fields, IN_READ);
 
 struct redeem_body {
     struct str token;
     struct str name;
 };
+#define OF struct redeem_body
 static const struct field redeem_fields[] = {
-    {.name = "token",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct redeem_body, token),
-        .min = 1,
-        .max = SHARE_TOKEN_MAX_BYTES},
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct redeem_body, name),
-        .min = 1,
-        .max = PARTICIPANT_NAME_MAX_BYTES,
-        .summary = "of a new participant; that of the principal unless told"},
+    FIELD(STRING, token, IN_BODY, .min = 1, .max = SHARE_TOKEN_MAX_BYTES),
+    FIELD(STRING_OR_NONE, name, IN_BODY, "of a new participant; that of the principal unless told",
+        .min = 1, .max = PARTICIPANT_NAME_MAX_BYTES),
 };
-const struct schema schema_share_redeem = {
-    "ShareRedeem", redeem_fields, COUNT_OF(redeem_fields), sizeof(struct redeem_body), 0};
+#undef OF
+const struct schema schema_share_redeem =
+    SCHEMA("ShareRedeem", struct redeem_body, redeem_fields, IN_BODY);
 
-#define REDEEMED_FIELD(member) offsetof(struct redeemed, member)
+#define OF struct redeemed
 static const struct field redeemed_fields[] = {
-    {.name = "share_id", .kind = FIELD_UUID, .offset = REDEEMED_FIELD(share_id)},
-    {.name = "kind", .kind = FIELD_ENUM, .offset = REDEEMED_FIELD(kind), .choices = share_kinds},
-    {.name = "thread_id",
-        .kind = FIELD_UUID,
-        .offset = REDEEMED_FIELD(thread_id),
-        .summary = "that one takes part in now; of a copy the new one"},
-    {.name = "participant_id", .kind = FIELD_UUID, .offset = REDEEMED_FIELD(participant_id)},
-    {.name = "permission",
-        .kind = FIELD_ENUM,
-        .offset = REDEEMED_FIELD(permission),
-        .choices = participant_permissions},
-    {.name = "changed",
-        .kind = FIELD_BOOL,
-        .offset = REDEEMED_FIELD(changed),
-        .has_offset = REDEEMED_FIELD(has_changed),
-        .summary = "false: one had all of it before, and it was not counted"},
+    FIELD(UUID, share_id, IN_READ),
+    FIELD(ENUM, kind, IN_READ, .choices = share_kinds),
+    FIELD(UUID, thread_id, IN_READ, "that one takes part in now; of a copy the new one"),
+    FIELD(UUID, participant_id, IN_READ),
+    FIELD(ENUM, permission, IN_READ, .choices = participant_permissions),
+    FIELD(BOOL, changed, IN_READ, "false: one had all of it before, and it was not counted"),
 };
-const struct schema schema_share_redeemed = {
-    "ShareRedeemed", redeemed_fields, COUNT_OF(redeemed_fields), sizeof(struct redeemed), 0};
+#undef OF
+const struct schema schema_share_redeemed =
+    SCHEMA("ShareRedeemed", struct redeemed, redeemed_fields, IN_READ);
 
 enum error handle_share_create(struct call *call, struct context *c)
 {

@@ -1,124 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/execution/runs.h"
 #include "model/threads/threads.h"
 
-#define THREAD_FIELD(member) offsetof(struct thread, member)
-
 /* What a client may set follows the id: ThreadBody is that run of the table, Thread the whole.
  * Where the key is in the path the body has all but the first of them. */
-enum { THREAD_BODY_FIELDS = 12 };
 
+enum { IN_UNKEYED_BODY = IN_SENT(0) }; /* of routes that do not have the key in their path */
+#define OF struct thread
 static const struct field thread_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .flags = FIELD_READ_ONLY, .offset = THREAD_FIELD(id)},
-    {.name = "key",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = THREAD_FIELD(key),
-        .min = 1,
-        .max = THREAD_KEY_MAX_BYTES,
-        .summary = "your own id of the conversation; no two threads of a tenant have the same"},
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = THREAD_FIELD(status),
-        .choices = thread_statuses,
-        .stores_enum = true},
-    {.name = "title",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = THREAD_FIELD(title),
-        .max = THREAD_TITLE_MAX_BYTES},
-    {.name = "agent",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = THREAD_FIELD(agent),
-        .min = 1,
-        .max = THREAD_AGENT_MAX_BYTES,
-        .summary = "who works on it; new runs take it over"},
-    {.name = "context",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = THREAD_FIELD(context),
-        .max = THREAD_DOCUMENT_MAX_BYTES,
-        .summary = "the conversation so far: summary, tail, meta"},
-    {.name = "preferences",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = THREAD_FIELD(preferences),
-        .max = THREAD_DOCUMENT_MAX_BYTES},
-    {.name = "important_steps",
-        .kind = FIELD_DOCUMENT,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = THREAD_FIELD(important_steps),
-        .max = THREAD_DOCUMENT_MAX_BYTES},
-    {.name = "metadata",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = THREAD_FIELD(metadata),
-        .max = THREAD_METADATA_MAX_BYTES,
-        .summary = "its scalar members can be filtered by"},
-    {.name = "error",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = THREAD_FIELD(error),
-        .max = THREAD_METADATA_MAX_BYTES},
-    {.name = "run_policy",
-        .kind = FIELD_ENUM,
-        .flags = FIELD_OPTIONAL,
-        .offset = THREAD_FIELD(run_policy),
-        .choices = thread_run_policies,
-        .stores_enum = true,
-        .summary = "what a start does while another run is active"},
-    {.name = "prune_on_completion",
-        .kind = FIELD_BOOL,
-        .flags = FIELD_OPTIONAL,
-        .offset = THREAD_FIELD(prune_on_completion),
-        .has_offset = THREAD_FIELD(has_prune_on_completion),
-        .summary = "drop a run's events when it is finished"},
-    {.name = "event_max_age_s",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = THREAD_FIELD(event_max_age_s),
-        .has_offset = THREAD_FIELD(has_event_max_age_s),
-        .min = 1,
-        .max = THREAD_EVENT_AGE_MAX_S,
-        .summary = "drop events that are older"},
-    {.name = "most_recent_run_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_READ_ONLY | FIELD_NULLABLE,
-        .offset = THREAD_FIELD(most_recent_run_id),
-        .has_offset = THREAD_FIELD(has_most_recent_run_id)},
-    {.name = "last_seq",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = THREAD_FIELD(last_seq),
-        .summary = "cursor of the newest event"},
-    {.name = "pruned_seq",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = THREAD_FIELD(pruned_seq),
-        .summary = "events up to this one are gone"},
-    {.name = "created_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = THREAD_FIELD(created_at)},
-    {.name = "updated_at",
-        .kind = FIELD_TIME,
-        .flags = FIELD_READ_ONLY,
-        .offset = THREAD_FIELD(updated_at)},
-    {.name = "version",
-        .kind = FIELD_INT,
-        .flags = FIELD_READ_ONLY,
-        .offset = THREAD_FIELD(version),
-        .summary = "the ETag's number"},
+    FIELD(UUID, id, IN_READ),
+    FIELD(STRING_OR_NULL, key, IN_UNKEYED_BODY | IN_READ,
+        "your own id of the conversation; no two threads of a tenant have the same", .min = 1,
+        .max = THREAD_KEY_MAX_BYTES),
+    FIELD(ENUM_OR_NONE, status, IN_BODY | IN_READ, .choices = thread_statuses),
+    FIELD(STRING_OR_NULL, title, IN_BODY | IN_READ, .max = THREAD_TITLE_MAX_BYTES),
+    FIELD(STRING_OR_NULL, agent, IN_BODY | IN_READ, "who works on it; new runs take it over",
+        .min = 1, .max = THREAD_AGENT_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, context, IN_BODY | IN_READ,
+        "the conversation so far: summary, tail, meta", .max = THREAD_DOCUMENT_MAX_BYTES,
+        .hide_none = true),
+    FIELD(OBJECT_OR_NONE, preferences, IN_BODY | IN_READ, .max = THREAD_DOCUMENT_MAX_BYTES,
+        .hide_none = true),
+    FIELD(DOCUMENT_OR_NONE, important_steps, IN_BODY | IN_READ, .max = THREAD_DOCUMENT_MAX_BYTES,
+        .hide_none = true),
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, "its scalar members can be filtered by",
+        .max = THREAD_METADATA_MAX_BYTES),
+    FIELD(OBJECT_OR_NULL, error, IN_BODY | IN_READ, .max = THREAD_METADATA_MAX_BYTES),
+    FIELD(ENUM_OR_NONE, run_policy, IN_BODY | IN_READ,
+        "what a start does while another run is active", .choices = thread_run_policies),
+    FIELD(BOOL_OR_NONE, prune_on_completion, IN_BODY | IN_READ,
+        "drop a run's events when it is finished"),
+    FIELD(INT_OR_NULL, event_max_age_s, IN_BODY | IN_READ, "drop events that are older", .min = 1,
+        .max = THREAD_EVENT_AGE_MAX_S),
+    FIELD(UUID_OR_NULL, most_recent_run_id, IN_READ),
+    FIELD(INT, last_seq, IN_READ, "cursor of the newest event"),
+    FIELD(INT, pruned_seq, IN_READ, "events up to this one are gone"),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+    FIELD(INT, version, IN_READ, "the ETag's number"),
 };
-const struct schema schema_thread = {
-    "Thread", thread_fields, COUNT_OF(thread_fields), sizeof(struct thread), 0};
-const struct schema schema_thread_body = {
-    "ThreadBody", &thread_fields[1], THREAD_BODY_FIELDS, sizeof(struct thread), 0};
-const struct schema schema_keyed_thread_body = {
-    "KeyedThreadBody", &thread_fields[2], THREAD_BODY_FIELDS - 1, sizeof(struct thread), 0};
+#undef OF
+const struct schema schema_thread = SCHEMA("Thread", struct thread, thread_fields, IN_READ);
+const struct schema schema_thread_body =
+    SCHEMA("ThreadBody", struct thread, thread_fields, IN_BODY | IN_UNKEYED_BODY);
+const struct schema schema_keyed_thread_body =
+    SCHEMA("KeyedThreadBody", struct thread, thread_fields, IN_BODY);
 
 static const char *const includes[] = {"documents", NULL};
 
@@ -134,61 +62,33 @@ struct threads_query {
     bool has_created_before;
     int64_t created_before;
 };
-#define QUERY_FIELD(member) offsetof(struct threads_query, member)
+#define OF struct threads_query
 static const struct field threads_query_fields[] = {
-    PAGE_FIELDS(struct threads_query),
-    {.name = "key",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(key),
-        .min = 1,
-        .max = THREAD_KEY_MAX_BYTES,
-        .summary = "the one thread with this key"},
-    {.name = "status",
-        .kind = FIELD_ENUM,
-        .offset = QUERY_FIELD(status),
-        .choices = thread_statuses,
-        .stores_enum = true},
-    {.name = "agent",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(agent),
-        .min = 1,
-        .max = THREAD_AGENT_MAX_BYTES},
-    {.name = "title",
-        .kind = FIELD_STRING,
-        .offset = QUERY_FIELD(title),
-        .min = 1,
-        .max = THREAD_TITLE_MAX_BYTES,
-        .summary = "a part of the title; ASCII letters of any case"},
-    {.name = "created_after",
-        .kind = FIELD_TIME,
-        .offset = QUERY_FIELD(created_after),
-        .has_offset = QUERY_FIELD(has_created_after),
-        .summary = "at or after"},
-    {.name = "created_before",
-        .kind = FIELD_TIME,
-        .offset = QUERY_FIELD(created_before),
-        .has_offset = QUERY_FIELD(has_created_before)},
-    {.name = "include",
-        .kind = FIELD_ENUM,
-        .offset = QUERY_FIELD(include),
-        .choices = includes,
-        .summary = "documents: context, preferences and important_steps too"},
+    PAGE_FIELDS(IN_QUERY),
+    FIELD(STRING_OR_NONE, key, IN_QUERY, "the one thread with this key", .min = 1,
+        .max = THREAD_KEY_MAX_BYTES),
+    FIELD(ENUM_OR_NONE, status, IN_QUERY, .choices = thread_statuses),
+    FIELD(STRING_OR_NONE, agent, IN_QUERY, .min = 1, .max = THREAD_AGENT_MAX_BYTES),
+    FIELD(STRING_OR_NONE, title, IN_QUERY, "a part of the title; ASCII letters of any case",
+        .min = 1, .max = THREAD_TITLE_MAX_BYTES),
+    FIELD(TIME_OR_NONE, created_after, IN_QUERY, "at or after"),
+    FIELD(TIME_OR_NONE, created_before, IN_QUERY),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY,
+        "documents: context, preferences and important_steps too", .choices = includes),
 };
-const struct schema query_threads = {"ThreadsQuery", threads_query_fields,
-    COUNT_OF(threads_query_fields), sizeof(struct threads_query), 0};
+#undef OF
+const struct schema query_threads =
+    SCHEMA("ThreadsQuery", struct threads_query, threads_query_fields, IN_QUERY);
 
 struct reason_body {
     struct str reason;
 };
+#define OF struct reason_body
 static const struct field reason_fields[] = {
-    {.name = "reason",
-        .kind = FIELD_STRING,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct reason_body, reason),
-        .max = 1000,
-        .summary = "told in the event"},
+    FIELD(STRING_OR_NULL, reason, IN_BODY, "told in the event", .max = 1000),
 };
-const struct schema schema_reason = {"Reason", reason_fields, 1, sizeof(struct reason_body), 0};
+#undef OF
+const struct schema schema_reason = SCHEMA("Reason", struct reason_body, reason_fields, IN_BODY);
 
 static void answer(struct call *call, const struct thread *thread)
 {

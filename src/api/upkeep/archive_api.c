@@ -5,6 +5,7 @@
 
 #include "api/resources.h"
 #include "base/alloc.h"
+#include "base/schema_fields.h"
 #include "model/upkeep/archive.h"
 
 /* An export holds a reader of the store until its rows are written, and then a content thread until
@@ -154,20 +155,15 @@ struct import_query {
     bool has_dry_run;
     bool dry_run;
 };
+#define OF struct import_query
 static const struct field import_query_fields[] = {
-    {.name = "ids",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct import_query, ids),
-        .choices = archive_id_modes,
-        .summary = "keep them, or remap to new ones; keep unless told"},
-    {.name = "dry_run",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct import_query, dry_run),
-        .has_offset = offsetof(struct import_query, has_dry_run),
-        .summary = "verify it and look for conflicts, and change nothing"},
+    FIELD(ENUM_OR_NONE, ids, IN_QUERY, "keep them, or remap to new ones; keep unless told",
+        .choices = archive_id_modes),
+    FIELD(BOOL_OR_NONE, dry_run, IN_QUERY, "verify it and look for conflicts, and change nothing"),
 };
-const struct schema query_import = {"ImportQuery", import_query_fields,
-    COUNT_OF(import_query_fields), sizeof(struct import_query), 0};
+#undef OF
+const struct schema query_import =
+    SCHEMA("ImportQuery", struct import_query, import_query_fields, IN_QUERY);
 
 struct import_answer {
     struct str what;
@@ -177,71 +173,49 @@ struct import_answer {
     struct nested_list objects;
 };
 
-#define COUNT_FIELD(member)                                                                   \
-    {                                                                                         \
-        .name = #member, .kind = FIELD_INT, .offset = offsetof(struct archive_counts, member) \
-    }
+#define OF struct archive_counts
 static const struct field counts_fields[] = {
-    COUNT_FIELD(agents),
-    COUNT_FIELD(storage),
-    COUNT_FIELD(threads),
-    COUNT_FIELD(participants),
-    COUNT_FIELD(runs),
-    COUNT_FIELD(events),
-    COUNT_FIELD(messages),
-    COUNT_FIELD(files),
-    COUNT_FIELD(file_versions),
-    COUNT_FIELD(states),
-    COUNT_FIELD(blobs),
-    COUNT_FIELD(bytes),
+    FIELD(INT, agents, IN_READ),
+    FIELD(INT, storage, IN_READ),
+    FIELD(INT, threads, IN_READ),
+    FIELD(INT, participants, IN_READ),
+    FIELD(INT, runs, IN_READ),
+    FIELD(INT, events, IN_READ),
+    FIELD(INT, messages, IN_READ),
+    FIELD(INT, files, IN_READ),
+    FIELD(INT, file_versions, IN_READ),
+    FIELD(INT, states, IN_READ),
+    FIELD(INT, blobs, IN_READ),
+    FIELD(INT, bytes, IN_READ),
 };
-static const struct schema schema_counts = {
-    "ImportCounts", counts_fields, COUNT_OF(counts_fields), sizeof(struct archive_counts), 0};
+#undef OF
+static const struct schema schema_counts =
+    SCHEMA("ImportCounts", struct archive_counts, counts_fields, IN_READ);
 
+#define OF struct archive_mapped
 static const struct field mapped_fields[] = {
-    {.name = "type", .kind = FIELD_STRING, .offset = offsetof(struct archive_mapped, type)},
-    {.name = "from",
-        .kind = FIELD_UUID,
-        .offset = offsetof(struct archive_mapped, from),
-        .summary = "its id in the archive"},
-    {.name = "to",
-        .kind = FIELD_UUID,
-        .offset = offsetof(struct archive_mapped, to),
-        .summary = "its id here"},
-    {.name = "was_there",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct archive_mapped, was_there),
-        .summary = "an agent that the tenant had already, and that is meant"},
-    {.name = "key_dropped",
-        .kind = FIELD_BOOL,
-        .offset = offsetof(struct archive_mapped, key_dropped),
-        .summary = "a thread that came without its key, which another one has here"},
+    FIELD(STRING, type, IN_READ),
+    FIELD(UUID, from, IN_READ, "its id in the archive"),
+    FIELD(UUID, to, IN_READ, "its id here"),
+    FIELD(BOOL, was_there, IN_READ, "an agent that the tenant had already, and that is meant"),
+    FIELD(BOOL, key_dropped, IN_READ,
+        "a thread that came without its key, which another one has here"),
 };
-static const struct schema schema_mapped = {
-    "ImportedObject", mapped_fields, COUNT_OF(mapped_fields), sizeof(struct archive_mapped), 0};
+#undef OF
+static const struct schema schema_mapped =
+    SCHEMA("ImportedObject", struct archive_mapped, mapped_fields, IN_READ);
 
+#define OF struct import_answer
 static const struct field import_fields[] = {
-    {.name = "what",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct import_answer, what),
-        .choices = archive_whats},
-    {.name = "ids",
-        .kind = FIELD_ENUM,
-        .offset = offsetof(struct import_answer, ids),
-        .choices = archive_id_modes},
-    {.name = "dry_run", .kind = FIELD_BOOL, .offset = offsetof(struct import_answer, dry_run)},
-    {.name = "counts",
-        .kind = FIELD_NESTED,
-        .offset = offsetof(struct import_answer, counts),
-        .nested = &schema_counts},
-    {.name = "objects",
-        .kind = FIELD_NESTED_LIST,
-        .offset = offsetof(struct import_answer, objects),
-        .nested = &schema_mapped,
-        .summary = "the agents and threads of the archive"},
+    FIELD(ENUM, what, IN_READ, .choices = archive_whats),
+    FIELD(ENUM, ids, IN_READ, .choices = archive_id_modes),
+    FIELD(BOOL, dry_run, IN_READ),
+    FIELD(NESTED, counts, IN_READ, .nested = &schema_counts),
+    FIELD(
+        LIST, objects, IN_READ, "the agents and threads of the archive", .nested = &schema_mapped),
 };
-const struct schema schema_import = {
-    "Import", import_fields, COUNT_OF(import_fields), sizeof(struct import_answer), 0};
+#undef OF
+const struct schema schema_import = SCHEMA("Import", struct import_answer, import_fields, IN_READ);
 
 /* What is known of the archive between the upload and the answer. */
 struct prepared {

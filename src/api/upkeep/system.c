@@ -2,20 +2,21 @@
 /* The routes about Cairn itself. */
 #include "api/http/metrics.h"
 #include "api/resources.h"
+#include "base/schema_fields.h"
 #include "model/tenancy/keys.h"
 
 struct health {
     struct str status;
     struct str version;
 };
+#define OF struct health
 static const struct field health_fields[] = {
-    {.name = "status",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct health, status),
-        .summary = "ok; of readyz ready, or full while the disk has no space for most writes"},
-    {.name = "version", .kind = FIELD_STRING, .offset = offsetof(struct health, version)},
+    FIELD(STRING, status, IN_READ,
+        "ok; of readyz ready, or full while the disk has no space for most writes"),
+    FIELD(STRING, version, IN_READ),
 };
-const struct schema schema_health = {"Health", health_fields, 2, sizeof(struct health), 0};
+#undef OF
+const struct schema schema_health = SCHEMA("Health", struct health, health_fields, IN_READ);
 
 enum error handle_health(struct call *call, struct context *c)
 {
@@ -59,29 +60,17 @@ struct whoami {
     struct str principal;
     struct str_list scopes;
 };
+#define OF struct whoami
 static const struct field whoami_fields[] = {
-    {.name = "tenant_id", .kind = FIELD_UUID, .offset = offsetof(struct whoami, tenant_id)},
-    {.name = "actor",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct whoami, actor),
-        .summary = "key, or open while no key exists"},
-    {.name = "key_id",
-        .kind = FIELD_UUID,
-        .flags = FIELD_NULLABLE,
-        .offset = offsetof(struct whoami, key_id),
-        .has_offset = offsetof(struct whoami, has_key_id)},
-    {.name = "principal",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = offsetof(struct whoami, principal),
-        .summary = "for whom this request acts; null: for the whole tenant"},
-    {.name = "scopes",
-        .kind = FIELD_STRINGS,
-        .offset = offsetof(struct whoami, scopes),
-        .summary = "every scope that the key has in effect"},
+    FIELD(UUID, tenant_id, IN_READ),
+    FIELD(STRING, actor, IN_READ, "key, or open while no key exists"),
+    FIELD(UUID_OR_NULL, key_id, IN_READ),
+    FIELD(STRING_OR_NULL, principal, IN_READ,
+        "for whom this request acts; null: for the whole tenant"),
+    FIELD(STRINGS, scopes, IN_READ, "every scope that the key has in effect"),
 };
-const struct schema schema_whoami = {
-    "Whoami", whoami_fields, COUNT_OF(whoami_fields), sizeof(struct whoami), 0};
+#undef OF
+const struct schema schema_whoami = SCHEMA("Whoami", struct whoami, whoami_fields, IN_READ);
 
 enum error handle_whoami(struct call *call, struct context *c)
 {

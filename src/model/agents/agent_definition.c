@@ -176,7 +176,7 @@ static struct str complete_execution(struct context *c, const struct agent_defin
 {
     struct agent_execution x = d->execution;
     or_number(&x.has_max_turns, &x.max_turns, DEFAULT_MAX_TURNS);
-    or_number(&x.has_timeout, &x.timeout_seconds, DEFAULT_TIMEOUT_S);
+    or_number(&x.has_timeout_seconds, &x.timeout_seconds, DEFAULT_TIMEOUT_S);
     or_default(&x.checkpoint_frequency, STR("every_turn"));
     return encode(c, &schema_execution_config, &x);
 }
@@ -196,9 +196,9 @@ static void read_tool(
             AGENT_TOOL_NAME_MAX_BYTES);
     }
     or_default(&out_tool->config_overrides, STR("{}"));
-    if (!out_tool->has_enabled)
+    if (!out_tool->has_is_enabled)
         out_tool->is_enabled = true;
-    out_tool->has_enabled = true;
+    out_tool->has_is_enabled = true;
 }
 
 static void check_unique(
@@ -271,9 +271,10 @@ enum error agent_definition_read(
     struct holder {
         struct agent_definition definition;
     };
-    static const struct field fields[] = {DEFINITION_FIELDS(struct holder, definition)};
-    static const struct schema schema = {
-        "AgentDefinition", fields, COUNT_OF(fields), sizeof(struct holder), 0};
+#define OF struct holder
+    static const struct field fields[] = {DEFINITION_FIELDS(definition, IN_BODY)};
+#undef OF
+    static const struct schema schema = SCHEMA("AgentDefinition", struct holder, fields, IN_BODY);
     struct json_text text;
     struct json whole;
     struct holder holder;

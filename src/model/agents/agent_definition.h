@@ -7,7 +7,7 @@
 #ifndef MODEL_AGENTS_AGENT_DEFINITION_H
 #define MODEL_AGENTS_AGENT_DEFINITION_H
 
-#include "base/schema.h"
+#include "base/schema_fields.h"
 #include "model/context.h"
 
 enum {
@@ -57,37 +57,41 @@ struct agent_graph {
     struct nested_list edges;
 };
 
+struct agent_short_term {
+    bool has_max_tokens;
+    int64_t max_tokens;
+    struct str strategy;
+};
+struct agent_long_term {
+    bool has_enabled, enabled, has_top_k;
+    struct str embedding_model;
+    int64_t top_k;
+};
+struct agent_procedural {
+    bool has_enabled, enabled, has_min_frequency;
+    int64_t min_frequency;
+};
 struct agent_memory {
     bool has_short_term, has_long_term, has_procedural;
-    struct {
-        bool has_max_tokens;
-        int64_t max_tokens;
-        struct str strategy;
-    } short_term;
-    struct {
-        bool has_enabled, enabled, has_top_k;
-        struct str embedding_model;
-        int64_t top_k;
-    } long_term;
-    struct {
-        bool has_enabled, enabled, has_min_frequency;
-        int64_t min_frequency;
-    } procedural;
+    struct agent_short_term short_term;
+    struct agent_long_term long_term;
+    struct agent_procedural procedural;
 };
 
 struct agent_rail {
     struct str type;
     struct str config; /* compact JSON */
 };
+struct agent_tool_rails {
+    bool has_max_calls_per_turn;
+    int64_t max_calls_per_turn;
+    struct str allowed_tools; /* compact JSON: "all", or a list of names */
+};
 struct agent_guardrails {
     struct nested_list input_rails;
     struct nested_list output_rails;
     bool has_tool_rails;
-    struct {
-        bool has_max_calls;
-        int64_t max_calls_per_turn;
-        struct str allowed_tools; /* compact JSON: "all", or a list of names */
-    } tool_rails;
+    struct agent_tool_rails tool_rails;
 };
 
 struct agent_llm {
@@ -99,7 +103,7 @@ struct agent_llm {
 };
 
 struct agent_execution {
-    bool has_max_turns, has_timeout;
+    bool has_max_turns, has_timeout_seconds;
     int64_t max_turns;
     int64_t timeout_seconds;
     struct str checkpoint_frequency;
@@ -113,7 +117,7 @@ struct agent_prompt {
 struct agent_tool {
     struct str tool;
     struct str config_overrides; /* compact JSON */
-    bool has_enabled, is_enabled;
+    bool has_is_enabled, is_enabled;
 };
 
 /* As a client gives it. */
@@ -131,30 +135,22 @@ struct agent_definition {
 extern const struct schema schema_workflow_graph, schema_memory_config, schema_guardrail_config,
     schema_llm_config, schema_execution_config, schema_system_prompt, schema_tool_binding;
 
-#define DEFINITION_PART(type, member, part, has, table)                                       \
-    {                                                                                         \
-        .name = #part, .kind = FIELD_NESTED, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,        \
-        .offset = offsetof(type, member), .has_offset = offsetof(type, has), .nested = &table \
-    }
-/* The rows of a struct agent_definition that is the member `d` of `type`. */
-#define DEFINITION_FIELDS(type, d)                                                            \
-    {.name = "system_prompt",                                                                 \
-        .kind = FIELD_JSON,                                                                   \
-        .flags = FIELD_OPTIONAL,                                                              \
-        .offset = offsetof(type, d.system_prompt),                                            \
-        .summary = "{role, instructions, examples}, or the instructions as text"},            \
-        DEFINITION_PART(type, d.graph, workflow_graph, d.has_graph, schema_workflow_graph),   \
-        DEFINITION_PART(type, d.memory, memory_config, d.has_memory, schema_memory_config),   \
-        DEFINITION_PART(                                                                      \
-            type, d.guardrails, guardrail_config, d.has_guardrails, schema_guardrail_config), \
-        DEFINITION_PART(type, d.llm, llm_config, d.has_llm, schema_llm_config),               \
-        DEFINITION_PART(                                                                      \
-            type, d.execution, execution_config, d.has_execution, schema_execution_config),   \
-    {                                                                                         \
-        .name = "tools", .kind = FIELD_ARRAY, .flags = FIELD_OPTIONAL | FIELD_NULLABLE,       \
-        .offset = offsetof(type, d.tools),                                                    \
-        .summary = "names or ids of tools, or {tool, config_overrides, is_enabled} for each"  \
-    }
+/* The rows of a struct agent_definition that is the member `d` of OF. */
+#define DEFINITION_FIELDS(d, in)                                                               \
+    FIELD_AS(JSON_OR_NONE, "system_prompt", d.system_prompt, in,                               \
+        "{role, instructions, examples}, or the instructions as text"),                        \
+        FIELD_HAS(NESTED_OR_NULL, "workflow_graph", d.graph, d.has_graph, in,                  \
+            .nested = &schema_workflow_graph),                                                 \
+        FIELD_HAS(NESTED_OR_NULL, "memory_config", d.memory, d.has_memory, in,                 \
+            .nested = &schema_memory_config),                                                  \
+        FIELD_HAS(NESTED_OR_NULL, "guardrail_config", d.guardrails, d.has_guardrails, in,      \
+            .nested = &schema_guardrail_config),                                               \
+        FIELD_HAS(                                                                             \
+            NESTED_OR_NULL, "llm_config", d.llm, d.has_llm, in, .nested = &schema_llm_config), \
+        FIELD_HAS(NESTED_OR_NULL, "execution_config", d.execution, d.has_execution, in,        \
+            .nested = &schema_execution_config),                                               \
+        FIELD_AS(ARRAY_OR_NULL, "tools", d.tools, in,                                          \
+            "names or ids of tools, or {tool, config_overrides, is_enabled} for each")
 
 /*
  * Checks the parts that `parts` has the bits of and leaves each in `texts` as it is kept; the

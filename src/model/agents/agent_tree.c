@@ -1,38 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The links below an agent, at once; and as the tree that they are. */
+#include "base/schema_fields.h"
 #include "model/agents/agent_links.h"
 #include "model/agents/agent_links.sql.h"
 
-#define TREE(member) offsetof(struct agent_tree, member)
+enum { IN_ROOT = IN_SHOWN(0) };
+#define OF struct agent_tree
 static const struct field tree_fields[] = {
-    {.name = "id", .kind = FIELD_UUID, .offset = TREE(id)},
-    {.name = "name", .kind = FIELD_STRING, .offset = TREE(name)},
-    {.name = "kind", .kind = FIELD_ENUM, .offset = TREE(kind), .choices = agent_kinds},
-    {.name = "version",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = TREE(version),
-        .summary = "that the link names, or else the active one"},
-    {.name = "role", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = TREE(role)},
-    {.name = "position",
-        .kind = FIELD_INT,
-        .flags = FIELD_NULLABLE,
-        .offset = TREE(position),
-        .has_offset = TREE(has_position)},
-    {.name = "children",
-        .kind = FIELD_ARRAY,
-        .items = "object",
-        .offset = TREE(children),
-        .summary = "their trees, with the same members except truncated"},
-    {.name = "truncated",
-        .kind = FIELD_BOOL,
-        .offset = TREE(truncated),
-        .summary = "whether there is more than this shows"},
+    FIELD(UUID, id, IN_READ),
+    FIELD(STRING, name, IN_READ),
+    FIELD(ENUM, kind, IN_READ, .choices = agent_kinds),
+    FIELD(STRING_OR_NULL, version, IN_READ, "that the link names, or else the active one"),
+    FIELD(STRING_OR_NULL, role, IN_READ),
+    FIELD(INT_OR_NULL, position, IN_READ),
+    FIELD(ARRAY, children, IN_READ, "their trees, with the same members except truncated",
+        .items = "object"),
+    FIELD(BOOL, truncated, IN_ROOT, "whether there is more than this shows"),
 };
-const struct schema schema_agent_tree = {
-    "AgentTree", tree_fields, COUNT_OF(tree_fields), sizeof(struct agent_tree), 0};
-static const struct schema schema_node = {
-    "AgentTreeNode", tree_fields, COUNT_OF(tree_fields) - 1, sizeof(struct agent_tree), 0};
+#undef OF
+const struct schema schema_agent_tree =
+    SCHEMA("AgentTree", struct agent_tree, tree_fields, IN_READ | IN_ROOT);
+static const struct schema schema_node =
+    SCHEMA("AgentTreeNode", struct agent_tree, tree_fields, IN_READ);
 
 enum { TREE_MAX_BYTES = 16 * 1024 * 1024 };
 

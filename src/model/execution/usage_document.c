@@ -1,67 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json/json_write.h"
+#include "base/schema_fields.h"
 #include "model/execution/usage.h"
 #include "model/execution/usage.sql.h"
 
-#define COST(member) offsetof(struct cost_document, member)
-#define COST_FIELD(member)                                                                     \
-    {                                                                                          \
-        .name = #member, .kind = FIELD_MONEY, .flags = FIELD_NULLABLE, .offset = COST(member), \
-        .has_offset = COST(has_costs),                                                         \
-    }
-#define COUNT_FIELD(member)                                         \
-    {                                                               \
-        .name = #member, .kind = FIELD_INT, .offset = COST(member), \
-    }
-
+#define OF struct cost_document
 static const struct field cost_fields[] = {
-    COST_FIELD(input_cost),
-    COST_FIELD(output_cost),
-    COST_FIELD(cache_write_cost),
-    COST_FIELD(cache_read_cost),
-    {.name = "total_cost",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_NULLABLE,
-        .offset = COST(total_cost),
-        .has_offset = COST(has_costs),
-        .summary = "null when a call had no price"},
-    {.name = "total_input_tokens",
-        .kind = FIELD_INT,
-        .offset = COST(total_input_tokens),
-        .summary = "what was written to a cache and read from one included"},
-    COUNT_FIELD(total_output_tokens),
-    COUNT_FIELD(total_cache_creation_tokens),
-    COUNT_FIELD(total_cache_read_tokens),
-    {.name = "model_id",
-        .kind = FIELD_STRING,
-        .flags = FIELD_NULLABLE,
-        .offset = COST(model_id),
-        .summary = "null when it is not known, or when there are several: models names them"},
-    {.name = "models",
-        .kind = FIELD_STRINGS,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = COST(models)},
-    {.name = "long_context_applied",
-        .kind = FIELD_BOOL,
-        .offset = COST(long_context_applied),
-        .summary = "a call was long enough for the long-context rates"},
-    {.name = "currency", .kind = FIELD_STRING, .flags = FIELD_NULLABLE, .offset = COST(currency)},
-    {.name = "price_version",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = COST(price_version),
-        .has_offset = COST(has_price_version)},
-    COUNT_FIELD(llm_calls),
-    COUNT_FIELD(unpriced_calls),
-    {.name = "priced_cost",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_OPTIONAL | FIELD_HIDE_NONE,
-        .offset = COST(priced_cost),
-        .has_offset = COST(has_priced_cost),
-        .summary = "where some calls had no price, what the others cost"},
+    FIELD_HAS(MONEY_OR_NULL, "input_cost", input_cost, has_costs, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "output_cost", output_cost, has_costs, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "cache_write_cost", cache_write_cost, has_costs, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "cache_read_cost", cache_read_cost, has_costs, IN_READ),
+    FIELD_HAS(MONEY_OR_NULL, "total_cost", total_cost, has_costs, IN_READ,
+        "null when a call had no price"),
+    FIELD(
+        INT, total_input_tokens, IN_READ, "what was written to a cache and read from one included"),
+    FIELD(INT, total_output_tokens, IN_READ),
+    FIELD(INT, total_cache_creation_tokens, IN_READ),
+    FIELD(INT, total_cache_read_tokens, IN_READ),
+    FIELD(STRING_OR_NULL, model_id, IN_READ,
+        "null when it is not known, or when there are several: models names them"),
+    FIELD(STRINGS_OR_NONE, models, IN_READ, .hide_none = true),
+    FIELD(BOOL, long_context_applied, IN_READ, "a call was long enough for the long-context rates"),
+    FIELD(STRING_OR_NULL, currency, IN_READ),
+    FIELD(INT_OR_NONE, price_version, IN_READ, .hide_none = true),
+    FIELD(INT, llm_calls, IN_READ),
+    FIELD(INT, unpriced_calls, IN_READ),
+    FIELD(MONEY_OR_NONE, priced_cost, IN_READ,
+        "where some calls had no price, what the others cost", .hide_none = true),
 };
-const struct schema cost_document_schema = {
-    "Cost", cost_fields, COUNT_OF(cost_fields), sizeof(struct cost_document), 0};
+#undef OF
+const struct schema cost_document_schema =
+    SCHEMA("Cost", struct cost_document, cost_fields, IN_READ);
 
 void cost_document_of_call(
     const struct usage *usage, const struct cost *cost, struct cost_document *out)

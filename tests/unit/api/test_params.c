@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/params.h"
 
+#include "base/schema_fields.h"
 #include "fixture.h"
 
 struct wanted {
@@ -15,23 +16,18 @@ struct wanted {
     bool has_flag;
     bool flag;
 };
-#define WANTED(member) offsetof(struct wanted, member)
-
 static const char *const MODES[] = {"fast", "slow", NULL};
+#define OF struct wanted
 static const struct field FIELDS[] = {
-    {.name = "text", .kind = FIELD_STRING, .offset = WANTED(text), .min = 1, .max = 5},
-    {.name = "mode", .kind = FIELD_ENUM, .offset = WANTED(mode), .choices = MODES},
-    {.name = "number",
-        .kind = FIELD_INT,
-        .offset = WANTED(number),
-        .has_offset = WANTED(has_number),
-        .min = 1,
-        .max = 200},
-    {.name = "id", .kind = FIELD_UUID, .offset = WANTED(id), .has_offset = WANTED(has_id)},
-    {.name = "time", .kind = FIELD_TIME, .offset = WANTED(time), .has_offset = WANTED(has_time)},
-    {.name = "flag", .kind = FIELD_BOOL, .offset = WANTED(flag), .has_offset = WANTED(has_flag)},
+    FIELD(STRING_OR_NONE, text, IN_QUERY, .min = 1, .max = 5),
+    FIELD(ENUM_OR_NONE, mode, IN_QUERY, .choices = MODES),
+    FIELD(INT_OR_NONE, number, IN_QUERY, .min = 1, .max = 200),
+    FIELD(UUID_OR_NONE, id, IN_QUERY),
+    FIELD(TIME_OR_NONE, time, IN_QUERY),
+    FIELD(BOOL_OR_NONE, flag, IN_QUERY),
 };
-static const struct schema SCHEMA = {"Wanted", FIELDS, COUNT_OF(FIELDS), sizeof(struct wanted), 0};
+#undef OF
+static const struct schema WANTED = SCHEMA("Wanted", struct wanted, FIELDS, IN_QUERY);
 
 /* One decoding, outside of any store. */
 struct decoding {
@@ -50,7 +46,7 @@ static void decode(struct decoding *d, const char *query, unsigned flags)
     call_init(&d->call, NULL, &d->arena, &d->request);
     route.flags = flags;
     d->call.route = &route;
-    d->error = params_decode(&d->call, &SCHEMA, str_of(query), &d->wanted, &d->call.problem);
+    d->error = params_decode(&d->call, &WANTED, str_of(query), &d->wanted, &d->call.problem);
 }
 
 static void end(struct decoding *d)

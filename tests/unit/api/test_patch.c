@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/schema_fields.h"
 #include "fixture.h"
 
 struct thing {
@@ -7,25 +8,16 @@ struct thing {
     bool has_count;
     int64_t count;
 };
+#define OF struct thing
 static const struct field FIELDS[] = {
-    {.name = "name",
-        .kind = FIELD_STRING,
-        .offset = offsetof(struct thing, name),
-        .min = 1,
-        .max = 8},
-    {.name = "document",
-        .kind = FIELD_OBJECT,
-        .flags = FIELD_OPTIONAL,
-        .offset = offsetof(struct thing, document)},
-    {.name = "count",
-        .kind = FIELD_INT,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct thing, count),
-        .has_offset = offsetof(struct thing, has_count)},
+    FIELD(STRING, name, IN_BODY, .min = 1, .max = 8),
+    FIELD(OBJECT_OR_NONE, document, IN_BODY),
+    FIELD(INT_OR_NULL, count, IN_BODY),
 };
-static const struct schema SCHEMA = {"Thing", FIELDS, COUNT_OF(FIELDS), sizeof(struct thing), 0};
+#undef OF
+static const struct schema THING = SCHEMA("Thing", struct thing, FIELDS, IN_BODY);
 static const struct route ROUTE = {
-    .method = "PATCH", .path = "/thing", .flags = ROUTE_PATCH, .body = &SCHEMA};
+    .method = "PATCH", .path = "/thing", .flags = ROUTE_PATCH, .body = &THING};
 
 static const struct thing BEFORE = {
     .name = {"old", 3}, .document = {"{\"a\":1,\"b\":[1,2]}", 17}, .has_count = true, .count = 5};

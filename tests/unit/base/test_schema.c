@@ -283,15 +283,12 @@ struct priced {
     int64_t cost;
     bool has_cost;
 };
+#define OF struct priced
 static const struct field priced_fields[] = {
-    {.name = "cost",
-        .kind = FIELD_MONEY,
-        .flags = FIELD_OPTIONAL | FIELD_NULLABLE,
-        .offset = offsetof(struct priced, cost),
-        .has_offset = offsetof(struct priced, has_cost),
-        .max = 2000000000000},
+    FIELD(MONEY_OR_NULL, cost, IN_BODY, .max = 2000000000000),
 };
-static const struct schema priced_schema = {"Priced", priced_fields, 1, sizeof(struct priced), 0};
+#undef OF
+static const struct schema priced_schema = SCHEMA("Priced", struct priced, priced_fields, IN_BODY);
 
 TEST(money_is_exact_to_the_picodollar_in_both_directions)
 {

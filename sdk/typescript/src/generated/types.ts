@@ -321,6 +321,7 @@ export interface Agent {
   id: string;
   /** no other agent of the tenant has it */
   name: string;
+  /** agent unless told */
   kind: "agent" | "team" | "workflow";
   /** the active version of its definition, which new runs get */
   version: string | null;

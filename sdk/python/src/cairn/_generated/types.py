@@ -256,6 +256,7 @@ class Agent(TypedDict):
     id: str
     # no other agent of the tenant has it
     name: str
+    # agent unless told
     kind: Literal["agent", "team", "workflow"]
     # the active version of its definition, which new runs get
     version: Optional[str]
