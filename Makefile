@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The front door. Each target installs what it needs (Debian packages by name), builds and runs.
 #   make run      build and start Cairn on SQLite, on 127.0.0.1:7420, data in ./data
-#   make test     every test, also under ASan+UBSan and TSan; ends with "N passed, N failed"
-#   make quick    the tests of the plain build alone
+#   make test     the tests of the plain build, in minutes; ends with "N passed, N failed"
+#   make verify   the remaining tests on PostgreSQL, larger samples, ASan+UBSan and TSan
+#   make one      T=events: unit tests with "events" in their name and tests/api/events.test.mjs,
+#                 on SQLite; ENGINE=postgres: on PostgreSQL
 #   make clients  the clients in sdk/: their builds, types, tests, documents and examples
 #   make chaos    three nodes and PostgreSQL, killed and cut CHAOS_CYCLES=100 times under load
 #   make crash    the server, killed CRASH_CYCLES=1000 times under load on each engine; its disk fails
@@ -25,7 +27,7 @@ CRASH_CYCLES ?= 1000
 LISTEN ?= 127.0.0.1:7420
 DATA ?= ./data
 
-.PHONY: build run test quick clients chaos crash bench fuzz fresh sdk format install uninstall deb try-deb clean
+.PHONY: build run test verify one clients chaos crash bench fuzz fresh sdk format install uninstall deb try-deb clean
 
 build:
 	@tools/deps build
@@ -37,24 +39,28 @@ run: build
 
 test:
 	@tools/deps build test
-	@tools/run_tests.py plain asan tsan
+	@tools/run_tests.py test
 
-quick:
+verify:
 	@tools/deps build test
-	@tools/run_tests.py plain
+	@tools/run_tests.py verify
+
+one:
+	@[ -n "$(T)" ] || { echo "make one T=events: which test?" >&2; exit 2; }
+	@tools/run_tests.py one $(T) $(ENGINE)
 
 clients:
 	@tools/deps build test
-	@tools/run_tests.py --clients
+	@tools/run_tests.py clients
 
 chaos: build
 	@tools/deps test
-	@tools/run_tests.py --chaos $(CHAOS_CYCLES) $(BUILD)/src/cli/cairn
+	@tools/run_tests.py chaos $(CHAOS_CYCLES) $(BUILD)/src/cli/cairn
 
 # With tests: the library that makes a disk fail, and the sweep of faults, are among them.
 crash:
 	@tools/deps build test
-	@tools/run_tests.py --crash $(CRASH_CYCLES)
+	@tools/run_tests.py crash $(CRASH_CYCLES)
 
 bench: build
 	@tools/deps bench

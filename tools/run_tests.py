@@ -1,63 +1,73 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every test of the named builds and ends with the line "N passed, N failed".
+"""Runs the tests and ends with the line "N passed, N failed".
 
-    run_tests.py plain asan tsan
-    run_tests.py --chaos 100 build/src/cli/cairn
-    run_tests.py --crash 1000
-    run_tests.py --clients
+    run_tests.py test               the plain build: all on SQLite, PostgreSQL where it differs
+    run_tests.py verify             the rest on PostgreSQL, larger samples, ASan+UBSan and TSan
+    run_tests.py one NAME [ENGINE]  unit tests with NAME in their name, tests/api/NAME.test.mjs
+    run_tests.py clients            the clients in sdk/, on both engines
+    run_tests.py crash 1000         the server is killed 1000 times on each engine; its disk fails
+    run_tests.py chaos 100 BINARY   three nodes and PostgreSQL are disturbed 100 times
 
-`plain` also checks the sources themselves (layers, style, format) and the clients in sdk/, their
-types, tests and documents. Each build runs the unit tests,
-the sweeps of faults, the fuzzers' corpora and the API tests, on SQLite and on a PostgreSQL that is
-started here and ends with us. The output of what fails is shown whole, of what passes only the
-figures.
+The tables below say which tests a suite runs on which build and engine. `verify` does not repeat
+what `test` has run, so a change is proven by both. PostgreSQL is started here and stopped at the
+end. The output of a test that fails is shown whole; of those that pass, the figures. The CPU time
+of each part is written to build-plain/times-SUITE.txt, the most expensive part first.
 """
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "tests" / "api"
 SDK = ROOT / "sdk"
 
-# Under TSan everything takes several times as long. These are the API tests in which many threads
-# meet; the rest differs from them in the SQL and in the command line, which ASan has seen.
-TSAN = (
-    "content", "embed", "leases", "streams", "stopped", "postgres-leases", "postgres-nodes",
-)
-# The engine makes no difference to these: they run once a build, with the tests on SQLite.
+# --- Which tests run where ---------------------------------------------------------------------
+
+# API tests that do not use a database, or that are about SQLite's files: they run on SQLite only.
 WITHOUT_ENGINE = (
-    "cli-config", "cli-network", "cli-terminal", "cli-usage", "faults", "install", "json-schema",
-    "options",
+    "cli-config", "cli-network", "cli-terminal", "cli-usage", "disk-full", "faults", "install",
+    "json-schema", "options",
 )
-# Under ASan the API tests that both engines share run on SQLite, and of them on PostgreSQL those in
-# which it is asked for something of its own; all run there on the plain build.
-ASAN_ON_POSTGRES = (
-    "access", "archive", "content", "files", "leases", "messages", "runs", "shares", "states",
+# API tests of `make test` on PostgreSQL, beside postgres-*: those whose statements, locks or stored
+# content differ between the engines. The others run there in `make verify`.
+TEST_ON_POSTGRES = (
+    "access", "archive", "cli-migrate", "content", "files", "leases", "messages", "runs", "shares",
+    "states",
 )
-# What only kills and waits, again and again, does so on the plain build, and so does what is about
-# PostgreSQL's own ways more than about our memory.
+# ASan runs every API test on SQLite, and on PostgreSQL those above. These are left out, because
+# they only kill and wait, or test PostgreSQL more than Cairn's memory.
+ASAN_ON_POSTGRES = tuple(name for name in TEST_ON_POSTGRES if name != "cli-migrate")
 ASAN_NOT = (
     "cli-backup", "cli-usage", "clock", "postgres-chaos", "postgres-full", "postgres-operator",
     "postgres-replica", "postgres-schema", "routes",
 )
-# Where both builds are tested, each API test runs on PostgreSQL with the plain one and on SQLite
-# with ASan. On SQLite with the plain one run also: what ASan leaves out, and what is about speed
-# and the order of threads.
-PLAIN_ON_SQLITE = (
-    *(name for name in ASAN_NOT if not name.startswith("postgres-")),
-    "crash", "embed", "events", "faults", "leases", "runs", "stopped", "streams", "threads",
+# Everything takes several times as long under TSan. In these API tests many threads meet; the
+# others differ from them in SQL and in the command line, which ASan covers.
+TSAN = (
+    "content", "embed", "leases", "streams", "stopped", "postgres-leases", "postgres-nodes",
 )
-# To optimize what a sanitizer has made of the code takes four times as long as to compile it, and
-# saves less than that in the tests, which mostly wait.
+# Unit tests that also run on PostgreSQL. The rules and the statements of the model are the same on
+# any thread, so TSan runs those of the library only.
+UNITS_ON_POSTGRES = ("unit_model", "unit_lib")
+# The tests that take longest start first, so that no single one is waited for at the end.
+LONGEST = (
+    "cli-migrate", "fault", "crash", "postgres-network", "postgres-chaos", "unit_net", "python",
+    "streams", "routes", "clock", "cli-network", "unit_store", "unit_model", "postgres-operator",
+    "examples", "postgres-pooler", "leases", "postgres-nodes", "postgres-leases", "cli-backup",
+)
+
+# To optimize instrumented code takes four times as long as to compile it, and saves less than that
+# in the tests.
 BUILDS = {
-    "plain": {"dir": "build-plain", "setup": [], "env": {}, "on_sqlite": PLAIN_ON_SQLITE},
+    "plain": {"dir": "build-plain", "setup": ["-Doptimization=1"], "env": {}},
     "asan": {
         "dir": "build-asan",
         "setup": ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=0"],
@@ -65,10 +75,7 @@ BUILDS = {
             "CC": "clang",
             "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1",
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-            "CAIRN_CRASH_CYCLES": "8",
         },
-        "on_postgres": ASAN_ON_POSTGRES,
-        "without": ASAN_NOT,
     },
     "tsan": {
         "dir": "build-tsan",
@@ -77,16 +84,10 @@ BUILDS = {
             "CC": "clang",
             "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT}/tests/tsan.supp",
         },
-        "only": TSAN,
-        "units_without": ("unit_api", "unit_base", "unit_cli", "unit_model"),
-        "units_on_postgres": ("unit_lib",),
     },
 }
-# Unit tests that run once more with CAIRN_TEST_ENGINE=postgres. Under TSan those in which threads
-# meet: the rules and statements of the model are the same on any thread.
-UNITS_ON_POSTGRES = ("unit_model", "unit_lib")
-PARTS_AT_ONCE = 4
-FILES_AT_ONCE = 3
+# The tests wait more than they work.
+PARTS_AT_ONCE = 3 * max(2, os.cpu_count() or 2)
 
 passed = failed = 0
 
@@ -95,50 +96,7 @@ def say(text):
     print(text, flush=True)
 
 
-def run(command, env=None, cwd=ROOT):
-    """Its `cpu` are the seconds of processor time that it and what it waited for took."""
-    process = subprocess.Popen(
-        command, cwd=cwd, env={**os.environ, **(env or {})}, text=True, errors="replace",
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-    )
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    result = subprocess.CompletedProcess(command, process.returncode, output)
-    result.cpu = usage.ru_utime + usage.ru_stime
-    return result
-
-
-def count(name, ok, n_passed, n_failed, seconds, output, n_skipped=0, cpu=0):
-    global passed, failed
-    if not ok and n_failed == 0:
-        n_failed = 1  # it broke outside of any test
-    passed += n_passed
-    failed += n_failed
-    say(f"  {'ok  ' if n_failed == 0 else 'FAIL'} {name}: {n_passed} passed, {n_failed} failed"
-        f"{f', {n_skipped} skipped' if n_skipped else ''} ({seconds:.0f} s, {cpu:.0f} of CPU)")
-    if n_failed:
-        say(output)
-
-
-def timed_run(command, env=None, cwd=ROOT):
-    start = time.monotonic()
-    result = run(command, env, cwd)
-    return result, time.monotonic() - start
-
-
-def step(name, command, counter, env=None, cwd=ROOT):
-    judge(name, counter, *timed_run(command, env, cwd))
-
-
-def judge(name, counter, result, seconds):
-    n_passed, n_failed = counter(result)
-    skipped = sum(map(int, re.findall(r"^# skipped (\d+)$", result.stdout, re.M)))
-    count(name, result.returncode == 0, n_passed, n_failed, seconds, result.stdout, skipped,
-          result.cpu)
-    for figures in re.findall(r"^(?:# )?((?:chaos|crash): .*|ok .* cases.*)$", result.stdout, re.M):
-        say(f"       {figures}")
-
+# --- Parts --------------------------------------------------------------------------------------
 
 def one_test(result):
     return (1, 0) if result.returncode == 0 else (0, 1)
@@ -154,7 +112,7 @@ def node_counts(result):
         found = re.findall(rf"^# {word} (\d+)$", result.stdout, re.M)
         return int(found[-1]) if found else 0
     n_failed = number("fail") + number("cancelled")
-    return number("pass"), n_failed or (0 if number("pass") else 1)
+    return number("pass"), n_failed or (0 if number("pass") + number("skipped") else 1)
 
 
 def vitest_counts(result):
@@ -170,42 +128,233 @@ def unittest_counts(result):
     return (int(ran[-1]) - n_failed, n_failed) if ran else (0, 1)
 
 
+@dataclass(eq=False)
+class Part:
+    """One command. The parts of a group are reported as one line."""
+    group: str
+    name: str
+    command: list
+    counter: object = node_counts
+    engine: str = "sqlite"
+    env: dict = field(default_factory=dict)
+
+
+NODE = ["node", "--test-reporter=tap"]
+
+
+def api_files():
+    return {f.name.split(".")[0]: f for f in sorted(API.glob("*.test.mjs"))}
+
+
+def api_parts(engine, names, env=None):
+    files = api_files()
+    gone = set(names) - set(files)
+    assert not gone, f"no such API test: {gone}"
+    return [Part(f"api, {engine}", name, [*NODE, files[name]], node_counts, engine, env or {})
+            for name in names]
+
+
+def api_names(own):
+    """The tests of PostgreSQL's own ways, or those that both engines share."""
+    return [name for name in api_files() if name.startswith("postgres-") == own]
+
+
+def programs(directory, pattern):
+    return [b for b in sorted(directory.glob(pattern)) if b.is_file() and os.access(b, os.X_OK)]
+
+
+def directory_of(build):
+    return ROOT / BUILDS[build]["dir"]
+
+
+def unit_parts(build, engine, only=None, without=()):
+    units = [u for u in programs(directory_of(build), "tests/unit/*/unit_*")
+             if u.name not in without and (only is None or u.name in only)]
+    return [Part(f"unit, {engine}", u.name, [u], last_line_counts, engine) for u in units]
+
+
+def fuzz_parts(build):
+    corpora = ROOT / "tests" / "fuzz" / "corpus"
+    return [Part("fuzz corpora", f.name, [f, corpora / f.name], one_test)
+            for f in programs(directory_of(build), "tests/fuzz/fuzz_*")]
+
+
+def fault_part(build, *args):
+    program = directory_of(build) / "tests" / "fault" / "fault"
+    return Part("fault", "fault", [program, *args], last_line_counts)
+
+
+def client_parts(engine):
+    """The clients' tests, documents and examples."""
+    python = ["python3", "-m", "unittest", "discover", "-s", "sdk/python/tests", "-t", "sdk/python"]
+    tests = [*(("typescript", f) for f in sorted((SDK / "typescript" / "test").glob("*.test.mjs"))),
+             *(("documents and examples", f) for f in sorted((SDK / "test").glob("*.test.mjs")))]
+    return [
+        Part(f"clients, python, {engine}", "python", python, unittest_counts, engine),
+        Part(f"clients, langgraph, {engine}", "langgraph",
+             ["npm", "test", "--prefix", SDK, "-w", "langgraph"], vitest_counts, engine),
+        *(Part(f"clients, {what}, {engine}", f.name.split(".")[0], [*NODE, f], node_counts, engine)
+          for what, f in tests),
+    ]
+
+
+def client_checks(build):
+    """What does not depend on the engine."""
+    binary = directory_of(build) / "src" / "cli" / "cairn"
+    return [
+        Part("clients, generated", "generated", ["python3", "tools/sdk", binary, "--check"],
+             one_test),
+        Part("clients, types of Python", "mypy",
+             ["mypy", "--config-file", "sdk/python/pyproject.toml", "sdk/python/src"], one_test),
+    ]
+
+
+def test_plain():
+    samples = {"CAIRN_CRASH_CYCLES": "8", "CAIRN_CHAOS_CYCLES": "8"}
+    return [
+        *unit_parts("plain", "sqlite"), *api_parts("sqlite", api_names(own=False), samples),
+        *unit_parts("plain", "postgres", UNITS_ON_POSTGRES),
+        *api_parts("postgres", [*api_names(own=True), *TEST_ON_POSTGRES], samples),
+        *client_checks("plain"), *client_parts("sqlite"),
+        fault_part("plain", "--sparse"), *fuzz_parts("plain"),
+    ]
+
+
+def verify_plain():
+    samples = {"CAIRN_CRASH_CYCLES": "25", "CAIRN_CHAOS_CYCLES": "20",
+               "CAIRN_CRASH_REHEARSAL": "no"}
+    rest = [name for name in api_names(own=False)
+            if name not in TEST_ON_POSTGRES and name not in WITHOUT_ENGINE]
+    return [
+        *api_parts("postgres", [*rest, "postgres-chaos"], samples),
+        *api_parts("sqlite", ["crash"], samples),
+        *client_parts("postgres"), fault_part("plain"),
+    ]
+
+
+def verify_asan():
+    def kept(names):
+        return [name for name in names if name not in ASAN_NOT]
+    return [
+        *unit_parts("asan", "sqlite"),
+        *api_parts("sqlite", kept(api_names(own=False)),
+                   {"CAIRN_CRASH_CYCLES": "8", "CAIRN_CRASH_REHEARSAL": "no"}),
+        *unit_parts("asan", "postgres", UNITS_ON_POSTGRES),
+        *api_parts("postgres", kept([*api_names(own=True), *ASAN_ON_POSTGRES])),
+        # What fails is the same on any build; ASan sees what is left behind without memory.
+        fault_part("asan", "allocation"), *fuzz_parts("asan"),
+    ]
+
+
+def verify_tsan():
+    shared = [name for name in TSAN if not name.startswith("postgres-")]
+    return [
+        *unit_parts("tsan", "sqlite", without=("unit_api", "unit_base", "unit_cli", "unit_model")),
+        *api_parts("sqlite", shared),
+        *unit_parts("tsan", "postgres", ("unit_lib",)),
+        *api_parts("postgres", TSAN), *fuzz_parts("tsan"),
+    ]
+
+
+SUITES = {
+    "test": {"plain": test_plain},
+    "verify": {"plain": verify_plain, "asan": verify_asan, "tsan": verify_tsan},
+}
+
+
+# --- Running -------------------------------------------------------------------------------------
+
+def run(command, env=None, cwd=ROOT):
+    """`cpu` of the result: the seconds of processor time of the command and its children."""
+    start = time.monotonic()
+    process = subprocess.Popen(
+        command, cwd=cwd, env={**os.environ, **(env or {})}, text=True, errors="replace",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+    )
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    result = subprocess.CompletedProcess(command, process.returncode, output)
+    result.cpu = usage.ru_utime + usage.ru_stime
+    result.seconds = time.monotonic() - start
+    return result
+
+
+class Tally:
+    """What the parts of a group came to."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.cpu = self.seconds = 0.0
+        self.shown = ""
+
+    def add(self, name, counter, result):
+        n_passed, n_failed = counter(result)
+        if result.returncode != 0 and n_failed == 0:
+            n_failed = 1  # the program broke outside of any test
+        self.passed += n_passed
+        self.failed += n_failed
+        self.skipped += sum(map(int, re.findall(r"^# skipped (\d+)$", result.stdout, re.M)))
+        self.cpu += result.cpu
+        self.seconds = max(self.seconds, result.seconds)
+        if n_failed:
+            self.shown += f"--- {name}\n{result.stdout}\n"
+        else:
+            figures = r"^(?:# )?((?:chaos|crash): .*|ok .* cases.*)$"
+            self.shown += "".join(
+                f"       {line}\n" for line in re.findall(figures, result.stdout, re.M))
+
+    def report(self, group):
+        global passed, failed
+        passed += self.passed
+        failed += self.failed
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        say(f"  {'FAIL' if self.failed else 'ok  '} {group}: {self.passed} passed, "
+            f"{self.failed} failed{skipped} ({self.seconds:.0f} s, {self.cpu:.0f} of CPU)")
+        if self.shown:
+            print(self.shown, end="", flush=True)
+
+
+def report_one(name, counter, result):
+    tally = Tally()
+    tally.add(name, counter, result)
+    tally.report(name)
+
+
 def check_sources():
     say("sources")
-    step("layers", ["tools/layers.py"], one_test)
-    step("tidy", ["tools/tidy.py"], one_test)
-    step("SQL tools", ["python3", "tests/tools/test_sql.py"], one_test)
+    report_one("layers", one_test, run(["tools/layers.py"]))
+    report_one("tidy", one_test, run(["tools/tidy.py"]))
     files = run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.c", "*.h"])
-    step("format", ["clang-format", "--dry-run", "--Werror", *files.stdout.split()], one_test)
+    report_one("format", one_test,
+               run(["clang-format", "--dry-run", "--Werror", *files.stdout.split()]))
 
 
-def build(name, first):
-    """Builds after the first one give way to the tests that run beside them."""
+def build(name, polite=False, targets=()):
+    """Later builds give way to the tests that run beside them."""
     spec = BUILDS[name]
-    directory = ROOT / spec["dir"]
-    start = time.monotonic()
+    directory = directory_of(name)
     result = None
     if not (directory / "build.ninja").exists():
         result = run(["meson", "setup", str(directory), "-Dwerror=true", *spec["setup"]],
                      spec["env"])
     if result is None or result.returncode == 0:
-        polite = [] if first else ["nice", "-n", "10"]
-        result = run([*polite, "ninja", "-C", str(directory)], spec["env"])
-    return result, time.monotonic() - start
+        nice = ["nice", "-n", "10"] if polite else []
+        result = run([*nice, "ninja", "-C", str(directory), *targets], spec["env"])
+    return result
 
 
 def install_node_modules(folder):
     marker = folder / "node_modules" / ".package-lock.json"
     if marker.exists() and marker.stat().st_mtime >= (folder / "package-lock.json").stat().st_mtime:
         return
-    start = time.monotonic()
     result = run(["npm", "ci", "--no-audit", "--no-fund"], cwd=folder)
     if result.returncode != 0:
-        count("npm ci", False, 0, 1, time.monotonic() - start, result.stdout)
+        report_one("npm ci", one_test, result)
 
 
 def path_to_node():
-    """The clients need Node 20. Where it is older, as in Debian 12, npm brings one of its own."""
+    """The clients need Node 20. Where Node is older, as in Debian 12, npm installs a newer one."""
     version = run(["node", "--version"]).stdout
     if int(re.match(r"v(\d+)", version).group(1)) >= 20:
         return os.environ["PATH"]
@@ -219,119 +368,55 @@ def path_to_node():
     return f"{program.parent}{os.pathsep}{os.environ['PATH']}"
 
 
-def parts_of(name):
-    """What a build is tested by: (what it is, engine, command, what counts its tests)."""
-    spec = BUILDS[name]
-    directory = ROOT / spec["dir"]
-    on_sqlite = spec.get("on_sqlite") if "asan" in sys.argv[1:] else None
-    parts = [
-        *api_parts(spec.get("only"), spec.get("on_postgres"), on_sqlite, spec.get("without", ())),
-        *unit_parts(directory, spec), *fault_parts(name), *client_parts(name),
-        *fuzz_parts(directory)]
-    # It waits for disks the longest: whatever begins late is what everybody waits for at the end.
-    return sorted(parts, key=lambda part: part[0] != "unit_store")
+def environment(build_name, part):
+    directory = directory_of(build_name)
+    return {**BUILDS[build_name]["env"], "CAIRN_BIN": str(directory / "src" / "cli" / "cairn"),
+            "CAIRN_LIBRARY": str(directory / "src" / "lib" / "libcairn.so.0"),
+            "CAIRN_TEST_ENGINE": part.engine, **part.env}
 
 
-def start(name, first, pool, parts):
-    """Builds, then leaves its tests to the pool; what it gives back is judged in this order."""
-    spec = BUILDS[name]
-    directory = ROOT / spec["dir"]
-    started = [("build", one_test, build(name, first))]
-    if started[0][2][0].returncode != 0:
+def urgency(part):
+    return LONGEST.index(part.name) if part.name in LONGEST else len(LONGEST)
+
+
+def start(name, polite, parts_of, pool):
+    """Builds, then hands the tests to the pool: [(part, result or its future)]."""
+    started = [(Part("build", "build", [], one_test), build(name, polite))]
+    if started[0][1].returncode != 0:
         return started
-    if name == "plain":
-        command = ["npm", "run", "build", "--workspaces"]
-        started.append(("clients, build", one_test, timed_run(command, cwd=SDK)))
-    env = {**spec["env"], "CAIRN_BIN": str(directory / "src" / "cli" / "cairn"),
-           "CAIRN_LIBRARY": str(directory / "src" / "lib" / "libcairn.so.0")}
-    for part, engine, command, counter in parts(name):
-        end = pool.submit(timed_run, command, {**env, "CAIRN_TEST_ENGINE": engine})
-        started.append((part, counter, end))
-    return started
+    parts = parts_of()
+    if any(part.group.startswith("clients") for part in parts):
+        built = run(["npm", "run", "build", "--workspaces"], cwd=SDK)
+        started.append((Part("clients, build", "clients", [], one_test), built))
+    futures = {part: pool.submit(run, part.command, environment(name, part))
+               for part in sorted(parts, key=urgency)}
+    return [*started, *((part, futures[part]) for part in parts)]
 
 
-def judge_build(name, started):
+def report_build(name, started, times):
+    """Reports each group of parts as soon as its last part has ended."""
     say(name)
-    for part, counter, end in started:
-        judge(part, counter, *(end if isinstance(end, tuple) else end.result()))
+    groups = {}
+    for part, result in started:
+        groups.setdefault(part.group, []).append((part, result))
+    for group, members in groups.items():
+        tally = Tally()
+        for part, result in members:
+            result = result.result() if isinstance(result, Future) else result
+            tally.add(part.name, part.counter, result)
+            times.append((result.cpu, result.seconds, f"{name}, {group}, {part.name}"))
+        tally.report(group)
 
 
-def api_parts(only, on_postgres, on_sqlite, without):
-    """The longest first. They wait more than they work, so each runs several files at once."""
-    files = sorted(API.glob("*.test.mjs"))
-    names = {f: f.name.split(".")[0] for f in files}
-    chosen = {*(only or ()), *(on_postgres or ()), *(on_sqlite or ()), *without}
-    assert chosen <= set(names.values()), "a chosen test is gone"
-    files = [f for f in files if names[f] not in without and (not only or names[f] in only)]
-    own = [f for f in files if names[f].startswith("postgres-")]
-    every = [f for f in files if f not in own]
-    shared = [f for f in every if names[f] not in WITHOUT_ENGINE]
-    shared = [f for f in shared if not on_postgres or names[f] in on_postgres]
-    every = [f for f in every if not on_sqlite or names[f] in on_sqlite]
-    node = ["node", "--test", "--test-reporter=tap", f"--test-concurrency={FILES_AT_ONCE}"]
-    return [
-        ("api, postgres's own", "postgres", [*node, *own], node_counts),
-        ("api, postgres", "postgres", [*node, *shared], node_counts),
-        ("api, sqlite", "sqlite", [*node, *every], node_counts),
-    ]
-
-
-def programs(directory, pattern):
-    return [b for b in sorted(directory.glob(pattern)) if b.is_file() and os.access(b, os.X_OK)]
-
-
-def client_parts(name):
-    """The clients, each against servers on both engines."""
-    if name != "plain":
-        return []
-    directory = ROOT / BUILDS[name]["dir"]
-    node = ["node", "--test", "--test-reporter=tap", f"--test-concurrency={FILES_AT_ONCE}"]
-    python = ["python3", "-m", "unittest", "discover", "-s", "sdk/python/tests", "-t", "sdk/python"]
-    typescript = sorted((SDK / "typescript" / "test").glob("*.test.mjs"))
-    documents = sorted((SDK / "test").glob("*.test.mjs"))
-    parts = [
-        ("clients, generated", "sqlite",
-         ["python3", "tools/sdk", directory / "src" / "cli" / "cairn", "--check"], one_test),
-        ("clients, types of Python", "sqlite",
-         ["mypy", "--config-file", "sdk/python/pyproject.toml", "sdk/python/src"], one_test),
-    ]
-    for engine in ("sqlite", "postgres"):
-        parts += [
-            (f"clients, typescript, {engine}", engine, [*node, *typescript], node_counts),
-            (f"clients, python, {engine}", engine, python, unittest_counts),
-            (f"clients, langgraph, {engine}", engine,
-             ["npm", "test", "--prefix", SDK, "-w", "langgraph"], vitest_counts),
-            (f"clients, documents and examples, {engine}", engine, [*node, *documents],
-             node_counts),
-        ]
-    return parts
-
-
-def unit_parts(directory, spec):
-    units = [u for u in programs(directory, "tests/unit/*/unit_*")
-             if u.name not in spec.get("units_without", ())]
-    again = [u for u in units if u.name in spec.get("units_on_postgres", UNITS_ON_POSTGRES)]
-    return [*((u.name, "sqlite", [u], last_line_counts) for u in units),
-            *((f"{u.name}, postgres", "postgres", [u], last_line_counts) for u in again)]
-
-
-def fault_parts(name):
-    """A sample of `fault --all`. It is about what fails, not about which thread comes first: TSan
-    has seen those threads in the unit tests. What ASan has to say is said where memory runs out."""
-    program = ROOT / BUILDS[name]["dir"] / "tests/fault/fault"
-    only = {"plain": [[]], "asan": [["allocation"]]}.get(name, [])
-    return [("fault", "sqlite", [program, *part], last_line_counts) for part in only]
-
-
-def fuzz_parts(directory):
-    corpora = ROOT / "tests" / "fuzz" / "corpus"
-    return [(f.name, "sqlite", [f, corpora / f.name], one_test)
-            for f in programs(directory, "tests/fuzz/fuzz_*")]
+def write_times(suite, times):
+    lines = [f"{cpu:7.1f} of CPU {seconds:7.1f} s  {what}\n"
+             for cpu, seconds, what in sorted(times, reverse=True)]
+    (directory_of("plain") / f"times-{suite}.txt").write_text("".join(lines))
 
 
 @contextmanager
 def postgres():
-    """A PostgreSQL server for as long as the tests take; its URL goes to them."""
+    """A PostgreSQL server for as long as the tests take; they read its URL in the environment."""
     helper = subprocess.Popen(
         ["node", str(API / "lib" / "shared-cluster.mjs")], text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -346,39 +431,79 @@ def postgres():
         helper.wait()
 
 
+def run_suite(suite):
+    begin = time.monotonic()
+    times = []
+    install_node_modules(SDK)
+    # While the tests of one build run, the next build is made.
+    with postgres(), ThreadPoolExecutor(PARTS_AT_ONCE) as pool, ThreadPoolExecutor(1) as builder:
+        started = [(name, builder.submit(start, name, i > 0, parts_of, pool))
+                   for i, (name, parts_of) in enumerate(SUITES[suite].items())]
+        if suite == "test":
+            check_sources()
+        for name, parts in started:
+            report_build(name, parts.result(), times)
+    write_times(suite, times)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    say(f"\n{time.monotonic() - begin:.0f} s, {used.ru_utime + used.ru_stime:.0f} of CPU")
+    finish()
+
+
+def run_one(name, engine="sqlite"):
+    """Unit tests by a part of their name, and the API test file of that name, if there is one."""
+    result = build("plain")
+    if result.returncode != 0:
+        report_one("build", one_test, result)
+        finish()
+    units = unit_parts("plain", engine, None if engine == "sqlite" else UNITS_ON_POSTGRES)
+    files = api_parts(engine, [name] if name in api_files() else [])
+    with postgres() if engine == "postgres" else nullcontext():
+        for part in units:
+            result = run([*part.command, name], environment("plain", part))
+            if last_line_counts(result) != (0, 0):
+                report_one(f"{part.name} {name}", last_line_counts, result)
+        for part in files:
+            report_one(f"{name}.test.mjs", node_counts,
+                       run(part.command, environment("plain", part)))
+    if not passed and not failed:
+        say(f"no unit test has {name} in its name, and tests/api/{name}.test.mjs is missing")
+    finish()
+
+
 def run_chaos(cycles, binary):
     """The long form of one test, with what it prints."""
     env = {**os.environ, "CAIRN_TEST_ENGINE": "postgres", "CAIRN_CHAOS_CYCLES": cycles,
            "CAIRN_BIN": str(Path(binary).resolve())}
     sys.exit(subprocess.run(
-        ["node", "--test", "--test-reporter=spec", "tests/api/postgres-chaos.test.mjs"],
+        ["node", "--test-reporter=spec", "tests/api/postgres-chaos.test.mjs"],
         cwd=ROOT, env=env).returncode)
 
 
 def run_crash(cycles):
-    """The long forms of what kills the server and fails its disk, with what they print."""
-    judge("build", one_test, *build("plain", first=True))
+    """The long forms of the tests that kill the server and fail its disk."""
+    report_one("build", one_test, build("plain"))
     if failed:
         finish()
-    directory = ROOT / BUILDS["plain"]["dir"]
+    directory = directory_of("plain")
     env = {"CAIRN_BIN": str(directory / "src" / "cli" / "cairn"), "CAIRN_CRASH_CYCLES": cycles,
            "CAIRN_FAULT_ROUNDS": str(max(1, int(cycles) // 20))}
-    node = ["node", "--test", "--test-reporter=tap"]
     kills = ["--test-name-pattern=killed|route", "tests/api/crash.test.mjs"]
     with postgres():
         for engine in ("sqlite", "postgres"):
-            step(f"killed, {engine}", [*node, *kills], node_counts,
-                 {**env, "CAIRN_TEST_ENGINE": engine})
-    step("the disk fails", [*node, "tests/api/faults.test.mjs"], node_counts, env)
-    for sweep in programs(directory, "tests/fault/fault"):
-        step("the sweep of faults", [sweep, "--all"], one_test)
+            report_one(f"killed, {engine}", node_counts,
+                       run([*NODE, *kills], {**env, "CAIRN_TEST_ENGINE": engine}))
+    report_one("the disk fails", node_counts, run([*NODE, "tests/api/faults.test.mjs"], env))
+    report_one("the sweep of faults", last_line_counts,
+               run([directory / "tests" / "fault" / "fault", "--all"]))
     finish()
 
 
 def run_clients():
-    """What `make test` does for the clients, without the rest."""
+    """The clients' part of `test` and `verify`."""
+    install_node_modules(SDK)
     with postgres(), ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
-        judge_build("plain", start("plain", True, pool, client_parts))
+        report_build("plain", start("plain", False, lambda: [
+            *client_checks("plain"), *client_parts("sqlite"), *client_parts("postgres")], pool), [])
     finish()
 
 
@@ -388,28 +513,13 @@ def finish():
 
 
 def main():
-    begin = time.monotonic()
+    commands = {"one": run_one, "chaos": run_chaos, "crash": run_crash, "clients": run_clients,
+                **{suite: lambda suite=suite: run_suite(suite) for suite in SUITES}}
+    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
     os.environ["PATH"] = path_to_node()
     install_node_modules(API)
-    if "--chaos" in sys.argv[1:]:
-        run_chaos(*sys.argv[2:])
-    if "--crash" in sys.argv[1:]:
-        run_crash(*sys.argv[2:])
-    install_node_modules(SDK)
-    if "--clients" in sys.argv[1:]:
-        run_clients()
-    if "plain" in sys.argv[1:]:
-        check_sources()
-    # The tests wait more than they work: meanwhile the next build is made, and its tests begin
-    # while the last of the one before still wait.
-    names = sys.argv[1:]
-    with postgres(), ThreadPoolExecutor(PARTS_AT_ONCE) as pool, ThreadPoolExecutor(1) as builder:
-        started = [builder.submit(start, name, i == 0, pool, parts_of)
-                   for i, name in enumerate(names)]
-        for name, parts in zip(names, started):
-            judge_build(name, parts.result())
-    say(f"\n{time.monotonic() - begin:.0f} s")
-    finish()
+    commands[sys.argv[1]](*sys.argv[2:])
 
 
 main()

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault [--all] [--seed N] [PART]
+ * fault [--all | --sparse] [--seed N] [PART]
  *
  * Sweeps: the script runs with a fault at the 1st, 2nd, 3rd … call until a run has none left, and
  * after each the database opens and what was acknowledged is there. --all takes every call and
  * several power losses at each; without it they are sampled, from an offset that the seed gives.
+ * --sparse takes a quarter of that sample.
  * PART is a part of the names of the sweeps to run. Ends with the line "N passed, N failed".
  */
 #include <sys/mman.h>
@@ -22,6 +23,7 @@ enum { FAILURES_SHOWN = 5 };
 struct sweep {
     struct stage *stage;
     bool all;
+    unsigned spacing; /* the sample takes one of so many of its calls */
     uint64_t seed;
     unsigned n_cases, n_failed;
 };
@@ -48,10 +50,11 @@ static void judge(struct sweep *s, bool good, const char *fmt, ...)
 /* The next call that is tried. Those by which a directory is first opened are few: all of them. */
 static unsigned after(const struct sweep *s, unsigned at, unsigned sampled)
 {
-    enum { FIRST = 8 };
-    if (s->all || at < FIRST)
+    const unsigned first = s->spacing > 1 ? 2 : 8;
+    sampled *= s->spacing;
+    if (s->all || at < first)
         return at + 1;
-    return at == FIRST ? FIRST + 1 + (unsigned)(s->seed % sampled) : at + sampled;
+    return at == first ? first + 1 + (unsigned)(s->seed % sampled) : at + sampled;
 }
 
 static const struct plan good_disk = {.is_recorded = true};
@@ -148,7 +151,7 @@ static void cut_everywhere(struct sweep *s, uint64_t seed, unsigned sampled)
         next = after(s, next, sampled);
         for (unsigned p = 0; p < IMAGE_POLICY_COUNT; p++) {
             /* The sampled form takes one of them at each moment, all of them in turn. */
-            if (!s->all && p != next / sampled % IMAGE_POLICY_COUNT)
+            if (!s->all && p != next / (sampled * s->spacing) % IMAGE_POLICY_COUNT)
                 continue;
             bool random = p == IMAGE_TORN || p == IMAGE_REORDERED;
             for (unsigned i = 0; i < (s->all && random ? 2 : 1); i++)
@@ -248,12 +251,12 @@ static void a_disk_that_stays_full_loses_nothing(struct sweep *s)
 
 static void after_a_failed_sync_nothing_is_acknowledged(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_SYNC, false, 83, s->all ? 20 : 5);
+    fail_each(s, VFS_FAULT_SYNC, false, 83, s->all ? 20 : s->spacing > 1 ? 3 : 5);
 }
 
 static void while_syncs_fail_nothing_is_acknowledged(struct sweep *s)
 {
-    fail_each(s, VFS_FAULT_SYNC, true, 107, s->all ? 20 : 5);
+    fail_each(s, VFS_FAULT_SYNC, true, 107, s->all ? 20 : s->spacing > 1 ? 3 : 5);
 }
 
 static void a_lock_that_cannot_be_had_loses_nothing(struct sweep *s)
@@ -405,10 +408,12 @@ int main(int argc, char **argv)
 {
     unsigned passed = 0, failed = 0;
     const char *part = "";
-    struct sweep s = {.seed = 1};
+    struct sweep s = {.seed = 1, .spacing = 1};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--all") == 0)
             s.all = true;
+        else if (strcmp(argv[i], "--sparse") == 0)
+            s.spacing = 4;
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
             s.seed = strtoull(argv[++i], NULL, 10);
         else

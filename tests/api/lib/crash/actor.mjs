@@ -32,6 +32,7 @@ const withoutSecrets = ({ status, body }) =>
 export class Actor {
   static tenant = 'kept';
   static count = 1;
+  steps = 0;
 
   constructor(scene) {
     this.scene = scene;
@@ -43,7 +44,7 @@ export class Actor {
   end() {}
 
   async work() {
-    while (!this.scene.resting)
+    for (; !this.scene.resting; this.steps++)
       await this.step();
   }
 

@@ -101,11 +101,11 @@ export class Scene {
     await working;
   }
 
-  /** Without any crash, until every route was written through, or for so long. */
-  async rehearse(ms) {
-    const end = Date.now() + ms;
+  /** Without any crash, until every route was written through or each actor took so many steps. */
+  async rehearse(steps) {
     await this.#work(async () => {
-      while (!this.resting && this.untouched.length > 0 && Date.now() < end)
+      while (!this.resting && this.untouched.length > 0 &&
+          this.actors.some((actor) => actor.steps < steps))
         await pause(20);
     });
   }
