@@ -121,7 +121,7 @@ static void append(size_t requests, double seconds, struct samples *latency)
     sqlite3_stmt *begin = prepare("BEGIN IMMEDIATE"), *commit = prepare("COMMIT");
     sqlite3_stmt *take = prepare(SQL_STEP_TAKE_NUMBERS.text[ENGINE_SQLITE]);
     sqlite3_stmt *insert = prepare(SQL_STEP_INSERT.text[ENGINE_SQLITE]);
-    sqlite3_stmt *tell = prepare(SQL_EVENT_INSERT.text[ENGINE_SQLITE]);
+    sqlite3_stmt *notify = prepare(SQL_EVENT_INSERT.text[ENGINE_SQLITE]);
     for (double end = now_us() + seconds * 1e6; now_us() < end;) {
         double start = now_us();
         step_all(begin, NULL);
@@ -133,12 +133,12 @@ static void append(size_t requests, double seconds, struct samples *latency)
             }
             run.seq++;
             run.event_id++;
-            step_all(tell, &SQL_EVENT_INSERT);
+            step_all(notify, &SQL_EVENT_INSERT);
         }
         step_all(commit, NULL);
         samples_add(latency, now_us() - start);
     }
-    sqlite3_stmt *all[] = {begin, commit, take, insert, tell};
+    sqlite3_stmt *all[] = {begin, commit, take, insert, notify};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         sqlite3_finalize(all[i]);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of the documentation, run as they stand: every ```ts and ```python block of a page,
-// in order, one program for each language of a page and a server for each program. TypeScript is
-// checked with --strict first. A ```text or ```json block right below is what the block printed;
-// "…" stands for anything. Pages say http://127.0.0.1:7420 where the server's address is meant.
+// Runs the programs of the documentation: all ```ts or ```python blocks of a page are one program
+// with its own server. TypeScript is type-checked with --strict first. A ```text or ```json
+// block directly below shows the output of the block; "…" matches anything. Pages use
+// http://127.0.0.1:7420 as the address of the server.
 import assert from 'node:assert/strict';
 import {
   mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
@@ -15,7 +15,7 @@ import { SHARED_LIBRARY } from '../../tests/api/lib/drive.mjs';
 import { onSqlite, startServer } from '../../tests/api/lib/server.mjs';
 import { SDK, blocksOf, expectPrinted, programOf, run, typeCheck } from './lib/pages.mjs';
 
-// The engines are compared elsewhere; a page is run once.
+// Other tests compare the engines; a page runs once.
 const ONCE = onSqlite('what a page says is said of no engine');
 const ROOT = dirname(SDK.replace(/\/$/, ''));
 const DOCUMENTED_ADDRESS = 'http://127.0.0.1:7420';
@@ -45,11 +45,11 @@ const programsIn = (kind) =>
     .map(({ page, text }) => ({ page, blocks: blocksOf(text) }))
     .filter(({ blocks }) => blocks.some((b) => b.kind === kind));
 
-/** What is said of the file that was made of a page is said of the page. */
+/** Replaces the name of the generated file with that of its page. */
 const named = (text, file, page) =>
   text.replaceAll(join(scratch, file), page).replaceAll(file, page);
 
-/** Takes the types off, and keeps the lines where they are. */
+/** Removes the types without changing line numbers. */
 function javascriptOf(source, file) {
   const { code } = transformSync(source, {
     loader: 'ts', format: 'esm', target: 'es2022', sourcemap: 'inline', sourcefile: file,

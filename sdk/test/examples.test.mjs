@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chat agents of examples/: each talks, uses tools, asks a person, and dies in the middle.
+// The chat agents of examples/: they chat, use tools, ask a person, and are killed in between.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, symlinkSync, cpSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -19,7 +19,7 @@ async function begin(t) {
   return { server, chat: await chatAgents(t, server) };
 }
 
-/** The thread of a conversation, all its runs (oldest first) and messages. */
+/** Returns the thread of a conversation, its runs (oldest first) and its messages. */
 async function look(server, name) {
   const key = encodeURIComponent(`chat/${name}`);
   const thread = expectStatus(await server.open.get(`/v1/threads/by-key/${key}`), 200);
@@ -29,7 +29,7 @@ async function look(server, name) {
   return { thread, runs: runs.reverse(), messages };
 }
 
-// They wait more than they work, and each has a server of its own.
+// The tests mostly wait, and each has its own server.
 describe('the chat agents', { concurrency: 3 }, () => {
   for (const language of LANGUAGES) {
     test(`a conversation with tools, in ${language}`, async (t) => {
@@ -159,7 +159,7 @@ describe('the chat agents', { concurrency: 3 }, () => {
   }
 });
 
-/** A model behind HTTP: it asks for the weather once, then tells what it heard. */
+/** A model behind HTTP that requests the weather once and then reports it. */
 async function startModel(t) {
   const model = { asked: [], broken: false };
   const http = createServer(async (request, response) => {

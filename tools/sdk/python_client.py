@@ -319,13 +319,13 @@ class Method:
 
     def doc_lines(self) -> List[str]:
         head = wrap((self.o.summary + ".").split(), '        """', "        ")
-        told = [a for a in [*self.body, *self.query] if a.summary]
-        if not told:
+        documented = [a for a in [*self.body, *self.query] if a.summary]
+        if not documented:
             head[-1] += '"""'
             if len(head[-1]) <= WIDTH:
                 return head
             return [*head[:-1], head[-1][:-3], '        """']
-        rest = [line for a in told for line in
+        rest = [line for a in documented for line in
                 wrap([f"{a.name}:", *a.summary.replace("\\", "\\\\").split()], " " * 8, " " * 12)]
         return [*head, "", *rest, '        """']
 

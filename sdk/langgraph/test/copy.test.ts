@@ -51,7 +51,7 @@ describe("copyFrom", () => {
     expect(told.map(([thread]) => thread).sort()).toEqual(["one", "three", "two"]);
     expect(told.reduce((sum, [, n]) => sum + n, 0)).toBe(count);
 
-    expect(await saver.copyFrom(old)).toBe(count); // once more is harmless
+    expect(await saver.copyFrom(old)).toBe(count); // repeating it is harmless
     expect(await everything(saver)).toEqual(await everything(old));
 
     for (const checkpointer of [old, saver]) {

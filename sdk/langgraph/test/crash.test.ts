@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that is killed while a person thinks, its server too; another process goes on with it.
+// A graph is killed while it waits for a person, and so is its server; another process continues.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Starts the program; what it prints first, and how to end it. */
+/** Starts the program; returns its first output and a function that ends it. */
 async function run(args: string[]) {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph keeps comes back as LangGraph's MemorySaver gives it back, whatever it is.
+// Values of any kind are returned exactly as LangGraph's MemorySaver returns them.
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { Document } from "@langchain/core/documents";
 import {
@@ -77,7 +77,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What two savers give back for the same. */
+/** Returns the results of both savers for the same value. */
 async function bothGive(values: Record<string, unknown>, metadata: object = {}) {
   const checkpoint = checkpointOf(values);
   const given = [];

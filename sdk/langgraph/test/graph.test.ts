@@ -27,7 +27,7 @@ const Counted = Annotation.Root({
   count: Annotation<number>({ reducer: (a, b) => a + b, default: () => 0 }),
 });
 
-/** Answers each message with its number. */
+/** Responds to each message with its number. */
 const chat = (checkpointer: BaseCheckpointSaver) =>
   new StateGraph(Counted)
     .addNode("answer", ({ count, messages }) => ({
@@ -87,7 +87,7 @@ describe.each(["sync", "async", "exit"] as const)("durability %s", (durability) 
     const asked = await graph.getState(config);
     expect(asked.next).toEqual(["ask"]);
     expect(asked.tasks[0]?.interrupts[0]?.value).toBe("sure?");
-    await graph.invoke(null, config); // goes nowhere without an answer
+    await graph.invoke(null, config); // does not continue without an answer
     expect((await graph.getState(config)).next).toEqual(["ask"]);
     const state = await graph.invoke(new Command({ resume: "yes" }), config);
     expect(texts(state.messages)).toEqual(["go", "first", "asked: yes"]);
@@ -160,7 +160,7 @@ describe("a channel that is kept as what was written to it", () => {
         await build(fresh()).invoke({ list: [`turn ${turn}`] }, config);
       const states = [];
       for await (const { values } of build(fresh()).getStateHistory(config))
-        states.push({ ...values, list: values["list"].toSorted() }); // by ids of tasks, else
+        states.push({ ...values, list: values["list"].toSorted() }); // otherwise by task ids
       histories.push(states);
     }
     expect(histories[1]).toEqual(histories[0]);
@@ -180,7 +180,7 @@ describe("a step with many tasks", () => {
       .addNode("work", async ({ item }: { item: string }) => {
         runs.push(item);
         if (item === "c" && fails) {
-          await new Promise((soon) => setTimeout(soon, 50)); // the others are done by then
+          await new Promise((soon) => setTimeout(soon, 50)); // the others have finished by then
           throw new Error("c fails");
         }
         return { done: [item] };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histories that chance makes, of lists that grow, shrink and change and of lines that fork, put by
-// several savers: each checkpoint comes back as from MemorySaver.
+// Random histories with lists that grow, shrink and change, and with forks, put by several savers:
+// each checkpoint is returned as by MemorySaver.
 import {
   type ChannelVersions, type Checkpoint, MemorySaver,
 } from "@langchain/langgraph-checkpoint";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Numbers from 0 up to 1 that a seed determines (mulberry32). */
+/** Returns seeded random numbers from 0 to 1 (mulberry32). */
 function chance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -72,7 +72,7 @@ class Story {
     return list.length === 0 ? more() : change();
   }
 
-  /** What follows a checkpoint: some channels change or go, the others keep their version. */
+  /** Derives the next checkpoint: some channels change or disappear, the others stay. */
   #after(parent: Checkpoint | undefined): [Checkpoint, ChannelVersions] {
     const values = { ...parent?.channel_values };
     const versions = { ...parent?.channel_versions };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The saver beyond LangGraph's own suite: keys, retries, lists that grow, what others do meanwhile.
+// The saver beyond LangGraph's own suite: keys, retries, growing lists, concurrent changes.
 import {
   type ChannelVersions, type CheckpointTuple, INTERRUPT, uuid6,
 } from "@langchain/langgraph-checkpoint";
@@ -29,7 +29,7 @@ async function all(tuples: AsyncGenerator<CheckpointTuple>): Promise<CheckpointT
   return found;
 }
 
-/** Puts a checkpoint upon what a config names; the config of the new one. */
+/** Puts a checkpoint on the one of a config; returns the config of the new one. */
 const put = (config: object, values: Record<string, unknown>, versions?: ChannelVersions) => {
   const checkpoint = checkpointOf(values, versions);
   return saver.put(config, checkpoint, META, checkpoint.channel_versions);
@@ -289,7 +289,7 @@ describe("lists", () => {
     const seen = [];
     for await (const tuple of recorded.list(inThread("listed"))) {
       seen.push(tuple.metadata?.step);
-      if (seen.length === 5) expect(sent).toHaveLength(2); // the thread, and one page
+      if (seen.length === 5) expect(sent).toHaveLength(2); // one for the thread, and one for a page
     }
     expect(seen).toEqual(Array.from({ length: 45 }, (_, i) => 44 - i));
     expect(sent).toHaveLength(4);

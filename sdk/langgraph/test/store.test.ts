@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store, beside LangGraph's InMemoryStore: the same calls have the same answers.
+// The store compared with LangGraph's InMemoryStore: the same calls have the same results.
 import {
   type BaseStore, InMemoryStore, InvalidNamespaceError, type Operation, type SearchItem,
 } from "@langchain/langgraph-checkpoint";
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => server.close());
 
-/** What two stores may differ in: times, and the order of what nothing ranks. */
+/** Removes permitted differences: times, and the order of unranked results. */
 function comparable(answer: unknown): unknown {
   if (Array.isArray(answer))
     return answer.map(comparable).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -35,7 +35,7 @@ function comparable(answer: unknown): unknown {
   return { namespace, key, value };
 }
 
-/** Makes the same calls of both, one after the other; each answer of one is that of the other. */
+/** Makes the same calls to both stores in order, and compares each result. */
 async function both(...calls: ((store: BaseStore) => Promise<unknown>)[]): Promise<void> {
   const memory = new InMemoryStore();
   const cairn = new CairnStore({ client });
@@ -167,7 +167,7 @@ describe("as InMemoryStore", () => {
   });
 });
 
-/** As many of each letter as a text has: texts with the same letters are alike. */
+/** Counts the letters of a text, so that texts with the same letters are similar. */
 class Letters extends Embeddings {
   readonly calls: string[] = [];
 
@@ -198,7 +198,7 @@ describe("with embeddings, as InMemoryStore", () => {
   const rounded = (found: SearchItem[]) =>
     found.map(({ key, value, score }) => [key, value, score?.toFixed(5)]);
 
-  /** What a query finds in both, in its order and with its scores. */
+  /** Returns the results of a query in both stores, with order and scores. */
   async function bothFind(fields: string[] | undefined, query: string, options: object = {}) {
     const index = { dims: 26, embeddings: new Letters(), ...(fields && { fields }) };
     const found = [];

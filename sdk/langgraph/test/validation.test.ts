@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LangGraph's own suite for savers, whole: 718 tests, and the 8 that are opt-in.
+// LangGraph's own complete suite for savers: 718 tests, and the 8 optional ones.
 import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpoint-validation";
 import { CairnSaver } from "cairn-langgraph";
 import { Server } from "./lib/server.js";
@@ -15,7 +15,7 @@ const initializer = {
   async afterAll() {
     await server.close();
   },
-  /** Each on a tenant of its own: the suite lists over all threads. */
+  /** Each test has its own tenant, because the suite lists all threads. */
   async createCheckpointer() {
     return new CairnSaver({ client: await server.newClient() });
   },

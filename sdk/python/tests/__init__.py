@@ -5,6 +5,6 @@ import faulthandler
 import sys
 from pathlib import Path
 
-# A test that hangs says where.
+# Prints the stack of a hanging test.
 faulthandler.dump_traceback_later(400, exit=True)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))

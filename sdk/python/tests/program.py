@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One program for a server and for a file: it is given a client and tells what it saw."""
+"""One program for servers and files: it receives a client and returns its observations."""
 import asyncio
 import itertools
 

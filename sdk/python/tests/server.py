@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real cairn process on a real database, that can be killed and started again on its port."""
+"""A real cairn process on a real database, which can be killed and restarted on its port."""
 import atexit
 import os
 import random
@@ -22,7 +22,7 @@ POSTGRES = os.environ.get("CAIRN_TEST_POSTGRES") or ""
 
 
 def free_port():
-    """One that no outgoing connection gets meanwhile, so that a server can come back to it."""
+    """Returns a port that outgoing connections do not use, so that a server can restart on it."""
     while True:
         port = random.randrange(20000, 32000)
         try:
@@ -33,7 +33,7 @@ def free_port():
 
 
 def same_on_every_engine(why):
-    """Of a test that is run once: what it shows has nothing to do with the database."""
+    """Runs a test on one engine only, because it does not depend on the database."""
     return unittest.skipUnless(ENGINE == "sqlite", f"run on SQLite: {why}")
 
 
@@ -82,7 +82,7 @@ class Server:
         return code
 
     def kill(self):
-        """SIGKILL: what was not durable is lost."""
+        """Sends SIGKILL: data that is not durable is lost."""
         self._finish(signal.SIGKILL)
 
     def stop(self):
@@ -101,23 +101,23 @@ _shared = {}
 
 
 def shared(name="open"):
-    """A server that the tests of all files use, each for things of its own."""
+    """The server shared by all test files; each test uses its own objects."""
     if name not in _shared:
         _shared[name] = Server()
     return _shared[name]
 
 
 class Relay:
-    """A TCP proxy. `cut_answers` = n cuts the next n connections off as soon as the server answers;
-    what was sent has been received by then. `cut_after` = [n, …] ends the next connections after so
-    many bytes of answers."""
+    """A TCP proxy. `cut_answers` = n closes the next n connections when the server responds, after
+    it has received the request. `cut_after` = [n, …] closes the next connections after n bytes of
+    responses."""
 
     def __init__(self, port, tls=None):
         self._target = port
-        self._tls = tls  # a context: the relay speaks TLS, the server behind it does not
+        self._tls = tls  # a context: the relay uses TLS, the server behind it does not
         self.cut_answers = 0
         self.cut_after = []
-        self.frozen = False  # connections that have an answer stay open, and silent for ever
+        self.frozen = False  # connections with a response stay open and silent
         self.swallowed = 0
         self.connections = 0
         self._sockets = []
@@ -139,7 +139,7 @@ class Relay:
             if self._tls is not None:
                 try:
                     near = self._tls.wrap_socket(near, server_side=True)
-                except OSError:  # it does not trust us, or speaks no TLS
+                except OSError:  # the client does not trust us, or does not use TLS
                     near.close()
                     continue
             far = socket.create_connection(("127.0.0.1", self._target))
@@ -184,7 +184,7 @@ class Relay:
                 pass
 
     def drop(self):
-        """Ends the connections that there are."""
+        """Closes all current connections."""
         for sock in self._sockets:
             try:
                 sock.shutdown(socket.SHUT_RDWR)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be given, and what is refused before anything is sent."""
+"""Accepted arguments, and those that are rejected before anything is sent."""
 import datetime
 import os
 import pickle

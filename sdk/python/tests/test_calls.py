@@ -310,7 +310,7 @@ class Keys(unittest.TestCase):
 
 
 def answering(text):
-    """A server that says this to whoever comes."""
+    """A server that sends these bytes to every client."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients and streams that are closed while something goes on, or that a fork has doubled."""
+"""Clients and streams that are closed during an operation, or copied by a fork."""
 import asyncio
 import os
 import socket
@@ -99,7 +99,7 @@ class Closing(unittest.TestCase):
             async with cairn.AsyncCairn(relay.url) as client:
                 await client.health()
                 relay.drop()
-                time.sleep(0.2)  # the event loop has had no occasion to see that
+                time.sleep(0.2)  # the event loop has not noticed this yet
                 await client.threads.update(self.thread, title="met")
         asyncio.run(main())
 

@@ -62,7 +62,8 @@ class Files(unittest.TestCase):
             self.files.upload(self.thread, "b", give())
 
     def test_what_is_no_content_is_refused(self):
-        for content, words in ((7, "use bytes"), ([1], "consist of bytes"), (["x"], "consist of bytes")):
+        wrong_pieces = "consist of bytes"
+        for content, words in ((7, "use bytes"), ([1], wrong_pieces), (["x"], wrong_pieces)):
             with self.assertRaisesRegex(TypeError, words):
                 self.files.upload(self.thread, "f", content)
         with tempfile.TemporaryFile("w+") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Following events: nothing is lost, nothing comes twice, whatever happens to connections."""
+"""Following events: no event is lost or duplicated when connections break."""
 import asyncio
 import threading
 import time
@@ -13,7 +13,7 @@ from .server import Relay, Server, shared
 
 
 def append_through_restarts(server, thread, count, kills):
-    """Appends numbered events while the server is killed so many times; it is up at the end."""
+    """Appends numbered events while the server is killed `kills` times; it runs at the end."""
     every = count // (kills + 1)
     starting = threading.Timer(0, lambda: None)
     starting.start()
@@ -29,7 +29,7 @@ def append_through_restarts(server, thread, count, kills):
 
 
 class KilledServer(unittest.TestCase):
-    """One server that is killed again and again, for all transports and both clients."""
+    """One server that is killed repeatedly, for all transports and both clients."""
     COUNT = 90
 
     @classmethod
@@ -255,7 +255,7 @@ class Streams(unittest.TestCase):
 
 
 class Filters(unittest.TestCase):
-    """What a filter leaves out has been read all the same: it is no gap when it is pruned."""
+    """Filtered events count as read, so pruning them is not a gap."""
 
     def test_the_cursor_moves_on_when_the_server_says_goodbye(self):
         server = Server()

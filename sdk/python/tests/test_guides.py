@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guides' programs for moving, stopped at every write they make and started anew."""
+"""Runs the migration programs of the guides, interrupted after each write and restarted."""
 import os
 import re
 import tempfile
@@ -17,7 +17,7 @@ class Stopped(BaseException):
 
 
 def program_of(guide):
-    """All that a guide defines, without what it does to a server."""
+    """Returns the definitions of a guide, without its calls to a server."""
     text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     members = {}
@@ -27,7 +27,7 @@ def program_of(guide):
 
 
 def stop_after(writes):
-    """Stops the program right behind a write: it is done, and nobody knows."""
+    """Interrupts the program after a write, before it sees the response."""
     call, left = Caller.call, [writes]
 
     def counted(self, operation, path, **more):
@@ -41,7 +41,7 @@ def stop_after(writes):
 
 
 def all_of(client):
-    """What was moved, without ids and times."""
+    """Returns the moved data, without ids and times."""
     found = [(a["name"], a["kind"]) for a in client.agents.list()]
     for thread in client.threads.list():
         at = thread["id"]
@@ -73,7 +73,7 @@ class Guides(unittest.TestCase):
         self.addCleanup(self.operator.close)
 
     def moved(self, name, move, stop=0):
-        """What is there in a new tenant, and whether the program was stopped on its way."""
+        """Returns the content of a new tenant, and whether the program was interrupted."""
         key = self.operator.tenants.create(name=name)["key"]["secret"]
         stopped = False
         with cairn.Cairn(self.server.url, key) as client:
@@ -92,7 +92,7 @@ class Guides(unittest.TestCase):
         while True:
             writes += 1
             found, stopped = self.moved(f"stopped-{writes}", move, writes)
-            self.assertEqual(found, expected, f"stopped behind write {writes}")
+            self.assertEqual(found, expected, f"interrupted after write {writes}")
             if not stopped:
                 break
         self.assertGreater(writes, 5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operation is sent once by every client, and reaches the route that it is meant for."""
+"""Every client sends every operation once, and the request reaches the correct route."""
 import asyncio
 import inspect
 import os
@@ -19,7 +19,7 @@ SENT = [o for o in operations.ALL if o.answer not in ("sse", "websocket")]
 
 
 def arguments_of(method):
-    """Something for whatever must be given: rules may refuse it, the route is reached."""
+    """Returns a value for each required argument; the server may reject it after routing."""
     path, keywords = [], {}
     for name, parameter in inspect.signature(method).parameters.items():
         if parameter.default is not inspect.Parameter.empty:

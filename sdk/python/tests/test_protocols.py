@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read off the wire, in pieces of any size."""
+"""Parsers of the protocols, with pieces of any size."""
 import unittest
 
 from cairn import _websocket as websocket
@@ -9,7 +9,7 @@ from cairn._sse import SseParser
 
 
 class Canned:
-    """A stream that has this to say, so many bytes at a time."""
+    """A stream that returns these bytes, `step` at a time."""
 
     def __init__(self, data, step):
         self.pieces = [data[i:i + step] for i in range(0, len(data), step)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is sent again, and what is not, when answers are lost."""
+"""The requests that are repeated, and not repeated, when responses are lost."""
 import asyncio
 import threading
 import unittest
@@ -11,7 +11,7 @@ from .server import Relay, Server, shared
 
 
 class LostAnswers(unittest.TestCase):
-    """A relay cuts connections off when the server answers: the request was carried out."""
+    """A relay closes connections when the server responds: the request was performed."""
 
     def setUp(self):
         self.relay = Relay(shared().port)

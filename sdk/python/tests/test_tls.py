@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TLS, by a relay that ends it in front of the server."""
+"""TLS, through a relay that terminates it in front of the server."""
 import asyncio
 import os
 import ssl

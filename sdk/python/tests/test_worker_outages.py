@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers, when answers get lost or a proxy stands before a server that is away."""
+"""Workers when responses are lost, or a proxy is in front of an unreachable server."""
 import asyncio
 import http.client
 import logging
@@ -14,8 +14,8 @@ from .server import same_on_every_engine, shared
 
 
 class Proxy:
-    """A proxy for HTTP. `refuse` = n answers the next n requests 502 by itself; `lose` is
-    asked of each request, (method, path) -> bool, before it is carried out: then it is lost."""
+    """An HTTP proxy. `refuse` = n returns 502 for the next n requests; `lose`,
+    (method, path) -> bool, is called for each request before it is sent, and true loses it."""
 
     def __init__(self, port):
         self.refuse = 0
@@ -143,7 +143,7 @@ class Outages(unittest.TestCase):
 
             def begin():
                 self.direct.runs.wait(first)
-                self.proxy.refuse = 5  # more than a call tries
+                self.proxy.refuse = 5  # more than the attempts of one call
             outage = threading.Thread(target=begin)
             self.work(handle, is_async, max_runs=2)
             outage.join()

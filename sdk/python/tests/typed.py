@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a type checker must and must not accept; test_types.py compares. Never run.
+"""Code that a type checker must accept or reject; used by test_types.py. Never run.
 
-A line that ends with `# E: words` must be refused with these words, every other one accepted.
+A line with the comment `E: words` must be rejected with these words, every other line accepted.
 """
 import asyncio
 from datetime import datetime

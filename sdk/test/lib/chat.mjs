@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chat agents of examples/, as processes of their own.
+// Runs the chat agents of examples/ as processes.
 //
-//   const chat = await chatAgents(t, server);          // both are built, with a desk of their own
+//   const chat = await chatAgents(t, server);          // builds both, with their own desk
 //   const agent = await chat.agent('python');          // a worker, ready to claim
 //   const talk = chat.talk('typescript', 'lunch');     // .say(text) .until(pattern) .end()
-//   await chat.approve('python', 'yes', runId)         // what it printed
-//   chat.notes() chat.mails()                          // what the tools have done
+//   await chat.approve('python', 'yes', runId)         // returns its output
+//   chat.notes() chat.mails()                          // the results of the tools
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -32,7 +32,7 @@ class Process {
         this.output += text;
         for (const look of this.#watchers) look();
       });
-    this.#child.stdin.on('error', () => {}); // it may have ended
+    this.#child.stdin.on('error', () => {}); // the process may have ended
     this.#ended = new Promise((done) => this.#child.on('close', (code, signal) => {
       done(code ?? signal);
       for (const look of this.#watchers) look(true);
@@ -43,7 +43,7 @@ class Process {
     this.#child.stdin.write(`${text}\n`);
   }
 
-  /** Waits until it has printed something that matches; the match. */
+  /** Waits for matching output; returns the match. */
   until(pattern) {
     return new Promise((done, fail) => {
       const give = (settle, value) => {
@@ -63,7 +63,7 @@ class Process {
     });
   }
 
-  /** The end of its input; it must end by itself, with 0. What it printed. */
+  /** Closes its input and waits for its exit with 0; returns its output. */
   async end() {
     this.#child.stdin.end();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that stand in pages of documentation. All blocks of one language in a page are one
-// program, each line of it at its number in the page: what a compiler or a stack trace says of line
-// 41 is line 41 of the page. What a block printed must be what the page shows below it.
+// Programs in pages of the documentation. All blocks of one language in a page are one program that
+// keeps the line numbers of the page: line 41 in a compiler message or a stack trace is line 41 of
+// the page. The output of a block must match the block below it.
 //
-//   blocksOf(text)               [{kind, line, lines}]: each fenced block, where its code begins
-//   programOf(blocks, kind)      the program; after each block it prints that the block ended
+//   blocksOf(text)               [{kind, line, lines}]: the fenced blocks and their first lines
+//   programOf(blocks, kind)      the program; it prints a mark after each block
 //   expectPrinted(page, blocks, kind, output)
-//   typeCheck(directory, names)  tsc --strict over files of a directory; throws what it says
+//   typeCheck(directory, names)  runs tsc --strict on files of a directory; throws its messages
 //   run(command, args, options)  {code, stdout, stderr}
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -46,7 +46,7 @@ export function programOf(blocks, kind) {
   return `${lines.join('\n')}\n`;
 }
 
-/** The shown block below each block of this kind, if there is one: [block, shown]. */
+/** Returns each block of this kind with the output shown below it: [block, shown]. */
 function* shownBelow(blocks, kind) {
   for (const [i, block] of blocks.entries())
     if (block.kind === kind && SHOWS.has(blocks[i + 1]?.kind)) yield [block, blocks[i + 1]];
@@ -70,7 +70,7 @@ export function expectPrinted(page, blocks, kind, output) {
   }
 }
 
-/** "…" in a line stands for anything in it, a line of "…" alone for any lines. */
+/** "…" within a line matches anything, a line of "…" alone any lines. */
 function expectText(actual, shown, where) {
   const pattern = shown
     .trim()
@@ -104,7 +104,7 @@ const STRICT = [
   '--lib', 'es2023,dom,dom.asynciterable', '--types', 'node', '--skipLibCheck',
 ];
 
-/** The files of a directory whose node_modules are the SDK's. */
+/** The directory must use the node_modules of the SDK. */
 export async function typeCheck(cwd, names) {
   const tsc = join(SDK, 'node_modules/.bin/tsc');
   const end = await run(tsc, [...STRICT, ...names], { cwd, env: process.env });

@@ -91,9 +91,9 @@ async function refusal(what: string, server: string, response: Response): Promis
 
 function refused(what: string, problem: Problem, response: Response): Failure {
   const { retryAfterMs } = retryAfterOf(response);
-  const told = retryAfterMs === undefined ? {} : { retryAfter: retryAfterMs / 1000 };
+  const delay = retryAfterMs === undefined ? {} : { retryAfter: retryAfterMs / 1000 };
   return {
-    error: errorOf(what, problem, told),
+    error: errorOf(what, problem, delay),
     mayPass: MAY_PASS.has(response.status),
     isUnknown: problem.code === "outcome_unknown",
     ...retryAfterOf(response),

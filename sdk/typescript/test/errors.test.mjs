@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever goes wrong has a class of its own, and a message that says what to do.
+// Every kind of failure has its own class and a message that suggests a remedy.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
@@ -9,7 +9,7 @@ import { foreign, foreignTcp, nobody } from './lib/network.mjs';
 
 const { Cairn } = C;
 
-/** Asserts that it fails with exactly this class, with words that match each rule; the error. */
+/** Asserts that it fails with exactly this class and a matching message; returns the error. */
 async function fails(promise, Kind, ...rules) {
   const error = await Promise.resolve(promise).then(
     (value) => assert.fail(`it gave ${inspect(value)}`),
@@ -116,7 +116,7 @@ test('a server that refuses', async (t) => {
     await limited.threads.list();
     const error = await fails(limited.threads.list(), C.RateLimited, /retryAfter/);
     assert.ok(error.retryAfter >= 1 && error.retryable);
-    // Whoever has less time than that is told at once.
+    // A caller with less time gets the error immediately.
     const began = Date.now();
     await fails(
       new Cairn({ baseUrl: server.url, apiKey: slow.secret, timeoutMs: 20_000 }).threads.list(),
@@ -383,7 +383,7 @@ test('what the caller ends', async (t) => {
     const began = Date.now();
     await fails(client.health({ timeoutMs: 50 }), C.TimedOut);
     assert.ok(Date.now() - began < 5000);
-    // What was sent may have been carried out.
+    // The request may have been performed.
     const error = await fails(client.threads.create({}, { timeoutMs: 50 }), C.OutcomeUnknown);
     assert.equal(error.cause.constructor, C.TimedOut);
   });

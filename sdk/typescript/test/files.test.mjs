@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes in both directions, of any size and kind, over connections that break.
+// Uploads and downloads of any size and kind, over connections that break.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One iteration over events, whatever happens to the connections below it.
+// One iteration over events that survives its connections.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually, pause, startServer } from '../../../tests/api/lib/server.mjs';
@@ -9,7 +9,7 @@ import { startProxy } from './lib/network.mjs';
 
 const { WebSocket } = createRequire(new URL('../../../tests/api/', import.meta.url))('ws');
 
-// The ways that events come: as a platform's WebSocket stands the one of the package ws.
+// The transports of events; the package ws serves as the platform's WebSocket.
 const WAYS = [
   ['sse', { transport: 'sse' }, {}],
   ['websocket', { transport: 'websocket' }, {}],
@@ -18,7 +18,7 @@ const WAYS = [
 
 const seqs = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-/** Reads until an event has this text; the events. */
+/** Reads until an event has this text; returns the events. */
 async function readTo(stream, text, each = () => {}) {
   const seen = [];
   for await (const event of stream) {
@@ -45,7 +45,7 @@ test('what a filter has left out is no gap after a restart', async (t) => {
   });
   const reading = streams.map((stream) => stream.next());
   await client.threads.events.append(id, many(9));
-  await pause(300); // until they have read it
+  await pause(300); // until the followers have read it
   await server.stop();
   await server.start();
   await eventually(() => streams.every((stream) => stream.cursor === '10'));
@@ -186,7 +186,7 @@ for (const [name, follow, options] of WAYS)
       assert.equal(gaps.length, 1);
       assert.equal(gaps[0].pruned_through, 6);
 
-      // Of all threads together: told once, also to who comes back in the middle of it.
+      // In the tenant-wide stream a gap is reported once, even after a reconnect inside it.
       const all = [];
       const told = [];
       for (let cursor = '0'; all.at(-1)?.text !== 'end';) {
@@ -220,7 +220,7 @@ for (const [name, follow, options] of WAYS)
         seen.map((event) => event.seq),
         seqs(2, 202),
       );
-      // A WebSocket cannot be told to wait: what is here is bounded by coming back for the rest.
+      // A WebSocket has no flow control: the buffer is bounded by reconnecting for the rest.
       if (follow.transport === 'websocket') assert.ok(reconnects > 0, 'all of it was held at once');
     });
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client offers is what the API has: every operation, under the name that tools/sdk gives
-// it, sent to the route that it stands for.
+// The client has every operation of the API, with the name from tools/sdk, and sends it to the
+// correct route.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -20,7 +20,7 @@ print(json.dumps([
 
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 
-/** Answers every request with what it was asked for, as a Cairn would an empty object. */
+/** Records every request and responds like Cairn, with an empty page. */
 async function echo(t) {
   const seen = [];
   const server = createServer((request, answer) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The package itself: what it holds, what a browser gets of it, and whether its types say anything.
+// The package itself: its files, its bundle for browsers, and its types.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const HERE = fileURLToPath(new URL('..', import.meta.url));
 const TSC = join(HERE, '../node_modules/.bin/tsc');
 const ONCE = onSqlite('no engine is in a package');
 
-// What all of it weighs in a browser, minified and compressed; measured, with some room to grow.
+// The size of the whole client in a browser, minified and compressed, with some room to grow.
 const MAX_GZIPPED_BYTES = 18 * 1024;
 const MAX_ONE_CLASS_BYTES = 2 * 1024;
 

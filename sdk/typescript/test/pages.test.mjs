@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists: a page that can be used as it is, and an iteration to the end.
+// Lists: single pages, and iteration over all pages.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../../tests/api/lib/server.mjs';

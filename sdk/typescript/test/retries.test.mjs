@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request whose answer is lost is sent again, and what it does is done once.
+// A request whose response is lost is repeated, and takes effect once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually, startServer } from '../../../tests/api/lib/server.mjs';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: runs are claimed, kept, finished, and given back.
+// Workers: they claim, keep, finish and release runs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../../tests/api/lib/server.mjs';
@@ -19,7 +19,7 @@ test('workers', async (t) => {
     const thread = await client.threads.create({ agent });
     return client.threads.runs.create(thread.id, body);
   };
-  /** A worker for the agent of this name; it must have ended when the test does. */
+  /** Starts a worker for this agent, which must have stopped at the end of the test. */
   const working = async (agent, handler, body, options = {}) => {
     const stop = new AbortController();
     const errors = [];

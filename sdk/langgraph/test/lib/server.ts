@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real cairn process on the engine that CAIRN_TEST_ENGINE names, and clients of tenants on it.
 //   CAIRN_BIN            the binary; CAIRN_TEST_ENGINE sqlite (the default) or postgres
-//   CAIRN_TEST_POSTGRES  the URL of a database in which schemas may be made
+//   CAIRN_TEST_POSTGRES  the URL of a database in which schemas may be created
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -47,7 +47,7 @@ export class Server {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Also again, after kill(): on the same data and port. */
+  /** Can be called again after kill(), with the same data and port. */
   async start(): Promise<void> {
     const store =
       ENGINE === "postgres"
@@ -59,7 +59,7 @@ export class Server {
       { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, CAIRN_DB: "" } },
     );
     this.#process = child;
-    process.once("exit", () => child.kill("SIGKILL")); // however the tests end
+    process.once("exit", () => child.kill("SIGKILL")); // even if the tests fail
     this.#port = await this.#readPort(child);
   }
 
@@ -81,7 +81,7 @@ export class Server {
     });
   }
 
-  /** SIGKILL: what was not durable is lost. */
+  /** Sends SIGKILL: data that is not durable is lost. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
@@ -91,7 +91,7 @@ export class Server {
     await ended;
   }
 
-  /** A tenant that nobody else uses. */
+  /** Creates a tenant for one test. */
   async newTenant(): Promise<Tenant> {
     if (this.#operator === undefined) {
       delete process.env["CAIRN_API_KEY"]; // there is no key yet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client sends: its requests, recorded on their way to the server.
+// Records the requests of a client.
 export interface Sent {
   method: string;
   path: string;

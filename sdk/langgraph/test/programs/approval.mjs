@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that asks a person before it acts, in a process of its own:
+// A graph that asks a person before it acts, in its own process:
 //   node approval.mjs URL KEY THREAD DIARY start|resume [ANSWER]
-// Each node writes its name into DIARY when it is done. `start` stays alive after the interrupt, to
-// be killed; `resume` goes on with the answer, and prints the state.
+// Each node writes its name into DIARY when it has finished. `start` stays alive after the
+// interrupt until it is killed; `resume` continues with the answer and prints the state.
 import { appendFileSync } from "node:fs";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import {
@@ -40,7 +40,7 @@ const graph = new StateGraph(State)
     return { messages: [new AIMessage({ content: "", tool_calls: [call] })] };
   })
   .addNode("price", () => {
-    done("price"); // beside the subgraph, in the same step
+    done("price"); // parallel to the subgraph, in the same step
     return { notes: ["costs 300"] };
   })
   .addNode("research", research)

@@ -279,8 +279,8 @@ class Core:
         if "cairn-version" not in answer.headers and not is_own_problem(data):
             said = first_line(data)
             return NotCairn(f"{place} returned {status} and is not Cairn"
-                            f"{f': {said!r}' if said else ''}. Check the URL, and what stands "
-                            "between", status)
+                            f"{f': {said!r}' if said else ''}. Check the URL and any "
+                            "proxies", status)
         if "cairn-version" in answer.headers:
             self._check_version(answer)
         if status == 304:

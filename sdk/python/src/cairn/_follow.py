@@ -40,7 +40,7 @@ class Follower:
         self._on_gap = on_gap
         self._options = options.over(core.defaults)
         self._is_tenant_wide = not path
-        self._told_gap = 0
+        self._reported_gap = 0
         self._failures = 0
         self._was_connected = False
         self._is_closed = False
@@ -139,8 +139,8 @@ class Follower:
         """Over WebSocket, only gaps contain a cursor."""
         if not self._is_tenant_wide:
             return str(event["seq"])
-        told = f"~{self._told_gap}" if self._told_gap > event["id"] else ""
-        return f"{event['id']}{told}"
+        gap = f"~{self._reported_gap}" if self._reported_gap > event["id"] else ""
+        return f"{event['id']}{gap}"
 
     def _meet_gap(self, gap: Dict[str, Any]) -> None:
         resume = str(gap["cursor"])
@@ -150,7 +150,7 @@ class Follower:
                 "pruned_through": gap["pruned_through"],
                 "detail": f"events up to {gap['pruned_through']} were pruned before they were "
                           "read"})
-        self._told_gap = int(gap["pruned_through"])
+        self._reported_gap = int(gap["pruned_through"])
         self.cursor = resume
         self._on_gap(gap)
 

@@ -157,9 +157,9 @@ class Library:
         kind = self._lib.cairn_next(subscription, timeout_ms, byref(event))
         if kind == TIMEOUT:
             return TIMEOUT, "", ""
-        told = event.contents
-        data = ctypes.string_at(told.data, told.data_len).decode("utf-8")
-        return kind, data, (told.cursor or b"").decode()
+        message = event.contents
+        data = ctypes.string_at(message.data, message.data_len).decode("utf-8")
+        return kind, data, (message.cursor or b"").decode()
 
     def cancel(self, subscription: Any) -> None:
         self._lib.cairn_cancel(subscription)

@@ -74,10 +74,10 @@ class ApiError(CairnError):
 
     def _message(self) -> str:
         text = f"{self.status or ''} {self.code}: {self.detail}".lstrip()
-        told = [f"{e.get('pointer')}: {e.get('detail')}" for e in self.errors
+        entries = [f"{e.get('pointer')}: {e.get('detail')}" for e in self.errors
                 if str(e.get("detail")) not in self.detail]
-        if told:
-            text += " (" + "; ".join(told) + ")"
+        if entries:
+            text += " (" + "; ".join(entries) + ")"
         advice = ADVICE.get(self.code)
         if advice:
             text += f". {advice}"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks that misbehave, and servers that are no Cairn.
+// Networks with faults, and servers other than Cairn.
 //
-//   const proxy = await startProxy(t, server);    proxy.url leads to the server
-//   proxy.loseAnswers(n)     the next n answers never come: the request is carried out, and its
-//                            connection is cut when the server answers
-//   proxy.cutDownloads(bytes)  each connection is cut once so much has come from the server
-//   proxy.freeze() .thaw()   connections stay, and nothing passes
-//   proxy.cut()              all connections, now
-//   await nobody()           a URL where nothing listens
-//   await foreign(t, (request, answer) => …)      the URL of an HTTP server of another kind
+//   const proxy = await startProxy(t, server);    proxy.url forwards to the server
+//   proxy.loseAnswers(n)     loses the next n responses: the request is performed, and its
+//                            connection is cut when the server responds
+//   proxy.cutDownloads(bytes)  cuts each connection after this number of bytes from the server
+//   proxy.freeze() .thaw()   connections stay open, and no data passes
+//   proxy.cut()              cuts all connections now
+//   await nobody()           returns a URL without a listener
+//   await foreign(t, (request, answer) => …)      returns the URL of another HTTP server
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 
@@ -32,7 +32,7 @@ export async function foreignTcp(t, onSocket) {
   return `http://127.0.0.1:${port}`;
 }
 
-/** An address at which nothing listens any more. */
+/** Returns an address without a listener. */
 export async function nobody() {
   const server = createServer();
   const port = await listening(server);
