@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocation that cannot fail: when the machine has no memory left, one hook says so and the
- * process stops. Every size that a client can choose is checked against a limit before it comes
- * here.
+ * Allocation that cannot fail: when the machine has no memory left, mem_exhausted reports it and
+ * the process stops. Callers check every size that a client can choose against a limit before they
+ * allocate.
  */
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H
@@ -14,7 +14,7 @@ void *mem_zalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull));
 /* Accepts NULL. */
 void mem_free(void *ptr);
-/* For CLEANUP(): frees what the pointer variable points at. */
+/* For CLEANUP(): frees the memory that the pointer variable points to. */
 void mem_freep(void *pointer_to_pointer);
 
 #define MEM_NEW(type) ((type *)mem_zalloc(sizeof(type)))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request's memory: allocations that are all freed together. An arena carries a budget. Going
- * past the budget never fails an allocation; it makes arena_is_over() true, which the boundaries
- * (JSON parse, patch, page of rows, end of a job) turn into an ordinary error. So small helpers
- * need no error path, while what one request can take stays bounded. Not thread-safe: an arena
- * belongs to whoever is handling the request at the moment.
+ * The memory of a request: allocations that are all freed together. An arena has a budget. An
+ * allocation past the budget does not fail, but arena_is_over() is true from then on, which the
+ * boundaries (JSON parse, patch, page of rows, end of a job) turn into an ordinary error. So small
+ * helpers need no error path, and the memory of one request stays bounded. Not thread-safe: at any
+ * time one thread owns the request and its arena.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -29,8 +29,8 @@ void arena_init(struct arena *a, size_t budget_bytes);
 void arena_clear(struct arena *a);
 void arena_deinit(struct arena *a);
 
-/* What has been allocated up to here. Rewinding frees what came after, as often as is wanted, until
- * the arena is cleared or rewound to before the mark. */
+/* A point in the sequence of allocations. Rewinding to it frees all later allocations. A mark can
+ * be used any number of times, until the arena is cleared or rewound to an earlier mark. */
 struct arena_mark {
     struct arena_block *blocks;
     char *next;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that have no safe use in Cairn. Naming one is a compile error that says what to use
- * instead. Include this after the system headers of a file; base/macros.h does so for everybody.
+ * Calls that have no safe use in Cairn. Using one is a compile error; the comment beside it names
+ * the replacement. Include this after the system headers of a file; base/macros.h does so for every
+ * file.
  */
 #ifndef BASE_BANNED_H
 #define BASE_BANNED_H
 
-/* The headers that declare them come first, so that only our own uses are poisoned. */
+/* The headers that declare these functions come first, so that only our own uses are poisoned. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 #pragma GCC poison popen                                 /* Cairn never starts a shell */
 #pragma GCC poison gmtime localtime ctime asctime mktime /* use base/clock.h */
 
-/* Names that other libraries' headers give to parameters: only calls are refused. */
+/* Other libraries use these names for parameters, so only calls are rejected. */
 #define system(command) BANNED_cairn_never_starts_a_shell
 #define rand() BANNED_use_random_bytes
 #define srand(seed) BANNED_use_random_bytes

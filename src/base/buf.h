@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A growing run of bytes with a maximum. An append that would pass the maximum appends nothing and
- * sets `failed`; later appends do nothing, so a writer checks once at the end. The bytes move when
- * the buffer grows: keep offsets, not pointers. Owned by whoever initialised it.
+ * A growing run of bytes with a maximum. An append that would exceed the maximum appends nothing
+ * and sets `failed`; later appends do nothing, so a writer checks once at the end. The bytes move
+ * when the buffer grows: keep offsets, not pointers. The function that initialised a buffer owns
+ * it.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -21,9 +22,10 @@ struct buf {
 
 void buf_init(struct buf *b, size_t max_bytes);
 void buf_deinit(struct buf *b);
-/* Forgets the content and the failure, keeps the memory. */
+/* Removes the content and clears `failed`; keeps the memory. */
 void buf_reset(struct buf *b);
-/* Gives the memory to the caller, who frees it with mem_free; the buffer is empty afterwards. */
+/* Transfers the memory to the caller, which frees it with mem_free. The buffer is empty afterwards.
+ * */
 char *buf_take(struct buf *b, size_t *out_len);
 
 static inline struct str buf_str(const struct buf *b)
@@ -31,11 +33,11 @@ static inline struct str buf_str(const struct buf *b)
     return (struct str){b->len > 0 ? b->ptr : "", b->len};
 }
 
-/* Room for `size` more bytes at the returned place, or NULL; commit them with buf_advance. */
+/* Returns a place with room for `size` more bytes, or NULL. buf_advance commits them. */
 char *buf_reserve(struct buf *b, size_t size);
 void buf_advance(struct buf *b, size_t size);
 
-/* With the room that there is, the common case, these two cost little more than the copy. */
+/* When the buffer has room, which is the common case, these two cost little more than the copy. */
 static inline void buf_append(struct buf *b, struct str s)
 {
     if (s.len == 0)
@@ -56,7 +58,7 @@ static inline void buf_append_byte(struct buf *b, char byte)
 void buf_append_u64(struct buf *b, uint64_t value);
 void buf_append_i64(struct buf *b, int64_t value);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* Drops the first `size` bytes. */
+/* Removes the first `size` bytes. */
 void buf_consume(struct buf *b, size_t size);
 
 #endif

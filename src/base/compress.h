@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Zstandard, with dictionaries made from samples of what is compressed. Short texts that resemble
- * each other, as messages do, are hardly shorter alone; with a dictionary they are. A prepared
- * dictionary is immutable and may be used by any number of threads at once.
+ * Zstandard, with dictionaries trained on samples of the texts. Short, similar texts, such as
+ * messages, compress poorly one by one and well with a dictionary. A prepared dictionary is
+ * immutable and may be used by any number of threads at once.
  */
 #ifndef BASE_COMPRESS_H
 #define BASE_COMPRESS_H
@@ -15,28 +15,28 @@ enum {
 };
 
 struct dictionary;
-/* For both directions. The bytes are copied. */
+/* For compressing and decompressing. The bytes are copied. */
 struct dictionary *dictionary_create(struct str bytes, int level);
 /* Accepts NULL. */
 void dictionary_destroy(struct dictionary *d);
 
-/* What is common to the samples, which stand in one text one after the other. False when there is
- * too little of it. */
+/* Makes a dictionary from the samples, which follow each other in one text. Returns false if they
+ * have too little in common. */
 MUST_CHECK bool dictionary_train(struct arena *arena, struct str samples, const size_t *sizes,
     size_t n, size_t max_bytes, struct str *out_bytes);
 
-/* The memory that it is done in, for one text after the other: to make it anew for each costs more
- * than a short text does. */
+/* The working memory, kept between texts: allocating it costs more than compressing a short text.
+ * */
 struct compressor;
 struct compressor *compressor_create(void);
 /* Accepts NULL. */
 void compressor_destroy(struct compressor *c);
 
-/* With a dictionary, or NULL; then with the level given. False when it would save less than an
+/* Uses the dictionary, or `level` when that is NULL. Returns false if it would save less than an
  * eighth. */
 MUST_CHECK bool compress_bytes(struct compressor *c, struct arena *arena, struct str bytes,
     const struct dictionary *d, int level, struct str *out_compressed);
-/* False unless that is just `size` bytes. */
+/* Returns false unless the result has exactly `size` bytes. */
 MUST_CHECK bool decompress_bytes(struct compressor *c, struct arena *arena, struct str compressed,
     size_t size, const struct dictionary *d, struct str *out_bytes);
 

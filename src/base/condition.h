@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions of a workflow's edges, as text. This module says whether a text is a condition, and
- * if not, at which byte it stops being one.
+ * Conditions of a workflow's edges, as text. This module checks that a text is a condition, and
+ * reports the byte at which it breaks the grammar.
  *
  *   condition  = and { "or" and }
  *   and        = not { "and" not }
@@ -13,8 +13,9 @@
  *   path       = name { "." name | "[" ( digits | string ) "]" }
  *   name       = ( letter | "_" ) { letter | digit | "_" }
  *
- * A string stands in " or ' and escapes as in JSON (and \'). A number is one of JSON. What is a
- * string, a number or null alone decides nothing and is refused, as is < with true, false or null.
+ * A string is quoted by " or ' and has the escapes of JSON, and \'. Numbers are those of JSON. A
+ * condition that is only a string, a number or null has no truth value and is rejected, as is <
+ * with true, false or null.
  */
 #ifndef BASE_CONDITION_H
 #define BASE_CONDITION_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Structured log, one JSON object a line on standard error or to a sink: time, level, message, then
- * the fields given. Only the boundary (server, cli) logs; libraries return errors. Never log a
- * secret.
- *   LOG(LOG_INFO, "listening", LOG_STR("address", a), LOG_I64("port", p));
- * Thread-safe: one line is one write.
+ * Structured log: one JSON object for each line, on standard error or to a sink, with time, level,
+ * message and the given fields. Only the boundary (server, cli) logs; libraries return errors.
+ * Never log a secret. Thread-safe: one line is one write.
+ *
+ *     LOG(LOG_INFO, "listening", LOG_STR("address", a), LOG_I64("port", p));
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -29,11 +29,11 @@ struct log_field {
     log_write((level), (message), (const struct log_field[]){__VA_ARGS__}, \
         sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
 
-/* Where lines go instead of standard error: each is a JSON object and ends in a line feed. NULL: to
- * standard error. Once this returns, the sink before it is not called any more; a sink logs
- * nothing itself. */
+/* Sends lines to a sink instead of standard error; NULL restores standard error. Each line is a
+ * JSON object and ends in a line feed. When this returns, the previous sink is no longer called. A
+ * sink must not log. */
 void log_set_sink(void (*write)(void *data, enum log_level level, struct str line), void *data);
-/* Lines below this level are dropped; LOG_INFO at the start. */
+/* Lines below this level are dropped. The default is LOG_INFO. */
 void log_set_level(enum log_level least);
 /* "debug", "info", "warn" or "error". */
 MUST_CHECK bool log_level_parse(struct str name, enum log_level *out_level);

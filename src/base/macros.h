@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Language conveniences that every file may use, and the list of calls that none may use. */
+/* Language helpers for every file, and the list of banned calls. */
 #ifndef BASE_MACROS_H
 #define BASE_MACROS_H
 

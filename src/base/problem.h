@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What exactly went wrong: the detail that goes with an enum error, and for bad input the place (a
- * JSON Pointer into the body, or the name of a query parameter or header) and the rule of each
- * fault. It lives in the request's arena and travels in the request's context.
+ * The details of an enum error: a text, and for bad input each fault with its place (a JSON Pointer
+ * into the body, or the name of a query parameter or header) and the rule that it breaks. A problem
+ * lives in the request's arena and is part of the request's context.
  */
 #ifndef BASE_PROBLEM_H
 #define BASE_PROBLEM_H
@@ -24,10 +24,10 @@ struct problem {
     struct problem_fault faults[PROBLEM_MAX_FAULTS];
     size_t n_faults;
     size_t n_faults_untold;
-    /* A ready-made JSON object whose members join the problem document; absent when ptr is NULL. */
+    /* A JSON object whose members are added to the problem document; STR_NONE if there is none. */
     struct str extension;
     uint32_t retry_after_s;
-    bool is_final; /* to send the same again would do harm, whatever the table says */
+    bool is_final; /* sending the same request again would do harm, whatever the table states */
 };
 
 void problem_init(struct problem *p, struct arena *arena);
@@ -35,7 +35,7 @@ void problem_init(struct problem *p, struct arena *arena);
 /* Sets the code and the detail, and returns the code: `return problem_set(p, ERR_X, "…");` */
 enum error problem_set(struct problem *p, enum error code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Adds one fault of bad input and sets the code to ERR_INVALID; faults past the maximum are
+/* Adds one fault of bad input and sets the code to ERR_INVALID. Faults past the maximum are only
  * counted. */
 enum error problem_fault(struct problem *p, struct str pointer, const char *fmt, ...)
     PRINTF_LIKE(3, 4);

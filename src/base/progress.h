@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far long work has come, told to whoever started it, who may also end it. */
+/* Progress of long work, reported to the caller that started it, which may also cancel it. */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct progress {
-    /* `stage` says what is being done ("copying events"); total 0: unknown. */
+    /* `stage` names the current step ("copying events"). A total of 0 means unknown. */
     void (*report)(struct progress *p, const char *stage, uint64_t done, uint64_t total);
-    /* Whether to give up: the work then ends with ERR_CANCELLED and leaves nothing half done. */
+    /* Returns true to cancel: the work then returns ERR_CANCELLED and leaves nothing half done. */
     bool (*is_cancelled)(struct progress *p);
 };
 

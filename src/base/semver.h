@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Semantic versions (semver.org, 2.0.0): "1.2.0", "2.0.0-rc.1", "1.0.0+build.5". The parts borrow
- * the text. The three numbers fit 64 bits; the numbers of a pre-release may be of any length. Build
- * metadata is kept and counts for nothing when two versions are compared.
+ * the text. The three numbers fit into 64 bits; numbers in a pre-release have any length. Build
+ * metadata is kept but ignored in comparisons.
  */
 #ifndef BASE_SEMVER_H
 #define BASE_SEMVER_H
@@ -23,8 +23,8 @@ enum semver_bump { SEMVER_MAJOR, SEMVER_MINOR, SEMVER_PATCH };
 MUST_CHECK bool semver_parse(struct str text, struct semver *out_version);
 /* Below 0, 0 or above 0, by precedence (section 11). */
 int semver_compare(const struct semver *a, const struct semver *b);
-/* The release that follows: a pre-release becomes the release that it was for, where that is as
- * great a step. False: a number is at its end. */
+/* Returns the following release. A pre-release becomes its own release if that is a step of the
+ * same size. Returns false if a number would overflow. */
 MUST_CHECK bool semver_bump(
     const struct semver *from, enum semver_bump bump, struct semver *out_next);
 struct str semver_format(struct arena *arena, const struct semver *version);

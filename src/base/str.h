@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A borrowed run of bytes, passed by value. It owns nothing and is never assumed to end in NUL.
- * A `ptr` of NULL is "absent" (SQL NULL, JSON null), which differs from the empty string.
+ * A borrowed run of bytes, passed by value. It owns nothing and never relies on a NUL at its end. A
+ * `ptr` of NULL means "absent" (SQL NULL, JSON null), which differs from the empty string.
  */
 #ifndef BASE_STR_H
 #define BASE_STR_H
@@ -19,7 +19,8 @@ struct str {
 #define STR_ARG(s) (int)(s).len, ((s).ptr ? (s).ptr : "")
 
 struct str str_of(const char *nul_terminated);
-/* The bytes from `start` up to `end`; both are clipped to the string. A slice of none is none. */
+/* The bytes from `start` up to `end`, both limited to the string. A slice of an absent string is
+ * absent. */
 struct str str_slice(struct str s, size_t start, size_t end);
 struct str str_trim_blanks(struct str s);
 
@@ -33,7 +34,7 @@ static inline bool str_eq(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Whether they are not the same; absent and empty differ. */
+/* Returns true if the strings differ; an absent string differs from an empty one. */
 static inline bool str_differs(struct str a, struct str b)
 {
     return !str_eq(a, b) || (a.ptr == NULL) != (b.ptr == NULL);
@@ -47,11 +48,12 @@ bool str_ends_with(struct str s, struct str suffix);
 size_t str_find(struct str s, char byte);
 bool str_has_byte(struct str s, char byte);
 
-/* Cuts the part before `separator` off the front of `rest`. False when `rest` is used up. */
+/* Moves the part before `separator` from the front of `rest` to `out_part`. Returns false if `rest`
+ * is empty. */
 bool str_next_part(struct str *rest, char separator, struct str *out_part);
 
-/* Whole-string decimal parse: no sign for u64, no blanks, no leading zeros, no -0, no overflow; so
- * each number has one form. */
+/* Parses the whole string as a decimal number: no sign for u64, no blanks, no leading zeros, no -0,
+ * no overflow. So each number has one form. */
 MUST_CHECK bool str_to_u64(struct str s, uint64_t *out_value);
 MUST_CHECK bool str_to_i64(struct str s, int64_t *out_value);
 

@@ -7,7 +7,8 @@
 
 enum { UTF8_MAX_LEN = 4 };
 
-/* The length of the well-formed sequence at `p`, or 0; Unicode 15, table 3-7. `left` is not 0. */
+/* Returns the length of the well-formed sequence at `p`, or 0 (Unicode 15, table 3-7). `left` must
+ * not be 0. */
 static inline size_t utf8_sequence(const unsigned char *p, size_t left)
 {
     if (p[0] < 0x80)
@@ -35,7 +36,7 @@ static inline uint32_t utf8_decode(const unsigned char *p, size_t len)
     return code_point;
 }
 
-/* Writes the sequence of a code point that is no surrogate, and returns its length. */
+/* Writes the sequence of a code point, which must not be a surrogate, and returns its length. */
 static inline size_t utf8_encode(uint32_t code_point, char out[UTF8_MAX_LEN])
 {
     if (code_point < 0x80) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UUIDs as 16 bytes. New ids are version 7 (RFC 9562): they sort by creation, strictly within one
- * process, also when the clock steps back.
+ * process, even when the clock steps back.
  */
 #ifndef BASE_UUID_H
 #define BASE_UUID_H
@@ -16,16 +16,17 @@ struct uuid {
 
 #define UUID_NIL ((struct uuid){{0}})
 
-/* Thread-safe; each id is greater than every one made before it in this process. */
+/* Thread-safe. Each id is greater than every id created before it in this process. */
 struct uuid uuid_v7(void);
-/* As if this process had made that one, where it is of version 7: the order outlives a restart. */
+/* Makes new ids greater than `after`, if that is of version 7: the order continues after a restart.
+ * */
 void uuid_v7_resume(struct uuid after);
-/* The same when the clock tells this time: for tests of a clock that steps. */
+/* The same with a given time, for tests of a clock that steps. */
 struct uuid uuid_v7_at(uint64_t now_ms);
-/* The id that version 7 gives for these parts; for tests and for fixed ids. */
+/* Builds a version 7 id from its parts; for tests and for fixed ids. */
 struct uuid uuid_v7_from(uint64_t unix_ms, uint16_t rand_a, uint64_t rand_b);
 
-/* When it was made, of version 7: milliseconds since 1970. */
+/* The creation time of a version 7 id, in milliseconds since 1970. */
 uint64_t uuid_v7_ms(struct uuid id);
 
 /* Accepts exactly 8-4-4-4-12 hexadecimal digits, in either case. */

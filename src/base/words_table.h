@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools/gen_words.py made of Unicode's tables, in the order of code points; for words.c. */
+/* Tables that tools/gen_words.py generates from Unicode's data, in the order of code points; for
+ * words.c. */
 #ifndef BASE_WORDS_TABLE_H
 #define BASE_WORDS_TABLE_H
 
@@ -7,7 +8,7 @@
 
 enum { WORD_FOLD_MAX_BYTES = 12 };
 
-/* Code points past ASCII that words are made of. */
+/* Code points above ASCII that belong to words. */
 struct word_range {
     uint32_t first;
     uint32_t last;
@@ -15,7 +16,7 @@ struct word_range {
 extern const struct word_range word_ranges[];
 extern const size_t word_range_count;
 
-/* What a code point is searched as, in UTF-8; those that are missing stay as they are. */
+/* The form of a code point for search, in UTF-8. Code points without a row keep their own form. */
 struct word_fold {
     uint32_t code_point;
     uint8_t len;

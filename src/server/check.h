@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the database that a server of this configuration serves, or would. */
+/* Checks the database of a server with this configuration, which may be running or not. */
 #ifndef SERVER_CHECK_H
 #define SERVER_CHECK_H
 
 #include "server/server.h"
 #include "store/check.h"
 
-/* Says what is wrong in check->findings; an error: it could not be found out. */
+/* Reports damage in check->findings. An error means that the check could not be completed. */
 MUST_CHECK enum error server_check(
     const struct server_config *config, struct check *check, struct problem *problem);
 

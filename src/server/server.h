@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assembles the process: store, API, listener, sweeps; from configuration to the signal that ends
- * it. */
+/* The server process: store, API, listener and sweeps, from the configuration to the signal that
+ * ends it. */
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
 
@@ -12,12 +12,12 @@ enum { SERVER_MAX_NAMES = 32 };
 struct server_config {
     struct str listen_host;
     uint16_t listen_port;
-    struct str data_dir; /* SQLite's, unless there is a db_url */
-    struct str db_url; /* PostgreSQL: postgres://… or postgresql://…; it may hold a password */
+    struct str data_dir; /* for SQLite; used when there is no db_url */
+    struct str db_url; /* PostgreSQL: postgres://… or postgresql://…; may contain a password */
     struct str db_replica_url;
     struct str db_schema;
-    struct str files_dir;      /* of content, with a db_url; STR_NONE: in the database */
-    uint64_t upload_max_bytes; /* of the body of an upload */
+    struct str files_dir;      /* for file contents, with a db_url; STR_NONE: in the database */
+    uint64_t upload_max_bytes; /* the largest body of an upload */
     unsigned db_writers;
     unsigned loops;
     unsigned readers;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * RFC 7396 (Merge Patch), RFC 6902 (JSON Patch) and RFC 6901 (Pointer). Documents are never changed
- * in place: the result is new compact text in the arena. `max_bytes` bounds it at every step, so
- * that a patch which copies a value into itself over and over is refused rather than carried out;
- * so is one whose result would be nested past JSON_MAX_DEPTH, or which takes very much work or
- * memory.
+ * in place: the result is new compact text in the arena. `max_bytes` limits the result after every
+ * operation, so a patch that copies a value into itself again and again is rejected early. A patch
+ * is also rejected if its result would be nested past JSON_MAX_DEPTH, or if it needs too much work
+ * or memory.
  */
 #ifndef BASE_JSON_JSON_PATCH_H
 #define BASE_JSON_JSON_PATCH_H
@@ -13,9 +13,9 @@
 
 struct json_patch_error {
     size_t operation;   /* its index in the patch; 0 for a Merge Patch */
-    struct str pointer; /* where in the patch the fault is: "/2/path"; "" for the whole */
+    struct str pointer; /* of the fault in the patch: "/2/path"; "" for the whole patch */
     struct str rule;    /* "the path leads to no value" */
-    bool malformed;     /* the patch itself is not a patch, rather than one that does not apply */
+    bool malformed;     /* the document is not a patch at all; else the patch does not apply */
 };
 
 MUST_CHECK bool json_merge_patch(struct arena *arena, struct json target, struct json patch,
@@ -24,9 +24,9 @@ MUST_CHECK bool json_merge_patch(struct arena *arena, struct json target, struct
 MUST_CHECK bool json_patch(struct arena *arena, struct json target, struct json patch,
     size_t max_bytes, struct str *out_text, struct json_patch_error *out_error);
 
-/* RFC 6901. False when the pointer is malformed or leads nowhere. */
+/* RFC 6901. Returns false if the pointer is malformed or its value does not exist. */
 MUST_CHECK bool json_pointer(struct json root, struct str pointer, struct json *out_value);
-/* `parent` with one more reference token, escaped. */
+/* Appends one reference token, escaped, to `parent`. */
 struct str json_pointer_join(struct arena *arena, struct str parent, struct str token);
 
 #endif

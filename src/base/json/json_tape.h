@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tape behind struct json; for the JSON modules of base alone. A value's node is followed by
- * the nodes of what it contains, in the order of the text: an array's items, or an object's keys,
- * each with its value after it. So the children of node i are the nodes from i + 1 to its `next`.
+ * The tape behind struct json; only for the JSON modules of base. The node of a value is followed
+ * by the nodes of its content, in the order of the text: the items of an array, or the keys of an
+ * object, each followed by its value. So the children of node i are the nodes from i + 1 to its
+ * `next`.
  */
 #ifndef BASE_JSON_JSON_TAPE_H
 #define BASE_JSON_JSON_TAPE_H
@@ -12,15 +13,15 @@
 #include "base/json/json.h"
 
 struct json_node {
-    uint32_t start;     /* of the value's first byte in the text */
-    uint32_t end;       /* past its last byte */
-    uint32_t next;      /* the node after this value and all that it contains */
+    uint32_t start;     /* offset of the first byte in the text */
+    uint32_t end;       /* offset after the last byte */
+    uint32_t next;      /* the node after this value and its content */
     uint32_t type : 3;  /* enum json_type */
     uint32_t plain : 1; /* a string without escapes, an array or object without blanks */
     uint32_t count : 28;
 };
 
-/* What `count` can hold. */
+/* The largest value of `count`. */
 enum { JSON_MAX_NODES = (1 << 28) - 1 };
 
 static inline const struct json_node *json_node(struct json v)
@@ -40,16 +41,17 @@ static inline bool json_is_blank(unsigned char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Whether an ASCII byte may stand in a string as it is; others are for the UTF-8 check. */
+/* Returns true for an ASCII byte that a string may contain unescaped; other bytes need the UTF-8
+ * check. */
 static inline bool json_is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
 /*
- * The first byte from `at` that is not plain, or `end`. Eight bytes at a time: in each byte of the
- * word the top bit ends up set where the byte is not plain. A borrow can only spoil bytes above
- * such a one, so the lowest bit set is right.
+ * Returns the first byte from `at` that is not plain, or `end`. Eight bytes at a time: the top bit
+ * of each byte in `odd` is set if that byte is not plain. A borrow can only disturb bytes above a
+ * byte that is not plain, so the lowest set bit is correct.
  */
 static inline const unsigned char *json_skip_plain(
     const unsigned char *at, const unsigned char *end)

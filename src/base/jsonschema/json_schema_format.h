@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of JSON Schema's `format`, and which texts are of each. */
+/* The formats of JSON Schema and their checks. */
 #ifndef BASE_JSONSCHEMA_JSON_SCHEMA_FORMAT_H
 #define BASE_JSONSCHEMA_JSON_SCHEMA_FORMAT_H
 
@@ -8,11 +8,11 @@
 struct json_format {
     const char *name;
     const char *what;              /* "a date and time of RFC 3339" */
-    bool (*accepts)(struct str s); /* NULL: an annotation that nothing is checked by */
-    unsigned steps_a_byte;         /* what a check costs, beyond reading the text */
+    bool (*accepts)(struct str s); /* NULL: an annotation without a check */
+    unsigned steps_a_byte;         /* the cost of a check in addition to reading the text */
 };
 
-/* NULL when there is no format of this name. */
+/* Returns NULL if there is no format of this name. */
 const struct json_format *json_format_find(struct str name);
 bool json_format_is_uri_reference(struct str s);
 

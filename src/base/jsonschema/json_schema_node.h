@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A compiled schema; for the JSON Schema modules of base alone. */
+/* A compiled schema; only for the JSON Schema modules of base. */
 #ifndef BASE_JSONSCHEMA_JSON_SCHEMA_NODE_H
 #define BASE_JSONSCHEMA_JSON_SCHEMA_NODE_H
 
@@ -7,10 +7,10 @@
 #include "base/jsonschema/json_schema_format.h"
 #include "base/jsonschema/pattern.h"
 
-/* A place in a document: a member or an item of the place above. The root is NULL. */
+/* A place in a document: a member or an item of its parent. The root is NULL. */
 struct json_place {
     const struct json_place *up;
-    struct str name; /* decoded; none for an item */
+    struct str name; /* decoded; STR_NONE for an item */
     size_t index;
 };
 
@@ -39,7 +39,7 @@ struct schema_member {
     struct schema_node *node;
 };
 
-/* In the order of their names. */
+/* Sorted by name. */
 struct schema_members {
     struct schema_member *items;
     size_t count;
@@ -60,7 +60,7 @@ struct schema_dependency {
     struct schema_names needs;
 };
 
-/* As written; none where the keyword is absent. */
+/* As written; STR_NONE if the keyword is absent. */
 struct schema_numbers {
     struct str minimum;
     struct str maximum;
@@ -104,13 +104,14 @@ struct schema_objects {
     struct schema_node *unevaluated;
 };
 
-/* What applies to the same value as the schema itself. */
+/* Subschemas that apply to the same value as the schema itself. */
 struct schema_combined {
-    struct str ref; /* as written; none when there is none */
+    struct str ref; /* as written; STR_NONE if absent */
     struct str dynamic_ref;
     struct schema_node *ref_to;
     struct schema_node *dynamic_to;
-    struct str dynamic_name; /* of the $dynamicAnchor that it found first; none: it is like $ref */
+    struct str
+        dynamic_name; /* of the $dynamicAnchor that was found first; STR_NONE: behaves like $ref */
     struct schema_list all_of;
     struct schema_list any_of;
     struct schema_list one_of;
@@ -142,7 +143,7 @@ enum schema_mark { SCHEMA_NEW, SCHEMA_OPEN, SCHEMA_DONE };
 struct schema_node {
     const struct json_place *place;
     const struct schema_resource *resource;
-    struct schema_node *next; /* in the order of compiling */
+    struct schema_node *next; /* in the order of compilation */
     struct json allowed;      /* the values of enum; doc is NULL when absent */
     struct json exactly;      /* const */
     struct schema_numbers *numbers;
@@ -165,8 +166,8 @@ struct schema_compiler {
     struct problem *problem;
     struct str prefix;
     struct json schema;
-    struct schema_node **by_node; /* what each value of the document was compiled into, or NULL */
-    struct json_keys **keys;      /* of objects that a pointer passed, or NULL */
+    struct schema_node **by_node; /* the compiled form of each value of the document, or NULL */
+    struct json_keys **keys;      /* of objects that a pointer has traversed, or NULL */
     size_t n_values;
     struct schema_node *first;
     struct schema_node **last;
@@ -178,11 +179,11 @@ struct schema_compiler {
 
 void schema_fault(struct schema_compiler *c, const struct json_place *place, const char *rule);
 
-/* The URI that `reference` means where `base` holds, without its fragment, which is none when
- * absent. */
+/* Resolves `reference` against `base` and returns the URI without its fragment; the fragment is
+ * STR_NONE if absent. */
 struct str schema_uri_resolve(
     struct arena *arena, struct str base, struct str reference, struct str *out_fragment);
-/* Finds what each reference leads to, and refuses references that go round in a circle. */
+/* Resolves each reference and rejects circular ones. */
 void schema_link(struct schema_compiler *c);
 
 #endif

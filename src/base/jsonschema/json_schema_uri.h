@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grammars of RFC 3986 (URIs), RFC 3987 (IRIs), RFC 6570 (templates), and of addresses. */
+/* The grammars of RFC 3986 (URIs), RFC 3987 (IRIs), RFC 6570 (templates), and of IP addresses. */
 #ifndef BASE_JSONSCHEMA_JSON_SCHEMA_URI_H
 #define BASE_JSONSCHEMA_JSON_SCHEMA_URI_H
 

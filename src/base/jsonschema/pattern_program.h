@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pattern is compiled into; for the pattern modules of base alone. */
+/* A compiled pattern; only for the pattern modules of base. */
 #ifndef BASE_JSONSCHEMA_PATTERN_PROGRAM_H
 #define BASE_JSONSCHEMA_PATTERN_PROGRAM_H
 
@@ -7,13 +7,13 @@
 
 enum { CODE_POINT_MAX = 0x10ffff };
 
-/* Code points, both ends included. */
+/* Code points, both ends inclusive. */
 struct pattern_range {
     uint32_t low;
     uint32_t high;
 };
 
-/* In ascending order, none touching the next. */
+/* In ascending order; ranges neither overlap nor touch. */
 struct pattern_set {
     const struct pattern_range *ranges;
     size_t count;
@@ -22,8 +22,8 @@ struct pattern_set {
 enum pattern_op {
     PATTERN_RANGE, /* one code point from x to y */
     PATTERN_SET,   /* one code point of the set */
-    PATTERN_SPLIT, /* goes on at x and at y */
-    PATTERN_JUMP,  /* goes on at x */
+    PATTERN_SPLIT, /* continues at x and at y */
+    PATTERN_JUMP,  /* continues at x */
     PATTERN_BEGIN, /* ^ */
     PATTERN_END,   /* $ */
     PATTERN_EDGE,  /* \b */
@@ -41,7 +41,7 @@ struct pattern_state {
 struct pattern {
     const struct pattern_state *states;
     size_t n_states;
-    size_t cost; /* the states, and what the sets take */
+    size_t cost; /* the number of states plus the size of the sets */
 };
 
 /* --- Parsed form, between the parser and the writer of the program ---------------------------- */
@@ -67,13 +67,13 @@ struct pattern_node {
     struct pattern_node *next; /* the sibling */
 };
 
-/* The parsed form lives in `scratch`; NULL when a rule is broken. */
+/* The parsed form lives in `scratch`. Returns NULL if the text breaks a rule. */
 struct pattern_node *pattern_parse(
     struct arena *scratch, struct str text, struct pattern_error *out_error);
 
 /* --- Sets ------------------------------------------------------------------------------------- */
 
-/* A set while it is put together: ranges in any order, which may overlap. */
+/* A set under construction: ranges in any order, which may overlap. */
 struct pattern_ranges {
     struct arena *arena;
     struct pattern_range *items;
@@ -82,11 +82,11 @@ struct pattern_ranges {
 };
 
 void pattern_ranges_add(struct pattern_ranges *r, uint32_t low, uint32_t high);
-/* All that the set does not have. */
+/* Adds every code point that is not in the set. */
 void pattern_ranges_add_others(struct pattern_ranges *r, struct pattern_set set);
 struct pattern_set pattern_ranges_take(struct pattern_ranges *r);
 
-/* What \p{name} stands for; false when there is no such general category. */
+/* Adds the code points of \p{name}. Returns false if there is no such general category. */
 bool pattern_property(struct pattern_ranges *r, struct str name);
 
 #endif

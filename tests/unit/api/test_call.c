@@ -136,7 +136,7 @@ TEST(a_problem_document_holds_what_rfc_9457_and_cairn_promise)
     problem_set(&problem, ERR_UNAVAILABLE, "try later");
     problem.extension = STR("{\"extra\":[1]}");
     EXPECT_STR(answer_problem(f.arena, &problem, STR("r1"), 503),
-        STR("{\"type\":\"urn:cairn:error:unavailable\",\"title\":\"Cairn cannot answer now\","
+        STR("{\"type\":\"urn:cairn:error:unavailable\",\"title\":\"Cairn is unavailable\","
             "\"status\":503,\"code\":\"unavailable\",\"detail\":\"try "
             "later\",\"request_id\":\"r1\","
             "\"retryable\":true,\"extra\":[1]}"));
