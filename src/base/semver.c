@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/semver.h"
 
+ENUM_DEFINE(semver_bumps, SEMVER_BUMPS);
+
 #include <inttypes.h>
 
 static bool is_digit(char c)

@@ -7,7 +7,7 @@
 #ifndef BASE_SEMVER_H
 #define BASE_SEMVER_H
 
-#include "base/arena.h"
+#include "base/enum.h"
 
 enum { SEMVER_MAX_BYTES = 128 };
 #define SEMVER_RULE "must be a semantic version such as 1.2.0 or 2.0.0-rc.1"
@@ -18,7 +18,8 @@ struct semver {
     struct str build; /* STR_NONE: none */
 };
 
-enum semver_bump { SEMVER_MAJOR, SEMVER_MINOR, SEMVER_PATCH };
+#define SEMVER_BUMPS(X) X(SEMVER_MAJOR, "major") X(SEMVER_MINOR, "minor") X(SEMVER_PATCH, "patch")
+ENUM_DECLARE(semver_bump, SEMVER_BUMP_NONE, semver_bumps, SEMVER_BUMPS);
 
 MUST_CHECK bool semver_parse(struct str text, struct semver *out_version);
 /* Below 0, 0 or above 0, by precedence (section 11). */

@@ -45,7 +45,7 @@ static const struct field draft_fields[] = {
         "a semantic version greater than all of the agent's; or else bump", .min = 1,
         .max = SEMVER_MAX_BYTES),
     FIELD(ENUM_OR_NONE, bump, IN_BODY, "which number of the newest version to raise",
-        .choices = agent_version_bumps),
+        .choices = semver_bumps),
     FIELD(STRING_OR_NULL, description, IN_BODY | IN_PATCH, "what is new in it",
         .max = VERSION_NOTE_MAX_BYTES),
     FIELD(BOOL_OR_NONE, activate, IN_BODY, "make it the active one at once; false unless told"),

@@ -4,7 +4,6 @@
 #include "base/schema_fields.h"
 #include "model/agents/agent_versions.h"
 
-static const char *const statuses[] = {"created", "active", "inactive", NULL};
 struct agent_body {
     struct agent agent; /* the first member: rows of an agent and of the body share a table */
     bool has_is_active;
@@ -20,7 +19,7 @@ static const struct field agent_fields[] = {
     FIELD_OF(agent, STRING_OR_NULL, version, IN_READ,
         "the active version of its definition, which new runs get"),
     FIELD_OF(agent, ENUM, status, IN_READ,
-        "created until its first run; inactive: no run begins of it", .choices = statuses),
+        "created until its first run; inactive: no run begins of it", .choices = agent_statuses),
     FIELD_OF(agent, BOOL, is_active, IN_READ),
     FIELD_OF(agent, STRING_OR_NULL, description, IN_BODY | IN_PATCH | IN_READ,
         .max = AGENT_DESCRIPTION_MAX_BYTES),
@@ -43,7 +42,7 @@ const struct schema schema_agent_patch = SCHEMA("AgentPatch", struct agent, agen
 struct agents_query {
     struct page_query page;
     struct str name;
-    struct str kind;
+    enum agent_kind kind;
 };
 #define OF struct agents_query
 static const struct field agents_query_fields[] = {

@@ -127,8 +127,9 @@ static enum error check_form(struct call *call, const struct step_input *body)
                s->has_step_number || !str_is_none(s->messages_snapshot) || s->has_messages_count ||
                s->has_estimated_tokens || s->has_duration_ms || s->has_turn_id || s->has_usage ||
                !str_is_none(s->tool_name) || !str_is_none(s->tool_use_id) ||
-               !str_is_none(s->outcome) || !str_is_none(s->model) || !str_is_none(s->provider) ||
-               body->has_log_id || body->has_run_id || body->has_agent_uuid;
+               s->outcome != STEP_OUTCOME_NONE || !str_is_none(s->model) ||
+               !str_is_none(s->provider) || body->has_log_id || body->has_run_id ||
+               body->has_agent_uuid;
     if (body->steps.count == 0 || !one)
         return OK;
     return problem_fault(

@@ -133,9 +133,10 @@ static enum error check_form(struct call *call, const struct message_input *body
 {
     const struct message_input *inputs = body->messages.items;
     const struct message *m = &body->message;
-    bool one = !str_is_none(m->content) || !str_is_none(m->content_type) || !str_is_none(m->type) ||
-               !str_is_none(m->metadata) || !str_is_none(m->filenames) || m->has_sender_id ||
-               m->has_run_id || m->has_responds_to || m->has_addressed_to;
+    bool one = !str_is_none(m->content) || !str_is_none(m->content_type) ||
+               m->type != MESSAGE_TYPE_NONE || !str_is_none(m->metadata) ||
+               !str_is_none(m->filenames) || m->has_sender_id || m->has_run_id ||
+               m->has_responds_to || m->has_addressed_to;
     if (body->messages.count == 0)
         return str_is_none(m->content)
                    ? problem_fault(&call->problem, STR("/content"), "must be given")
@@ -178,7 +179,7 @@ struct messages_query {
     struct str after;
     bool has_limit;
     int64_t limit;
-    struct str type;
+    enum message_type type;
     bool has_sender_id;
     struct uuid sender_id;
     bool has_run_id;

@@ -47,7 +47,7 @@ struct participants_query {
     struct page_query page;
     bool has_active;
     bool active;
-    struct str role;
+    enum participant_role role;
     struct str principal;
 };
 #define OF struct participants_query
@@ -149,8 +149,8 @@ static enum error check_whole(struct call *call, const struct participant *p)
     const struct {
         const char *pointer;
         bool is_missing;
-    } parts[] = {{"/role", str_is_none(p->role)}, {"/name", str_is_none(p->name)},
-        {"/permission", str_is_none(p->permission)}, {"/active", !p->has_active}};
+    } parts[] = {{"/role", p->role == ROLE_NONE}, {"/name", str_is_none(p->name)},
+        {"/permission", p->permission == PERMISSION_NONE}, {"/active", !p->has_active}};
     enum error e = OK;
     for (size_t i = 0; i < COUNT_OF(parts); i++)
         if (parts[i].is_missing)

@@ -11,7 +11,7 @@ static void read_row(struct query *q, struct agent_link *out)
     out->parent_id = row_uuid(q);
     out->child_id = row_uuid(q);
     out->child_name = row_text(q);
-    out->child_kind = row_text(q);
+    out->child_kind = row_enum(q, agent_kinds);
     out->role = row_text(q);
     out->position = row_i64(q);
     out->child_version = row_text(q);
@@ -221,7 +221,7 @@ static enum error check_ends(struct context *c, const struct agent_link *link,
     enum error e = agent_get(c, link->parent_id, out_parent);
     if (e == OK)
         e = agent_get(c, link->child_id, out_child);
-    if (e == OK && str_eq(out_parent->kind, STR("agent")))
+    if (e == OK && out_parent->kind == AGENT_KIND_AGENT)
         e = problem_set(c->problem, ERR_CONFLICT,
             "\"%.*s\" is of the kind agent: only a team or a workflow has children",
             STR_ARG(out_parent->name));

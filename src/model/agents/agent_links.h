@@ -24,7 +24,7 @@ struct agent_link {
     struct uuid parent_id;
     struct uuid child_id;
     struct str child_name;
-    struct str child_kind;
+    enum agent_kind child_kind;
     struct str role; /* "member" unless told */
     bool has_position;
     int64_t position;         /* behind the others unless told */
@@ -60,7 +60,7 @@ MUST_CHECK enum error agent_link_list(struct context *c, struct uuid parent_id,
 struct agent_tree {
     struct uuid id;
     struct str name;
-    struct str kind;
+    enum agent_kind kind;
     struct str version;
     struct str role; /* none at the root */
     bool has_position;

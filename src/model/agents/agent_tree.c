@@ -32,7 +32,7 @@ static void read_branch(struct query *q, struct agent_branch *out)
     *out = (struct agent_branch){.parent_id = row_uuid(q)};
     out->child.id = row_uuid(q);
     out->child.name = row_text(q);
-    out->child.kind = row_text(q);
+    out->child.kind = row_enum(q, agent_kinds);
     out->child.version = row_text(q);
     out->child.role = row_text(q);
     out->child.has_position = true;

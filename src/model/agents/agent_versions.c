@@ -5,8 +5,6 @@
 #include "model/agents/agent_versions.sql.h"
 #include "model/tenancy/audit.h"
 
-const char *const agent_version_bumps[] = {"major", "minor", "patch", NULL};
-
 static void read_head(struct query *q, struct agent_version *out)
 {
     *out = (struct agent_version){0};
@@ -242,15 +240,15 @@ static enum error insert(struct context *c, const struct agent_version *version)
 }
 
 static enum error check_kind(
-    struct context *c, struct str kind, const struct str parts[AGENT_PARTS])
+    struct context *c, enum agent_kind kind, const struct str parts[AGENT_PARTS])
 {
-    if (str_eq(kind, STR("workflow")) && str_is_none(parts[PART_WORKFLOW_GRAPH]))
+    if (kind == AGENT_KIND_WORKFLOW && str_is_none(parts[PART_WORKFLOW_GRAPH]))
         return problem_fault(
             c->problem, STR("/workflow_graph"), "must be given: a workflow is its graph");
     return OK;
 }
 
-enum error agent_version_prepare(struct context *c, struct str kind,
+enum error agent_version_prepare(struct context *c, enum agent_kind kind,
     const struct agent_definition *definition, struct str out_parts[AGENT_PARTS])
 {
     enum error e = agent_definition_complete(c, definition, ALL_AGENT_PARTS, out_parts);
@@ -269,13 +267,10 @@ enum error agent_version_begin(
 }
 
 static enum error next_by_bump(
-    struct context *c, struct str bump, const struct semver *newest, struct str *out_version)
+    struct context *c, enum semver_bump bump, const struct semver *newest, struct str *out_version)
 {
     struct semver next;
-    enum semver_bump step = str_eq(bump, STR("major"))   ? SEMVER_MAJOR
-                            : str_eq(bump, STR("minor")) ? SEMVER_MINOR
-                                                         : SEMVER_PATCH;
-    if (!semver_bump(newest, step, &next))
+    if (!semver_bump(newest, bump, &next))
         return problem_fault(c->problem, STR("/bump"), "cannot be: the number is at its end");
     *out_version = semver_format(c->arena, &next);
     return OK;
@@ -286,13 +281,13 @@ static enum error choose_version(struct context *c, const struct agent_version_d
     struct str newest, struct str *out_version)
 {
     struct semver before = {0}, given;
-    if (str_is_none(draft->version) == str_is_none(draft->bump))
+    if (str_is_none(draft->version) == (draft->bump == SEMVER_BUMP_NONE))
         return problem_fault(c->problem, STR("/version"),
             "must be given, or else bump: one of the two, and not both");
     if (!str_is_none(newest) && !semver_parse(newest, &before))
         return problem_set(
             c->problem, ERR_DAMAGED, "the version \"%.*s\" is none", STR_ARG(newest));
-    if (!str_is_none(draft->bump))
+    if (draft->bump != SEMVER_BUMP_NONE)
         return next_by_bump(c, draft->bump, &before, out_version);
     if (!semver_parse(draft->version, &given))
         return problem_fault(c->problem, STR("/version"), SEMVER_RULE);

@@ -7,6 +7,7 @@
 #ifndef MODEL_AGENTS_AGENT_VERSIONS_H
 #define MODEL_AGENTS_AGENT_VERSIONS_H
 
+#include "base/semver.h"
 #include "model/agents/agent_definition.h"
 #include "model/agents/agents.h"
 
@@ -69,17 +70,16 @@ MUST_CHECK enum error agent_version_diff(struct context *c, struct uuid agent_id
 
 struct agent_version_draft {
     struct str version; /* or else */
-    struct str bump;    /* "major", "minor" or "patch" */
+    enum semver_bump bump;
     struct str description;
     bool has_activate, activate;
     unsigned parts; /* bits of those that are given; the others are those of the newest version */
     struct agent_definition definition;
 };
-extern const char *const agent_version_bumps[];
 MUST_CHECK enum error agent_version_create(struct context *c, struct uuid agent_id,
     const struct agent_version_draft *draft, struct agent_version *out_version);
 /* The parts of a first version, checked before anything is written. */
-MUST_CHECK enum error agent_version_prepare(struct context *c, struct str kind,
+MUST_CHECK enum error agent_version_prepare(struct context *c, enum agent_kind kind,
     const struct agent_definition *definition, struct str out_parts[AGENT_PARTS]);
 /* Makes them version 1.0.0 of an agent that was just made, active. */
 MUST_CHECK enum error agent_version_begin(

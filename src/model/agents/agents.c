@@ -7,14 +7,15 @@
 #include "model/agents/agents.sql.h"
 #include "model/tenancy/audit.h"
 
-const char *const agent_kinds[] = {"agent", "team", "workflow", NULL};
+ENUM_DEFINE(agent_kinds, AGENT_KINDS);
+ENUM_DEFINE(agent_statuses, AGENT_STATUSES);
 
 static void read_row(struct query *q, struct agent *out)
 {
     *out = (struct agent){0};
     out->id = row_uuid(q);
     out->name = row_text(q);
-    out->kind = row_text(q);
+    out->kind = row_enum(q, agent_kinds);
     out->description = row_text(q);
     out->metadata = row_text(q);
     out->is_active = row_bool(q);
@@ -23,7 +24,7 @@ static void read_row(struct query *q, struct agent *out)
     out->created_at = row_i64(q);
     out->updated_at = row_i64(q);
     out->revision = row_i64(q);
-    out->status = !out->is_active ? STR("inactive") : has_run ? STR("active") : STR("created");
+    out->status = !out->is_active ? AGENT_INACTIVE : has_run ? AGENT_ACTIVE : AGENT_CREATED;
 }
 
 static enum error name_taken(struct context *c, struct str name)
@@ -130,7 +131,7 @@ static enum error write_row(
     query_text(&q, metadata, agent->metadata);
     query_bool(&q, is_active, agent->is_active);
     if (statement_takes(statement, kind))
-        query_text(&q, kind, agent->kind);
+        query_text(&q, kind, agent_kind_word(agent->kind));
     query_i64(&q, now, c->now_us);
     enum error e = query_run_counted(&q, &changed);
     return e == OK && changed == 0 ? name_taken(c, agent->name) : e;
@@ -143,8 +144,8 @@ enum error agent_create_defined(
     struct str parts[AGENT_PARTS];
     if (str_is_none(agent->metadata))
         agent->metadata = STR("{}");
-    if (str_is_none(agent->kind))
-        agent->kind = STR("agent");
+    if (agent->kind == AGENT_KIND_NONE)
+        agent->kind = AGENT_KIND_AGENT;
     agent->id = uuid_v7();
     enum error e = check_metadata(c, agent->metadata);
     if (e == OK)
@@ -186,7 +187,7 @@ enum error agent_list(struct context *c, const struct agent_filter *filter, size
     context_query(c, &q, &SQL_AGENT_LIST);
     query_uuid_if(&q, before, filter->has_before, filter->before);
     query_text(&q, name, filter->name);
-    query_text(&q, kind, filter->kind);
+    query_text(&q, kind, agent_kind_word(filter->kind));
     query_i64(&q, limit, (int64_t)limit + 1);
     query_i64(&q, max_bytes, PAGE_MAX_BYTES);
     size_t count = 0, bytes = 0;

@@ -8,6 +8,7 @@
 #ifndef MODEL_AGENTS_AGENTS_H
 #define MODEL_AGENTS_AGENTS_H
 
+#include "base/enum.h"
 #include "model/context.h"
 
 enum {
@@ -17,17 +18,29 @@ enum {
     AGENT_METADATA_MEMBERS = 256,
 };
 
-extern const char *const agent_kinds[]; /* "agent", "team", "workflow" */
+/* clang-format off */
+#define AGENT_KINDS(X)                  \
+    X(AGENT_KIND_AGENT,    "agent")     \
+    X(AGENT_KIND_TEAM,     "team")      \
+    X(AGENT_KIND_WORKFLOW, "workflow")
+/* Derived from is_active and from whether a run has used the agent. */
+#define AGENT_STATUSES(X)          \
+    X(AGENT_CREATED,  "created")   \
+    X(AGENT_ACTIVE,   "active")    \
+    X(AGENT_INACTIVE, "inactive")
+/* clang-format on */
+ENUM_DECLARE(agent_kind, AGENT_KIND_NONE, agent_kinds, AGENT_KINDS);
+ENUM_DECLARE(agent_status, AGENT_STATUS_NONE, agent_statuses, AGENT_STATUSES);
 
 struct agent {
     struct uuid id;
     struct str name;
-    struct str kind;
+    enum agent_kind kind;
     struct str description;
     struct str metadata; /* compact JSON */
     bool is_active;      /* else no run begins of it */
     struct str version;  /* that new runs get; none: it has no definition */
-    struct str status;   /* "created" until the first run, then "active"; or "inactive" */
+    enum agent_status status;
     int64_t created_at;
     int64_t updated_at;
     int64_t revision;
@@ -50,7 +63,7 @@ struct agent_filter {
     bool has_before;
     struct uuid before;
     struct str name; /* exactly this one */
-    struct str kind;
+    enum agent_kind kind;
 };
 /* Newest first. A page ends at `limit` agents or PAGE_MAX_BYTES; out_more: there are others. */
 MUST_CHECK enum error agent_list(struct context *c, const struct agent_filter *filter, size_t limit,

@@ -7,6 +7,8 @@
 #include "model/tenancy/audit.h"
 #include "model/threads/threads.h"
 
+ENUM_DEFINE(state_kinds, STATE_KINDS);
+
 static void read_row(struct query *q, struct state *out)
 {
     int64_t unused;
@@ -32,7 +34,7 @@ static void bind_place(struct query *q, const struct state_place *place)
 {
     query_uuid(q, agent_id, place->agent_id);
     query_uuid(q, thread_id, place->thread_id);
-    query_text(q, kind, place->is_config ? STR("config") : STR("state"));
+    query_text(q, kind, state_kind_word(place->is_config ? STATE_CONFIG : STATE_STATE));
 }
 
 static enum error absent(struct context *c, const struct state_place *place)

@@ -12,6 +12,7 @@
 #ifndef MODEL_AGENTS_STATES_H
 #define MODEL_AGENTS_STATES_H
 
+#include "base/enum.h"
 #include "model/context.h"
 
 enum {
@@ -23,6 +24,10 @@ enum {
     STATE_TOLD_MEMBERS = 64,
     STATE_TOLD_MEMBER_BYTES = 256,
 };
+
+/* The words are stored. A configuration is a document, too. */
+#define STATE_KINDS(X) X(STATE_STATE, "state") X(STATE_CONFIG, "config")
+ENUM_DECLARE(state_kind, STATE_KIND_NONE, state_kinds, STATE_KINDS);
 
 /* Where a document stands. */
 struct state_place {

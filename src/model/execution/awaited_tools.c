@@ -8,7 +8,7 @@
 #include "model/execution/run_store.h"
 #include "model/threads/events.h"
 
-const char *const tool_sides[] = {"frontend", "backend", NULL};
+ENUM_DEFINE(tool_sides, TOOL_SIDES);
 
 static void read_row(struct query *q, struct awaited_tool *out)
 {
@@ -17,7 +17,7 @@ static void read_row(struct query *q, struct awaited_tool *out)
     out->tool_use_id = row_text(q);
     out->pause = row_i64(q);
     out->position = row_i64(q);
-    out->side = row_text(q);
+    out->side = row_enum(q, tool_sides);
     out->name = row_text(q);
     out->input = row_text(q);
     out->content = row_text(q);
@@ -146,7 +146,7 @@ static enum error insert(
     query_text(&q, tool_use_id, tool->tool_use_id);
     query_i64(&q, pause, tool->pause);
     query_i64(&q, position, tool->position);
-    query_text(&q, side, tool->side);
+    query_text(&q, side, tool_side_word(tool->side));
     query_text(&q, name, str_is_none(tool->name) ? STR("") : tool->name);
     query_text(&q, input, str_is_none(tool->input) ? STR("{}") : tool->input);
     if (is_result) {
@@ -171,7 +171,7 @@ static enum error tell_awaited(
         json_write_object(&payload.w);
         json_write_text_member(&payload.w, "tool_use_id", pause->tools[i].tool_use_id);
         json_write_text_member(&payload.w, "name", pause->tools[i].name);
-        json_write_text_member(&payload.w, "side", pause->tools[i].side);
+        json_write_text_member(&payload.w, "side", tool_side_word(pause->tools[i].side));
         json_write_end(&payload.w);
     }
     json_write_end(&payload.w);
@@ -210,7 +210,7 @@ enum error awaited_tools_add(struct context *c, struct run *run, const struct to
             is_result ? &pause->results[i - pause->n_tools] : &pause->tools[i];
         tool->pause = last + 1;
         tool->position = position++;
-        tool->side = is_result ? STR("backend") : tool->side;
+        tool->side = is_result ? TOOL_BACKEND : tool->side;
         e = insert(c, run->id, tool, is_result);
     }
     if (e == OK)

@@ -22,14 +22,15 @@ enum {
     TOOL_RESULTS_MAX_BYTES = 768 * 1024, /* likewise: they become the run's input */
 };
 
-extern const char *const tool_sides[]; /* frontend, backend; NULL */
+#define TOOL_SIDES(X) X(TOOL_FRONTEND, "frontend") X(TOOL_BACKEND, "backend")
+ENUM_DECLARE(tool_side, TOOL_SIDE_NONE, tool_sides, TOOL_SIDES);
 
 /* JSON is compact text. */
 struct awaited_tool {
     struct str tool_use_id;
     int64_t pause; /* 1, 2, 3 within the run */
     int64_t position;
-    struct str side;
+    enum tool_side side;
     struct str name; /* "" of a result that came without one */
     struct str input;
     struct str content; /* of the result; STR_NONE: not in */

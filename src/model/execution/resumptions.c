@@ -2,6 +2,7 @@
 #include "model/execution/resumptions.h"
 
 #include "base/json/json_write.h"
+#include "model/execution/awaited_tools.h"
 #include "model/execution/resumption_check.h"
 #include "model/execution/resumptions.sql.h"
 #include "model/execution/transcripts.h"
@@ -66,11 +67,11 @@ static enum error read_runs(struct context *c, struct resumption *r)
 static void write_tool(struct query *q, struct resumption *r, struct json_writer *frontend,
     struct json_writer *backend)
 {
-    struct str id = row_text(q), side = row_text(q), name = row_text(q), input = row_text(q);
-    struct str result = row_text(q);
+    struct str id = row_text(q);
+    bool is_frontend = row_enum(q, tool_sides) == TOOL_FRONTEND;
+    struct str name = row_text(q), input = row_text(q), result = row_text(q);
     int64_t unused;
     bool is_error = row_bool(q), is_in = row_i64_if(q, &unused);
-    bool is_frontend = str_eq(side, STR("frontend"));
     if (is_frontend == is_in)
         return;
     struct json_writer *w = is_frontend ? frontend : backend;

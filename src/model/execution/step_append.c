@@ -153,7 +153,7 @@ static enum error insert_one(struct context *c, struct step *s)
     query_i64_if(&q, duration_ms, s->has_duration_ms, s->duration_ms);
     query_text(&q, tool_name, s->tool_name);
     query_text(&q, tool_use_id, s->tool_use_id);
-    query_text(&q, outcome, s->outcome);
+    query_text(&q, outcome, step_outcome_word(s->outcome));
     query_text(&q, model, s->model);
     query_text(&q, provider, s->provider);
     query_i64_if(&q, input_tokens, u->has_input_tokens, u->input_tokens);
@@ -209,7 +209,7 @@ static void write_row(struct json_writer *w, const struct step *s)
     write_number(w, "duration_ms", s->has_duration_ms, s->duration_ms);
     write_text(w, "tool_name", s->tool_name);
     write_text(w, "tool_use_id", s->tool_use_id);
-    write_text(w, "outcome", s->outcome);
+    write_text(w, "outcome", step_outcome_word(s->outcome));
     write_text(w, "model", s->model);
     write_text(w, "provider", s->provider);
     write_number(w, "input_tokens", u->has_input_tokens, u->input_tokens);

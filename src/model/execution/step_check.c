@@ -6,62 +6,16 @@
 #include "model/execution/steps.sql.h"
 #include "model/threads/events.h"
 
-const char *const step_outcomes[] = {"success", "error", NULL};
+ENUM_DEFINE(action_types, ACTION_TYPES);
+ENUM_DEFINE(step_outcomes, STEP_OUTCOMES);
 
-/* What a type of action tells by itself. */
-enum {
-    ENDS_CALL = 1 << 0,   /* of a model: the tokens are in its data */
-    BEGINS_CALL = 1 << 1, /* of a model */
-    OF_TOOL = 1 << 2,
-    GOOD = 1 << 3, /* unless the data say otherwise */
-    BAD = 1 << 4,
-};
-
-static const struct {
-    const char *name;
-    unsigned traits;
-} TYPES[] = {
-    {"run_started", 0},
-    {"run_completed", GOOD},
-    {"run_failed", BAD},
-    {"max_steps_reached", 0},
-    {"memory_retrieval", 0},
-    {"memory_update", 0},
-    {"memory_before_compact", 0},
-    {"memory_after_compact", 0},
-    {"compaction", 0},
-    {"context_transformation", 0},
-    {"api_call_started", BEGINS_CALL},
-    {"api_response_received", ENDS_CALL | GOOD},
-    {"api_retry", 0},
-    {"api_error", ENDS_CALL | BAD},
-    {"tool_execution", OF_TOOL | GOOD},
-    {"tool_error", OF_TOOL | BAD},
-    {"final_answer_validation", 0},
-    {"final_answer_validation_failed", BAD},
-    {"file_generated", 0},
-    {"file_downloaded", 0},
-    {"file_stored", 0},
-    {"file_error", BAD},
-    {"final_summary_generation", 0},
-    {"streaming_chunk", 0},
-    {"error", BAD},
-};
-
+/* An application's own types have none. */
 static unsigned traits_of(struct str type)
 {
-    for (size_t i = 0; i < COUNT_OF(TYPES); i++)
-        if (str_eq(str_of(TYPES[i].name), type))
-            return TYPES[i].traits;
-    return 0;
-}
-
-static bool is_in_taxonomy(struct str type)
-{
-    for (size_t i = 0; i < COUNT_OF(TYPES); i++)
-        if (str_eq(str_of(TYPES[i].name), type))
-            return true;
-    return false;
+#define TRAITS(type, word, traits) [type] = traits,
+    static const unsigned traits[] = {ACTION_TYPES(TRAITS)};
+#undef TRAITS
+    return traits[action_type_parse(type)];
 }
 
 /* They are formed as the kinds of events that applications have. */
@@ -72,17 +26,17 @@ static bool is_of_application(struct str type)
 
 bool step_type_is_known(struct str type)
 {
-    return is_in_taxonomy(type) || is_of_application(type);
+    return action_type_parse(type) != ACTION_TYPE_NONE || is_of_application(type);
 }
 
 bool step_begins_llm_call(const struct step *step)
 {
-    return (traits_of(step->action_type) & BEGINS_CALL) != 0;
+    return (traits_of(step->action_type) & ACTION_BEGINS_CALL) != 0;
 }
 
 bool step_ends_llm_call(const struct step *step)
 {
-    return (traits_of(step->action_type) & ENDS_CALL) != 0;
+    return (traits_of(step->action_type) & ACTION_ENDS_CALL) != 0;
 }
 
 static struct str under(struct context *c, struct str at, const char *member)
@@ -229,10 +183,11 @@ static bool tells_of_error(struct json data)
 
 static void take_outcome(struct json data, struct step *step, unsigned traits)
 {
-    if (!str_is_none(step->outcome) || (traits & (GOOD | BAD)) == 0)
+    if (step->outcome != STEP_OUTCOME_NONE || (traits & (ACTION_GOOD | ACTION_BAD)) == 0)
         return;
-    bool bad = (traits & BAD) != 0 || ((traits & OF_TOOL) != 0 && tells_of_error(data));
-    step->outcome = bad ? STR("error") : STR("success");
+    bool bad =
+        (traits & ACTION_BAD) != 0 || ((traits & ACTION_OF_TOOL) != 0 && tells_of_error(data));
+    step->outcome = bad ? STEP_ERROR : STEP_SUCCESS;
 }
 
 static enum error take_from_data(struct context *c, struct step *step, struct str at)
@@ -245,16 +200,16 @@ static enum error take_from_data(struct context *c, struct step *step, struct st
     if (e != OK)
         return e;
     struct json data = json_root(&doc);
-    if ((traits & OF_TOOL) != 0) {
+    if ((traits & ACTION_OF_TOOL) != 0) {
         take_text(c, data, "tool_name", &step->tool_name);
         take_text(c, data, "tool_use_id", &step->tool_use_id);
     }
-    if ((traits & (BEGINS_CALL | ENDS_CALL)) != 0) {
+    if ((traits & (ACTION_BEGINS_CALL | ACTION_ENDS_CALL)) != 0) {
         take_text(c, data, "model", &step->model);
         take_text(c, data, "provider", &step->provider);
     }
     take_outcome(data, step, traits);
-    return (traits & ENDS_CALL) != 0 ? take_usage(c, data, step, at) : OK;
+    return (traits & ACTION_ENDS_CALL) != 0 ? take_usage(c, data, step, at) : OK;
 }
 
 enum error step_check(struct context *c, const struct run *run, struct step *step, struct str at)

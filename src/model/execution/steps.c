@@ -38,7 +38,7 @@ static void read_row(struct query *q, struct step *out)
     out->has_duration_ms = row_i64_if(q, &out->duration_ms);
     out->tool_name = row_text(q);
     out->tool_use_id = row_text(q);
-    out->outcome = row_text(q);
+    out->outcome = row_enum(q, step_outcomes);
     out->model = row_text(q);
     out->provider = row_text(q);
     read_usage(q, out);
@@ -227,7 +227,7 @@ static struct way way_of(const struct step_filter *f)
 {
     struct way way = {&SQL_STEP_LIST, &SQL_STEP_SCAN, 0};
     take_way(&way, f->has_thread_id, true, &SQL_STEP_LIST_OF_THREAD, &SQL_STEP_SCAN_OF_THREAD);
-    take_way(&way, !str_is_none(f->outcome), str_eq(f->outcome, STR("error")),
+    take_way(&way, f->outcome != STEP_OUTCOME_NONE, f->outcome == STEP_ERROR,
         &SQL_STEP_LIST_OF_ERRORS, &SQL_STEP_SCAN_OF_ERRORS);
     take_way(
         &way, !str_is_none(f->tool_name), true, &SQL_STEP_LIST_OF_TOOL, &SQL_STEP_SCAN_OF_TOOL);
@@ -267,7 +267,7 @@ static void bind_filter(struct query *q, const struct step_filter *f)
     if (statement_takes(q->statement, agent_id))
         query_uuid_if(q, agent_id, f->has_agent_id, f->agent_id);
     bind_text_if(q, PARAM_TEXT_action_type, f->action_type);
-    bind_text_if(q, PARAM_TEXT_outcome, f->outcome);
+    bind_text_if(q, PARAM_TEXT_outcome, step_outcome_word(f->outcome));
     bind_text_if(q, PARAM_TEXT_tool_name, f->tool_name);
     bind_text_if(q, PARAM_TEXT_model, f->model);
 }

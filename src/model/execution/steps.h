@@ -25,7 +25,50 @@ enum {
     STEP_CALL_SPAN = 1000,        /* how far before its answer the beginning of a call is */
 };
 
-extern const char *const step_outcomes[]; /* success, error; NULL */
+/* Traits of a type of action. */
+enum {
+    ACTION_ENDS_CALL = 1 << 0,   /* of a model: the tokens are in its data */
+    ACTION_BEGINS_CALL = 1 << 1, /* of a model */
+    ACTION_OF_TOOL = 1 << 2,
+    ACTION_GOOD = 1 << 3, /* the outcome is success unless the data of the action say otherwise */
+    ACTION_BAD = 1 << 4,  /* the outcome is error */
+};
+
+/* clang-format off */
+/* The types of actions that Cairn knows, with their traits. An application may have others. */
+#define ACTION_TYPES(X)                                                                           \
+    X(ACTION_RUN_STARTED, "run_started", 0)                                                       \
+    X(ACTION_RUN_COMPLETED, "run_completed", ACTION_GOOD)                                         \
+    X(ACTION_RUN_FAILED, "run_failed", ACTION_BAD)                                                \
+    X(ACTION_MAX_STEPS_REACHED, "max_steps_reached", 0)                                           \
+    X(ACTION_MEMORY_RETRIEVAL, "memory_retrieval", 0)                                             \
+    X(ACTION_MEMORY_UPDATE, "memory_update", 0)                                                   \
+    X(ACTION_MEMORY_BEFORE_COMPACT, "memory_before_compact", 0)                                   \
+    X(ACTION_MEMORY_AFTER_COMPACT, "memory_after_compact", 0)                                     \
+    X(ACTION_COMPACTION, "compaction", 0)                                                         \
+    X(ACTION_CONTEXT_TRANSFORMATION, "context_transformation", 0)                                 \
+    X(ACTION_API_CALL_STARTED, "api_call_started", ACTION_BEGINS_CALL)                            \
+    X(ACTION_API_RESPONSE_RECEIVED, "api_response_received", ACTION_ENDS_CALL | ACTION_GOOD)      \
+    X(ACTION_API_RETRY, "api_retry", 0)                                                           \
+    X(ACTION_API_ERROR, "api_error", ACTION_ENDS_CALL | ACTION_BAD)                               \
+    X(ACTION_TOOL_EXECUTION, "tool_execution", ACTION_OF_TOOL | ACTION_GOOD)                      \
+    X(ACTION_TOOL_ERROR, "tool_error", ACTION_OF_TOOL | ACTION_BAD)                               \
+    X(ACTION_FINAL_ANSWER_VALIDATION, "final_answer_validation", 0)                               \
+    X(ACTION_FINAL_ANSWER_VALIDATION_FAILED, "final_answer_validation_failed", ACTION_BAD)        \
+    X(ACTION_FILE_GENERATED, "file_generated", 0)                                                 \
+    X(ACTION_FILE_DOWNLOADED, "file_downloaded", 0)                                               \
+    X(ACTION_FILE_STORED, "file_stored", 0)                                                       \
+    X(ACTION_FILE_ERROR, "file_error", ACTION_BAD)                                                \
+    X(ACTION_FINAL_SUMMARY_GENERATION, "final_summary_generation", 0)                             \
+    X(ACTION_STREAMING_CHUNK, "streaming_chunk", 0)                                               \
+    X(ACTION_ERROR, "error", ACTION_BAD)
+
+#define STEP_OUTCOMES(X)       \
+    X(STEP_SUCCESS, "success") \
+    X(STEP_ERROR,   "error")
+/* clang-format on */
+ENUM_DECLARE(action_type, ACTION_TYPE_NONE, action_types, ACTION_TYPES);
+ENUM_DECLARE(step_outcome, STEP_OUTCOME_NONE, step_outcomes, STEP_OUTCOMES);
 
 struct step_usage {
     bool has_input_tokens;
@@ -65,7 +108,7 @@ struct step {
     int64_t duration_ms;
     struct str tool_name;
     struct str tool_use_id;
-    struct str outcome;
+    enum step_outcome outcome;
     struct str model;
     struct str provider;
     bool has_usage;
@@ -122,7 +165,7 @@ struct step_filter {
     bool has_agent_id;
     struct uuid agent_id;
     struct str action_type;
-    struct str outcome;
+    enum step_outcome outcome;
     struct str tool_name;
     struct str model;
     int64_t from;

@@ -77,13 +77,17 @@ static bool parse_secret(
     return true;
 }
 
+static enum scope scope_parse(struct str name)
+{
+    unsigned value = enum_parse(scope_names, name);
+    return value == 0 ? SCOPE_NONE : (enum scope)(1u << (value - 1));
+}
+
 static unsigned scope_bits(const struct str_list *scopes)
 {
     unsigned bits = 0;
     for (size_t i = 0; i < scopes->count; i++)
-        for (unsigned bit = 0; bit < SCOPE_COUNT; bit++)
-            if (str_eq(scopes->items[i], str_of(scope_names[bit])))
-                bits |= 1u << bit;
+        bits |= scope_parse(scopes->items[i]);
     return bits;
 }
 
@@ -92,7 +96,7 @@ static unsigned scope_bits(const struct str_list *scopes)
 static enum error check_scopes(struct context *c, struct uuid tenant_id, const struct api_key *key)
 {
     for (size_t i = 0; i < key->scopes.count; i++) {
-        bool is_operator = str_eq(key->scopes.items[i], STR("operator"));
+        bool is_operator = scope_parse(key->scopes.items[i]) == SCOPE_OPERATOR;
         if (is_operator && !uuid_eq(tenant_id, DEFAULT_TENANT_ID))
             return problem_fault(c->problem, arena_printf(c->arena, "/scopes/%zu", i),
                 "only keys of the default tenant may hold the scope operator");
@@ -108,14 +112,12 @@ static enum error check_scopes(struct context *c, struct uuid tenant_id, const s
 /* Who acts for one principal manages neither keys nor tenants. */
 static enum error check_principal(struct context *c, const struct api_key *key)
 {
-    static const struct str whole[] = {{"admin", 5}, {"operator", 8}};
     if (str_is_none(key->principal))
         return OK;
     for (size_t i = 0; i < key->scopes.count; i++)
-        for (size_t k = 0; k < COUNT_OF(whole); k++)
-            if (str_eq(key->scopes.items[i], whole[k]))
-                return problem_fault(c->problem, arena_printf(c->arena, "/scopes/%zu", i),
-                    "a key that acts for a principal cannot hold %.*s", STR_ARG(whole[k]));
+        if (scope_parse(key->scopes.items[i]) & (SCOPE_ADMIN | SCOPE_OPERATOR))
+            return problem_fault(c->problem, arena_printf(c->arena, "/scopes/%zu", i),
+                "a key that acts for a principal cannot hold %.*s", STR_ARG(key->scopes.items[i]));
     return principal_check(c, key->principal, STR("/principal"));
 }
 

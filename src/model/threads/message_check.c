@@ -24,14 +24,14 @@ static enum error check_sender(struct context *c, struct message *m, struct str 
 {
     struct participant sender;
     bool found;
-    m->sender_role = STR("service");
+    m->sender_role = sender_role_word(SENDER_SERVICE);
     if (str_is_none(c->principal)) {
         if (!m->has_sender_id)
             return OK;
         enum error e = participant_get(c, m->thread_id, m->sender_id, &sender);
         if (e != OK)
             return must_be(c, e, under(c, at, "sender_id"), "must be a participant of this thread");
-        m->sender_role = sender.role;
+        m->sender_role = participant_role_word(sender.role);
         return OK;
     }
     enum error e = participant_self(c, m->thread_id, &found, &sender);
@@ -44,7 +44,7 @@ static enum error check_sender(struct context *c, struct message *m, struct str 
             c->problem, ERR_FORBIDDEN, "a key that acts for a principal sends in its name alone");
     m->has_sender_id = true;
     m->sender_id = sender.id;
-    m->sender_role = sender.role;
+    m->sender_role = participant_role_word(sender.role);
     return OK;
 }
 
@@ -97,8 +97,8 @@ enum error message_check_filenames(struct context *c, const struct message *m, s
 static enum error check_responds_to(struct context *c, const struct message *m, struct str at)
 {
     struct query q;
-    struct str type = STR_NONE;
-    bool of_command = str_eq(m->type, STR("command-response"));
+    enum message_type type = MESSAGE_TYPE_NONE;
+    bool of_command = m->type == MESSAGE_COMMAND_RESPONSE;
     if (!m->has_responds_to)
         return of_command ? problem_fault(c->problem, under(c, at, "responds_to"),
                                 "must be given: a command-response answers a command")
@@ -107,14 +107,14 @@ static enum error check_responds_to(struct context *c, const struct message *m, 
     query_uuid(&q, thread_id, m->thread_id);
     query_uuid(&q, id, m->responds_to);
     while (query_next(&q))
-        type = row_text(&q);
+        type = row_enum(&q, message_types);
     enum error e = query_end(&q);
     if (e != OK)
         return e;
-    if (str_is_none(type))
+    if (type == MESSAGE_TYPE_NONE)
         return problem_fault(
             c->problem, under(c, at, "responds_to"), "must be a message of this thread");
-    if (of_command && !str_eq(type, STR("command")))
+    if (of_command && type != MESSAGE_COMMAND)
         return problem_fault(
             c->problem, under(c, at, "responds_to"), "must be a command of this thread");
     return OK;
@@ -126,7 +126,7 @@ static enum error check_addressee(struct context *c, const struct message *m, st
     if (!m->has_addressed_to)
         return OK;
     struct str pointer = under(c, at, "addressed_to");
-    if (!str_eq(m->type, STR("command")))
+    if (m->type != MESSAGE_COMMAND)
         return problem_fault(c->problem, pointer, "can only be given for a command");
     enum error e = participant_get(c, m->thread_id, m->addressed_to, &addressee);
     if (e == OK && addressee.active)
@@ -136,8 +136,8 @@ static enum error check_addressee(struct context *c, const struct message *m, st
 
 void message_fill_in(struct message *m)
 {
-    if (str_is_none(m->type))
-        m->type = STR("chat");
+    if (m->type == MESSAGE_TYPE_NONE)
+        m->type = MESSAGE_CHAT;
     if (str_is_none(m->content))
         m->content = STR("");
     if (str_is_none(m->content_type))
@@ -157,7 +157,7 @@ enum error message_check(struct context *c, struct message *m, struct str at)
         e = file_check_type(c, m->content_type, under(c, at, "content_type"));
     if (e == OK)
         e = message_check_metadata(c, m, at);
-    if (e == OK && str_eq(m->type, STR("command")))
+    if (e == OK && m->type == MESSAGE_COMMAND)
         e = message_parse_command(c, m, at);
     if (e == OK && m->has_run_id)
         e = run_check_in_thread(c, m->thread_id, m->run_id, under(c, at, "run_id"));

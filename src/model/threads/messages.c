@@ -7,8 +7,8 @@
 #include "model/threads/messages.sql.h"
 #include "model/threads/participants.h"
 
-const char *const message_types[] = {
-    "chat", "command", "command-response", "log", "note", "notice", NULL};
+ENUM_DEFINE(message_types, MESSAGE_TYPES);
+ENUM_DEFINE(sender_roles, SENDER_ROLES);
 
 /* --- Read ----------------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ void message_read_row(struct query *q, struct message *out)
     out->event_id = row_i64(q);
     out->has_sender_id = row_uuid_if(q, &out->sender_id);
     out->sender_role = row_text(q);
-    out->type = row_text(q);
+    out->type = row_enum(q, message_types);
     out->content = row_text(q);
     out->content_type = row_text(q);
     out->metadata = row_text(q);
@@ -108,7 +108,7 @@ static void bind_filter(struct query *q, const struct message_filter *filter)
     query_uuid(q, thread_id, filter->thread_id);
     query_i64(q, after, filter->after);
     query_i64(q, before, filter->before);
-    query_text(q, type, filter->type);
+    query_text(q, type, message_type_word(filter->type));
     query_uuid_if(q, sender_id, filter->has_sender_id, filter->sender_id);
     if (filter->has_run_id)
         query_uuid(q, run_id, filter->run_id);
@@ -119,7 +119,7 @@ static void bind_filter(struct query *q, const struct message_filter *filter)
 /* How far a page with a filter that no index serves may look; true when that is not all. */
 static bool narrow(struct message_filter *filter)
 {
-    bool filtered = !str_is_none(filter->type) || filter->has_sender_id;
+    bool filtered = filter->type != MESSAGE_TYPE_NONE || filter->has_sender_id;
     if (!filtered || filter->has_run_id || filter->before - filter->after <= MESSAGE_SCAN_MAX + 1)
         return false;
     if (filter->newest_first)
@@ -282,7 +282,7 @@ static struct event event_of(struct context *c, const struct message *m, const c
     struct json_writer *w = &payload.w;
     json_write_object(w);
     write_id(w, "message_id", true, m->id);
-    json_write_text_member(w, "type", m->type);
+    json_write_text_member(w, "type", message_type_word(m->type));
     write_id(w, "sender_id", m->has_sender_id, m->sender_id);
     json_write_text_member(w, "sender_role", m->sender_role);
     if (!m->has_deleted_at)
@@ -346,7 +346,7 @@ static enum error insert(struct context *c, const struct message *m)
     query_uuid(&q, id, m->id);
     query_uuid_if(&q, sender_id, m->has_sender_id, m->sender_id);
     query_text(&q, sender_role, m->sender_role);
-    query_text(&q, type, m->type);
+    query_text(&q, type, message_type_word(m->type));
     query_text(&q, content, m->content);
     query_text(&q, content_type, m->content_type);
     query_text(&q, metadata, m->metadata);

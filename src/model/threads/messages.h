@@ -30,7 +30,22 @@ enum {
     MESSAGE_SNIPPET_BYTES = 200,
 };
 
-extern const char *const message_types[]; /* chat, command, command-response …; NULL */
+/* clang-format off */
+#define MESSAGE_TYPES(X)                             \
+    X(MESSAGE_CHAT,             "chat")              \
+    X(MESSAGE_COMMAND,          "command")           \
+    X(MESSAGE_COMMAND_RESPONSE, "command-response")  \
+    X(MESSAGE_LOG,              "log")               \
+    X(MESSAGE_NOTE,             "note")              \
+    X(MESSAGE_NOTICE,           "notice")
+/* The role of the participant that sends the message, or the service that holds the key. */
+#define SENDER_ROLES(X)               \
+    X(SENDER_USER,      "user")       \
+    X(SENDER_ASSISTANT, "assistant")  \
+    X(SENDER_SERVICE,   "service")
+/* clang-format on */
+ENUM_DECLARE(message_type, MESSAGE_TYPE_NONE, message_types, MESSAGE_TYPES);
+ENUM_DECLARE(sender_role, SENDER_ROLE_NONE, sender_roles, SENDER_ROLES);
 
 /* JSON members are compact text. */
 struct message {
@@ -40,8 +55,8 @@ struct message {
     int64_t event_id;
     bool has_sender_id;
     struct uuid sender_id;
-    struct str sender_role; /* user, assistant, service */
-    struct str type;
+    struct str sender_role; /* a word of sender_roles */
+    enum message_type type;
     struct str content;
     struct str content_type;
     struct str metadata;  /* with `debug` only before it is stored, and where it was asked for */
@@ -76,7 +91,7 @@ struct message_filter {
     int64_t after;
     int64_t before;
     bool newest_first;
-    struct str type;
+    enum message_type type;
     bool has_sender_id;
     struct uuid sender_id;
     bool has_run_id;

@@ -11,10 +11,8 @@
 #include "model/threads/shares.sql.h"
 #include "model/threads/threads.h"
 
-const char *const participant_roles[] = {"user", "assistant", NULL};
-const char *const participant_permissions[] = {"read", "read_write", NULL};
-
-static const struct str READ_WRITE = {"read_write", 10};
+ENUM_DEFINE(participant_roles, PARTICIPANT_ROLES);
+ENUM_DEFINE(participant_permissions, PERMISSIONS);
 
 /* --- Principals ----------------------------------------------------------------------------- */
 
@@ -68,13 +66,13 @@ enum error principal_check(struct context *c, struct str principal, struct str p
 /* --- Access --------------------------------------------------------------------------------- */
 
 static enum error find_permission(
-    struct context *c, struct uuid thread_id, struct str *out_permission)
+    struct context *c, struct uuid thread_id, enum permission *out_permission)
 {
     struct query q;
     context_query(c, &q, &SQL_PARTICIPANT_PERMISSION);
     query_text(&q, principal, c->principal);
     query_uuid(&q, thread_id, thread_id);
-    *out_permission = query_next(&q) ? row_text(&q) : STR_NONE;
+    *out_permission = query_next(&q) ? row_enum(&q, participant_permissions) : PERMISSION_NONE;
     return query_end(&q);
 }
 
@@ -86,7 +84,7 @@ static enum error refuse(struct context *c, const char *what)
 
 enum error participant_check_access(struct context *c, struct uuid thread_id, bool to_write)
 {
-    struct str permission;
+    enum permission permission;
     if (str_is_none(c->principal))
         return OK;
     enum error e = context_lock_thread(c, thread_id);
@@ -94,16 +92,16 @@ enum error participant_check_access(struct context *c, struct uuid thread_id, bo
         e = find_permission(c, thread_id, &permission);
     if (e != OK)
         return e;
-    if (str_is_none(permission))
+    if (permission == PERMISSION_NONE)
         return context_not_found(c, "thread", thread_id);
-    return to_write && !str_eq(permission, READ_WRITE) ? refuse(c, "this needs read_write") : OK;
+    return to_write && permission < PERMISSION_READ_WRITE ? refuse(c, "this needs read_write") : OK;
 }
 
 enum error participant_may_see(struct context *c, struct uuid thread_id, bool *out_may)
 {
-    struct str permission = STR_NONE;
+    enum permission permission = PERMISSION_NONE;
     enum error e = str_is_none(c->principal) ? OK : find_permission(c, thread_id, &permission);
-    *out_may = str_is_none(c->principal) || !str_is_none(permission);
+    *out_may = str_is_none(c->principal) || permission != PERMISSION_NONE;
     return e;
 }
 
@@ -115,12 +113,12 @@ static void read_row(struct context *c, struct query *q, struct participant *out
     *out = (struct participant){0};
     out->id = row_uuid(q);
     out->thread_id = row_uuid(q);
-    out->role = row_text(q);
+    out->role = row_enum(q, participant_roles);
     out->principal = row_text(q);
     out->name = row_text(q);
     out->image = row_text(q);
     out->status = row_text(q);
-    out->permission = row_text(q);
+    out->permission = row_enum(q, participant_permissions);
     out->has_active = true;
     out->active = row_bool(q);
     out->barred = row_bool(q);
@@ -193,7 +191,7 @@ enum error participant_list(struct context *c, struct uuid thread_id,
     query_uuid_if(&q, before, filter->has_before, filter->before);
     if (filter->has_active)
         query_bool(&q, active, filter->active);
-    query_text(&q, role, filter->role);
+    query_text(&q, role, participant_role_word(filter->role));
     query_text(&q, principal, filter->principal);
     query_i64(&q, limit, (int64_t)limit + 1);
     *out_count = 0;
@@ -219,10 +217,10 @@ static struct str describe(
     json_write_name(&text.w, "participant_id");
     json_write_uuid(&text.w, p->id);
     json_write_text_member(&text.w, "principal", p->principal);
-    json_write_text_member(&text.w, "role", p->role);
+    json_write_text_member(&text.w, "role", participant_role_word(p->role));
     json_write_text_member(&text.w, "name", p->name);
     json_write_text_member(&text.w, "status", p->status);
-    json_write_text_member(&text.w, "permission", p->permission);
+    json_write_text_member(&text.w, "permission", permission_word(p->permission));
     json_write_name(&text.w, "active");
     json_write_bool(&text.w, p->active);
     json_write_name(&text.w, "barred");
@@ -254,20 +252,20 @@ static enum error emit(
     return event_emit(c, p->thread_id, &event);
 }
 
-/* What somebody may do has changed; `from` and `to` are STR_NONE for one who takes no part. */
+/* Audits a change of permission; PERMISSION_NONE means that the participant is not active. */
 static enum error record(
-    struct context *c, const struct participant *p, struct str from, struct str to)
+    struct context *c, const struct participant *p, enum permission from, enum permission to)
 {
     struct json_text text;
-    if (str_eq(from, to) && str_is_none(from) == str_is_none(to))
+    if (from == to)
         return OK;
     json_text_init(&text, 8192);
     json_write_object(&text.w);
     json_write_name(&text.w, "thread_id");
     json_write_uuid(&text.w, p->thread_id);
     json_write_text_member(&text.w, "principal", p->principal);
-    json_write_text_member(&text.w, "from", from);
-    json_write_text_member(&text.w, "to", to);
+    json_write_text_member(&text.w, "from", permission_word(from));
+    json_write_text_member(&text.w, "to", permission_word(to));
     json_write_end(&text.w);
     return audit_record(
         c, "participant.permission", "participant", p->id, json_text_take(&text, c->arena));
@@ -287,11 +285,11 @@ static void bind(struct context *c, struct query *q, const struct participant *p
 {
     query_uuid(q, thread_id, p->thread_id);
     query_uuid(q, id, p->id);
-    query_text(q, role, p->role);
+    query_text(q, role, participant_role_word(p->role));
     query_text(q, name, p->name);
     query_text(q, image, p->image);
     query_text(q, status, p->status);
-    query_text(q, permission, p->permission);
+    query_text(q, permission, permission_word(p->permission));
     query_bool(q, active, p->active);
     query_bool(q, barred, p->barred);
     query_text(q, metadata, p->metadata);
@@ -318,16 +316,17 @@ static enum error fill_in(
     struct context *c, const struct participant *before, struct participant *p)
 {
     struct uuid unused;
-    struct str *const ours[] = {&p->role, &p->name, &p->image, &p->status, &p->metadata};
-    const struct str theirs[] = {
-        before->role, before->name, before->image, before->status, before->metadata};
+    struct str *const ours[] = {&p->name, &p->image, &p->status, &p->metadata};
+    const struct str theirs[] = {before->name, before->image, before->status, before->metadata};
     for (size_t i = 0; i < COUNT_OF(ours); i++)
         if (str_is_none(*ours[i]))
             *ours[i] = theirs[i];
-    if (str_is_none(p->role))
-        p->role = principal_agent(p->principal, &unused) ? STR("assistant") : STR("user");
-    if (str_is_none(p->permission))
-        p->permission = READ_WRITE;
+    if (p->role == ROLE_NONE)
+        p->role = before->role;
+    if (p->role == ROLE_NONE)
+        p->role = principal_agent(p->principal, &unused) ? ROLE_ASSISTANT : ROLE_USER;
+    if (p->permission == PERMISSION_NONE)
+        p->permission = PERMISSION_READ_WRITE;
     if (str_is_none(p->metadata))
         p->metadata = STR("{}");
     enum error e = default_name(c, p);
@@ -420,7 +419,7 @@ enum error participant_join(struct context *c, struct uuid thread_id, struct par
     if (e == OK && found)
         e = settle(c, p->id);
     if (e == OK)
-        e = record(c, p, STR_NONE, p->permission);
+        e = record(c, p, PERMISSION_NONE, p->permission);
     return e == OK ? participant_get(c, thread_id, p->id, p) : e;
 }
 
@@ -435,9 +434,9 @@ enum error participant_join_creator(struct context *c, struct uuid thread_id)
 
 /* --- Change --------------------------------------------------------------------------------- */
 
-static struct str granted(const struct participant *p)
+static enum permission granted(const struct participant *p)
 {
-    return p->active ? p->permission : STR_NONE;
+    return p->active ? p->permission : PERMISSION_NONE;
 }
 
 /* The names of what differs, ended by NULL; NULL itself when nothing does. */
@@ -447,11 +446,10 @@ static const char *const *differences(
     const struct {
         const char *name;
         bool differs;
-    } all[] = {{"role", str_differs(a->role, b->role)}, {"name", str_differs(a->name, b->name)},
+    } all[] = {{"role", a->role != b->role}, {"name", str_differs(a->name, b->name)},
         {"image", str_differs(a->image, b->image)}, {"status", str_differs(a->status, b->status)},
-        {"permission", str_differs(a->permission, b->permission)},
-        {"active", a->active != b->active}, {"barred", a->barred != b->barred},
-        {"metadata", str_differs(a->metadata, b->metadata)}};
+        {"permission", a->permission != b->permission}, {"active", a->active != b->active},
+        {"barred", a->barred != b->barred}, {"metadata", str_differs(a->metadata, b->metadata)}};
     const char **names = ARENA_ARRAY(arena, const char *, COUNT_OF(all) + 1);
     size_t n = 0;
     for (size_t i = 0; i < COUNT_OF(all); i++)
@@ -465,16 +463,16 @@ static const char *const *differences(
 static enum error check_own(
     struct context *c, const struct participant *before, const struct participant *after)
 {
-    struct str permission;
+    enum permission permission;
     if (str_is_none(c->principal))
         return OK;
     enum error e = find_permission(c, before->thread_id, &permission);
-    if (e != OK || str_eq(permission, READ_WRITE))
+    if (e != OK || permission == PERMISSION_READ_WRITE)
         return e;
     if (!str_eq(before->principal, c->principal))
         return refuse(c, "it can change nobody but itself");
-    if (str_differs(before->permission, after->permission) ||
-        str_differs(before->role, after->role) || str_differs(before->metadata, after->metadata))
+    if (before->permission != after->permission || before->role != after->role ||
+        str_differs(before->metadata, after->metadata))
         return refuse(c, "of itself it can change name, image and status, and leave");
     return OK;
 }
@@ -488,7 +486,7 @@ static bool is_self(const struct context *c, const struct participant *p)
 static bool is_barred_then(
     const struct context *c, const struct participant *before, const struct participant *after)
 {
-    int was = permission_rank(granted(before)), is = permission_rank(granted(after));
+    enum permission was = granted(before), is = granted(after);
     if (is > was)
         return false;
     return before->barred || after->barred || (is < was && !is_self(c, before));
@@ -511,7 +509,7 @@ static enum error write_change(struct context *c, const struct participant *befo
     enum error e = write_row(c, after);
     if (e == OK)
         e = emit(c, after, changed, before->active && !after->active);
-    if (e == OK && permission_rank(granted(after)) > permission_rank(granted(before)))
+    if (e == OK && granted(after) > granted(before))
         e = settle(c, after->id);
     return e == OK ? record(c, after, granted(before), granted(after)) : e;
 }
@@ -553,20 +551,13 @@ enum error participant_leave(struct context *c, struct participant *p)
 
 /* --- Shares --------------------------------------------------------------------------------- */
 
-int permission_rank(struct str permission)
-{
-    if (str_is_none(permission))
-        return 0;
-    return str_eq(permission, READ_WRITE) ? 2 : 1;
-}
-
 static enum error promote(
     struct context *c, const struct participant *before, struct participant *p)
 {
     static const char *const changed[] = {"permission", NULL};
-    struct str permission = p->permission;
+    enum permission permission = p->permission;
     *p = *before;
-    if (permission_rank(permission) <= permission_rank(before->permission))
+    if (permission <= before->permission)
         return OK;
     p->permission = permission;
     enum error e = write_row(c, p);
@@ -574,7 +565,7 @@ static enum error promote(
 }
 
 enum error participant_admit(
-    struct context *c, struct uuid thread_id, struct participant *p, struct str *out_previous)
+    struct context *c, struct uuid thread_id, struct participant *p, enum permission *out_previous)
 {
     struct participant before = {0};
     bool found = false;
@@ -599,12 +590,13 @@ enum error participant_admit(
     return e == OK ? participant_get(c, thread_id, p->id, p) : e;
 }
 
-enum error participant_withdraw(struct context *c, struct participant *p, struct str permission)
+enum error participant_withdraw(
+    struct context *c, struct participant *p, enum permission permission)
 {
     static const char *const demoted[] = {"permission", NULL}, *const left[] = {"active", NULL};
-    struct str before = granted(p);
-    bool ends = str_is_none(permission);
-    if (permission_rank(permission) >= permission_rank(before))
+    enum permission before = granted(p);
+    bool ends = permission == PERMISSION_NONE;
+    if (permission >= before)
         return OK;
     if (ends)
         p->active = p->online = false;

@@ -12,6 +12,7 @@
 #ifndef MODEL_THREADS_PARTICIPANTS_H
 #define MODEL_THREADS_PARTICIPANTS_H
 
+#include "base/enum.h"
 #include "model/context.h"
 
 enum {
@@ -25,18 +26,27 @@ enum {
     PARTICIPANT_ONLINE_DEFAULT_S = 60,
 };
 
-extern const char *const participant_roles[];       /* user, assistant; NULL */
-extern const char *const participant_permissions[]; /* read, read_write; NULL */
+/* clang-format off */
+#define PARTICIPANT_ROLES(X)       \
+    X(ROLE_USER,      "user")      \
+    X(ROLE_ASSISTANT, "assistant")
+/* Each permission includes those before it: PERMISSION_NONE < PERMISSION_READ < … */
+#define PERMISSIONS(X)                    \
+    X(PERMISSION_READ,       "read")       \
+    X(PERMISSION_READ_WRITE, "read_write")
+/* clang-format on */
+ENUM_DECLARE(participant_role, ROLE_NONE, participant_roles, PARTICIPANT_ROLES);
+ENUM_DECLARE(permission, PERMISSION_NONE, participant_permissions, PERMISSIONS);
 
 struct participant {
     struct uuid id;
     struct uuid thread_id;
-    struct str role;
+    enum participant_role role;
     struct str principal;
     struct str name;
     struct str image;
     struct str status;
-    struct str permission;
+    enum permission permission;
     bool has_active; /* always, but in a patch */
     bool active;
     bool barred; /* somebody else took access away: shares give it none */
@@ -90,7 +100,7 @@ struct participant_filter {
     struct uuid before;
     bool has_active;
     bool active;
-    struct str role;
+    enum participant_role role;
     struct str principal;
 };
 /* Newest first; out_more: there are others. */
@@ -119,16 +129,14 @@ MUST_CHECK enum error participant_leave(struct context *c, struct participant *p
 /*
  * What a share gives: who takes no part does from here on, as `p` says (principal, name,
  * permission), who may only read is promoted; nobody is demoted. `p` is the participant then,
- * out_previous the permission it had before, STR_NONE for none; nothing changed when they are the
+ * out_previous the permission it had before; nothing changed when they are the
  * same. ERR_FORBIDDEN for one who is barred.
  */
 MUST_CHECK enum error participant_admit(
-    struct context *c, struct uuid thread_id, struct participant *p, struct str *out_previous);
-/* Takes back what is more than this permission; STR_NONE: takes no part any more. */
+    struct context *c, struct uuid thread_id, struct participant *p, enum permission *out_previous);
+/* Takes back what is more than this permission; with PERMISSION_NONE the participant leaves. */
 MUST_CHECK enum error participant_withdraw(
-    struct context *c, struct participant *p, struct str permission);
-/* 0 for STR_NONE, and more for what includes it. */
-int permission_rank(struct str permission);
+    struct context *c, struct participant *p, enum permission permission);
 
 /* Counts as online for so long, or, with 0, not any more. A principal speaks for itself alone. */
 MUST_CHECK enum error participant_heartbeat(

@@ -8,7 +8,7 @@
 #include "model/threads/thread_copy.h"
 #include "model/threads/threads.h"
 
-const char *const share_kinds[] = {"participate", "copy", NULL};
+ENUM_DEFINE(share_kinds, SHARE_KINDS);
 
 enum { TOKEN_RANDOM_BYTES = 32, TOKEN_BYTES = 16 + TOKEN_RANDOM_BYTES };
 
@@ -43,8 +43,8 @@ static void read_row(struct query *q, struct share *out)
     *out = (struct share){.token = STR_NONE};
     out->id = row_uuid(q);
     out->thread_id = row_uuid(q);
-    out->kind = row_text(q);
-    out->permission = row_text(q);
+    out->kind = row_enum(q, share_kinds);
+    out->permission = row_enum(q, participant_permissions);
     out->label = row_text(q);
     out->has_max_redemptions = row_i64_if(q, &out->max_redemptions);
     out->redemptions = row_i64(q);
@@ -146,10 +146,8 @@ static struct str describe(struct arena *arena, const struct share *share)
     json_write_object(&text.w);
     json_write_name(&text.w, "thread_id");
     json_write_uuid(&text.w, share->thread_id);
-    json_write_name(&text.w, "kind");
-    json_write_string(&text.w, share->kind);
-    json_write_name(&text.w, "permission");
-    json_write_string(&text.w, share->permission);
+    json_write_text_member(&text.w, "kind", share_kind_word(share->kind));
+    json_write_text_member(&text.w, "permission", permission_word(share->permission));
     json_write_name(&text.w, "label");
     json_write_string(&text.w, share->label);
     json_write_end(&text.w);
@@ -162,7 +160,7 @@ static enum error check_new(struct context *c, const struct share *share)
     struct query q;
     if (share->has_expires_at && share->expires_at <= c->now_us)
         return problem_fault(c->problem, STR("/expires_at"), "must be in the future");
-    if (str_eq(share->kind, STR("copy")) && str_eq(share->permission, STR("read")))
+    if (share->kind == SHARE_COPY && share->permission == PERMISSION_READ)
         return problem_fault(c->problem, STR("/permission"),
             "of a copy is read_write: it belongs to whoever redeems the share");
     context_query(c, &q, &SQL_SHARE_COUNT);
@@ -182,8 +180,8 @@ static enum error insert(struct context *c, const struct share *share)
     context_query(c, &q, &SQL_SHARE_INSERT);
     query_uuid(&q, id, share->id);
     query_uuid(&q, thread_id, share->thread_id);
-    query_text(&q, kind, share->kind);
-    query_text(&q, permission, share->permission);
+    query_text(&q, kind, share_kind_word(share->kind));
+    query_text(&q, permission, permission_word(share->permission));
     query_text(&q, label, share->label);
     query_bytes(&q, token_hash, (struct str){(const char *)hash.bytes, sizeof hash.bytes});
     query_i64_if(&q, max_redemptions, share->has_max_redemptions, share->max_redemptions);
@@ -196,8 +194,8 @@ static enum error insert(struct context *c, const struct share *share)
 enum error share_create(struct context *c, struct uuid thread_id, struct share *share)
 {
     struct thread thread;
-    if (str_is_none(share->permission))
-        share->permission = str_eq(share->kind, STR("copy")) ? STR("read_write") : STR("read");
+    if (share->permission == PERMISSION_NONE)
+        share->permission = share->kind == SHARE_COPY ? PERMISSION_READ_WRITE : PERMISSION_READ;
     share->thread_id = thread_id;
     enum error e = thread_get_head(c, thread_id, &thread);
     if (e == OK)
@@ -286,17 +284,18 @@ static enum error give_part(
 {
     struct participant p = {0};
     struct redemption r = {.has_participant_id = true};
+    enum permission previous = PERMISSION_NONE;
     bool found = false;
     enum error e = participant_find(c, share->thread_id, c->principal, &found, &p);
-    bool has_it =
-        found && p.active && permission_rank(p.permission) >= permission_rank(share->permission);
+    bool has_it = found && p.active && p.permission >= share->permission;
     if (e == OK && !has_it) {
         e = check_left(c, share);
         p = (struct participant){
             .principal = c->principal, .name = name, .permission = share->permission};
         if (e == OK)
-            e = participant_admit(c, share->thread_id, &p, &r.previous_permission);
+            e = participant_admit(c, share->thread_id, &p, &previous);
         r.participant_id = p.id;
+        r.previous_permission = permission_word(previous);
         if (e == OK)
             e = note(c, share, &r);
     }
@@ -318,7 +317,7 @@ static enum error find_copy(
     if (*out_found) {
         out->thread_id = row_uuid(&q);
         out->participant_id = row_uuid(&q);
-        out->permission = row_text(&q);
+        out->permission = row_enum(&q, participant_permissions);
     }
     return query_end(&q);
 }
@@ -375,46 +374,47 @@ enum error share_redeem(
         e = check_usable(c, &share);
     if (e != OK)
         return e;
-    *out_redeemed = (struct redeemed){
-        .share_id = share.id, .kind = share.kind, .has_changed = true, .permission = STR_NONE};
-    return str_eq(share.kind, STR("copy")) ? give_copy(c, &share, out_redeemed)
-                                           : give_part(c, &share, name, out_redeemed);
+    *out_redeemed =
+        (struct redeemed){.share_id = share.id, .kind = share.kind, .has_changed = true};
+    return share.kind == SHARE_COPY ? give_copy(c, &share, out_redeemed)
+                                    : give_part(c, &share, name, out_redeemed);
 }
 
 /* --- Revoke --------------------------------------------------------------------------------- */
 
 /* What a participant had before any share, and what the others still give it. */
 static enum error weigh(struct context *c, const struct share *revoked, struct uuid participant_id,
-    struct str *out_before, struct str *out_left)
+    enum permission *out_before, enum permission *out_left)
 {
     struct query q;
-    struct str before = STR("read_write"), others = STR_NONE;
+    enum permission before = PERMISSION_READ_WRITE, others = PERMISSION_NONE;
     context_query(c, &q, &SQL_REDEMPTION_OF_PARTICIPANT);
     query_uuid(&q, participant_id, participant_id);
     while (query_next(&q)) {
         bool own = uuid_eq(row_uuid(&q), revoked->id);
-        struct str previous = row_text(&q), given = row_text(&q);
-        if (permission_rank(previous) < permission_rank(before))
+        enum permission previous = row_enum(&q, participant_permissions);
+        enum permission given = row_enum(&q, participant_permissions);
+        if (previous < before)
             before = previous;
-        if (!own && permission_rank(given) > permission_rank(others))
+        if (!own && given > others)
             others = given;
     }
     *out_before = before;
-    *out_left = permission_rank(others) > permission_rank(before) ? others : before;
+    *out_left = others > before ? others : before;
     return query_end(&q);
 }
 
 static enum error take_back(struct context *c, const struct share *share, struct uuid id)
 {
     struct participant p;
-    struct str before, left;
+    enum permission before, left;
     struct query q;
     enum error e = weigh(c, share, id, &before, &left);
     if (e != OK)
         return e;
     context_query(c, &q, &SQL_REDEMPTION_SET_PREVIOUS);
     query_uuid(&q, participant_id, id);
-    query_text(&q, previous_permission, before);
+    query_text(&q, previous_permission, permission_word(before));
     e = query_run(&q);
     if (e == OK)
         e = participant_get(c, share->thread_id, id, &p);

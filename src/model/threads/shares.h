@@ -20,13 +20,18 @@ enum {
     SHARE_REDEMPTIONS_MAX = 1000000,
 };
 
-extern const char *const share_kinds[]; /* participate, copy; NULL */
+/* clang-format off */
+#define SHARE_KINDS(X)                                                                            \
+    X(SHARE_PARTICIPATE, "participate") /* redeeming adds a participant to the thread */          \
+    X(SHARE_COPY,        "copy")        /* redeeming gives a copy of the thread */
+/* clang-format on */
+ENUM_DECLARE(share_kind, SHARE_KIND_NONE, share_kinds, SHARE_KINDS);
 
 struct share {
     struct uuid id;
     struct uuid thread_id;
-    struct str kind;
-    struct str permission;
+    enum share_kind kind;
+    enum permission permission;
     struct str label;
     bool has_max_redemptions;
     int64_t max_redemptions;
@@ -76,10 +81,10 @@ MUST_CHECK enum error share_list_redemptions(struct context *c, struct uuid shar
 /* What a redemption leads to. */
 struct redeemed {
     struct uuid share_id;
-    struct str kind;
+    enum share_kind kind;
     struct uuid thread_id; /* of a copy: the new one */
     struct uuid participant_id;
-    struct str permission;
+    enum permission permission;
     bool has_changed;
     bool changed; /* false: the principal had all of it already */
 };

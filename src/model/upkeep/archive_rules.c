@@ -124,7 +124,7 @@ static enum error judge_message(
     struct context *c, struct archive_walk *w, struct archive_value *row)
 {
     struct message message = {.content = text(w, row, "content")};
-    bool is_command = str_eq(text(w, row, "type"), STR("command"));
+    bool is_command = message_type_parse(text(w, row, "type")) == MESSAGE_COMMAND;
     bool is_deleted = !field(w, row, "deleted_at")->is_null;
     if (is_command == field(w, row, "command")->is_null)
         return broken(w, "\"command\" belongs to a message of type command, and to no other");
@@ -177,7 +177,7 @@ static enum error judge_file_version(
 
 static enum error judge_state(struct context *c, struct archive_walk *w, struct archive_value *row)
 {
-    bool is_config = str_eq(text(w, row, "kind"), STR("config"));
+    bool is_config = state_kind_parse(text(w, row, "kind")) == STATE_CONFIG;
     return is_config && !str_eq(text(w, row, "name"), STR("config"))
                ? broken(w, "a configuration has the name \"config\"")
                : OK;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
+#include "model/agents/agents.h"
+#include "model/agents/states.h"
 #include "model/checkpoints/manifest.h"
 #include "model/execution/run_phases.h"
 #include "model/threads/events.h"
@@ -79,13 +81,6 @@ static const struct archive_value *field(
     const struct archive_walk *w, const struct archive_value *row, const char *name)
 {
     return &row[archive_field(w->member, name)];
-}
-
-static bool text_is(const struct archive_walk *w, const struct archive_value *row, const char *name,
-    struct str text)
-{
-    const struct archive_value *value = field(w, row, name);
-    return !value->is_null && str_eq(value->text, text);
 }
 
 static int compare_numbers(int64_t a, int64_t b)
@@ -223,8 +218,8 @@ static enum error judge_storage(
 static enum error judge_agent(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
-    const struct archive_value *kind = field(w, row, "kind");
-    j->own->fact = !kind->is_null && !str_eq(kind->text, STR("agent"));
+    enum agent_kind kind = agent_kind_parse(field(w, row, "kind")->text);
+    j->own->fact = kind == AGENT_KIND_TEAM || kind == AGENT_KIND_WORKFLOW;
     return OK;
 }
 
@@ -450,7 +445,7 @@ static enum error judge_state(
     bool has_thread = !uuid_is_nil(field(w, row, "thread_id")->id);
     if (!has_agent && !has_thread)
         return broken(w, "must be of an agent, a thread, or both");
-    if (text_is(w, row, "kind", STR("config")) && (!has_agent || has_thread))
+    if (state_kind_parse(field(w, row, "kind")->text) == STATE_CONFIG && (!has_agent || has_thread))
         return broken(w, "a configuration is of an agent alone");
     const struct archive_ids_of *threads = &w->archive->ids[SORT_THREAD];
     if (has_thread)

@@ -5,7 +5,7 @@
 
 static struct uuid make(struct fixture *f, const char *kind, const char *name)
 {
-    struct agent agent = {.name = str_of(name), .kind = str_of(kind)};
+    struct agent agent = {.name = str_of(name), .kind = agent_kind_parse(str_of(kind))};
     EXPECT_EQ(agent_create(begin(f), &agent), OK);
     commit(f);
     return agent.id;

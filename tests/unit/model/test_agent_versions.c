@@ -6,7 +6,8 @@
 
 static struct uuid make(struct fixture *f, const char *kind, const char *name)
 {
-    struct agent agent = {.name = str_of(name), .kind = str_of(kind), .is_active = true};
+    struct agent agent = {
+        .name = str_of(name), .kind = agent_kind_parse(str_of(kind)), .is_active = true};
     struct graph_node *node = ARENA_NEW(f->arena, struct graph_node);
     *node = (struct graph_node){.name = STR("n"), .type = STR("llm")};
     struct agent_definition definition = {.has_graph = strcmp(kind, "workflow") == 0,
@@ -45,8 +46,8 @@ TEST(a_new_agent_has_the_version_1_0_0_with_every_default)
     struct uuid id = make(&f, "agent", "planner");
     struct agent agent = get(&f, id);
     EXPECT_STR(agent.version, STR("1.0.0"));
-    EXPECT_STR(agent.status, STR("created"));
-    EXPECT_STR(agent.kind, STR("agent"));
+    EXPECT_EQ(agent.status, AGENT_CREATED);
+    EXPECT_EQ(agent.kind, AGENT_KIND_AGENT);
     EXPECT(agent.is_active);
     struct agent_version v = version_of(&f, id, "1.0.0");
     EXPECT(v.is_active);
@@ -98,7 +99,7 @@ TEST(a_new_version_is_greater_than_all_and_keeps_what_is_left_out)
     EXPECT_STR(v.parts[PART_TOOLS],
         STR("[{\"tool\":\"search\",\"config_overrides\":{},\"is_enabled\":true},"
             "{\"tool\":\"sh\",\"config_overrides\":{},\"is_enabled\":false}]"));
-    struct agent_version_draft llm = {.bump = STR("minor"),
+    struct agent_version_draft llm = {.bump = SEMVER_MINOR,
         .parts = 1 << PART_LLM_CONFIG,
         .definition = {.has_llm = true, .llm = {.temperature = STR("2.0")}}};
     EXPECT_EQ(add(&f, id, llm, &v), OK);
@@ -132,7 +133,7 @@ TEST(rollback_goes_back_step_by_step_to_what_was_active_before)
     for (int i = 0; i < 2; i++) {
         EXPECT_EQ(add(&f, id,
                       (struct agent_version_draft){
-                          .bump = STR("major"), .has_activate = true, .activate = true},
+                          .bump = SEMVER_MAJOR, .has_activate = true, .activate = true},
                       &v),
             OK);
         commit(&f);
@@ -172,7 +173,7 @@ TEST(a_version_that_a_run_uses_never_changes)
     EXPECT_EQ(agent_use_version(begin(&f), id, STR_NONE, &used), OK);
     commit(&f);
     EXPECT_STR(used, STR("1.0.0"));
-    EXPECT_STR(get(&f, id).status, STR("active"));
+    EXPECT_EQ(get(&f, id).status, AGENT_ACTIVE);
     int64_t first_used = version_of(&f, id, "1.0.0").used_at;
     EXPECT_EQ(agent_use_version(begin(&f), id, STR("1.0.0"), &used), OK);
     commit(&f);
@@ -202,7 +203,7 @@ TEST(no_run_begins_of_an_inactive_agent_or_an_unknown_version)
     after.is_active = false;
     EXPECT_EQ(agent_update(begin(&f), &before, &after), OK);
     commit(&f);
-    EXPECT_STR(after.status, STR("inactive"));
+    EXPECT_EQ(after.status, AGENT_INACTIVE);
     EXPECT_EQ(agent_use_version(begin(&f), id, STR_NONE, &used), ERR_CONFLICT);
     abandon(&f);
     EXPECT(str_is_none(used));
@@ -237,7 +238,7 @@ TEST(the_difference_of_two_versions_is_a_patch_and_names_the_parts)
     struct agent_version v;
     struct agent_diff diff;
     EXPECT_EQ(add(&f, id,
-                  (struct agent_version_draft){.bump = STR("patch"),
+                  (struct agent_version_draft){.bump = SEMVER_PATCH,
                       .parts = 1 << PART_TOOLS | 1 << PART_EXECUTION_CONFIG,
                       .definition = {.tools = STR("[\"search\"]"),
                           .has_execution = true,
@@ -263,7 +264,7 @@ TEST(a_workflow_has_a_graph)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct agent agent = {.name = STR("flow"), .kind = STR("workflow"), .is_active = true};
+    struct agent agent = {.name = STR("flow"), .kind = AGENT_KIND_WORKFLOW, .is_active = true};
     const struct agent_definition nothing = {0};
     EXPECT_EQ(agent_create_defined(begin(&f), &agent, &nothing), ERR_INVALID);
     EXPECT_STR(f.problem.faults[0].pointer, STR("/workflow_graph"));

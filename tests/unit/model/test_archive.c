@@ -109,8 +109,8 @@ static struct uuid add_participant(
 /* With two versions, of which the second is active and used. */
 static struct uuid add_agent(struct fixture *f, struct uuid tenant, const char *name)
 {
-    struct agent agent = {.name = str_of(name), .kind = STR("team"), .metadata = STR("{}")};
-    struct agent_version_draft draft = {.bump = STR("minor"),
+    struct agent agent = {.name = str_of(name), .kind = AGENT_KIND_TEAM, .metadata = STR("{}")};
+    struct agent_version_draft draft = {.bump = SEMVER_MINOR,
         .description = STR("better"),
         .activate = true,
         .parts = 1 << PART_TOOLS,
@@ -276,8 +276,7 @@ static void add_conversation(struct context *c, struct uuid thread, struct uuid 
                                 .messages = said,
                                 .conversation_history = said,
                                 .title = STR("a \"title\"")};
-    struct awaited_tool open = {
-        .tool_use_id = STR("a"), .name = STR("ask"), .side = STR("frontend")};
+    struct awaited_tool open = {.tool_use_id = STR("a"), .name = STR("ask"), .side = TOOL_FRONTEND};
     struct awaited_tool had = {.tool_use_id = STR("b"), .content = STR("[1]")};
     struct tool_pause pause = {.tools = &open, .n_tools = 1, .results = &had, .n_results = 1};
     struct run past = {.dispatch = RUN_QUEUE, .user_input = STR("before")}, run;
@@ -435,7 +434,7 @@ TEST(an_agent_goes_with_its_versions_and_which_of_them_is_active)
     EXPECT_EQ(agent_version_rollback(begin_as(&f, other), agent, &back), OK);
     commit(&f);
     EXPECT_STR(back.version, STR("1.0.0"));
-    EXPECT_STR(back.kind, STR("team"));
+    EXPECT_EQ(back.kind, AGENT_KIND_TEAM);
     fixture_end(&f);
 }
 

@@ -77,7 +77,7 @@ TEST(a_page_with_a_filter_looks_only_so_far_and_says_where_to_go_on)
     struct uuid thread = make_thread(&f);
     struct message first = make(&f, thread, "a");
     struct message_filter filter = {
-        .thread_id = thread, .before = INT64_MAX, .newest_first = true, .type = STR("chat")};
+        .thread_id = thread, .before = INT64_MAX, .newest_first = true, .type = MESSAGE_CHAT};
     struct message_page page = page_of(&f, &filter, 10);
     EXPECT_EQ(page.count, 1);
     EXPECT(!page.more);

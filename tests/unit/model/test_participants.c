@@ -7,7 +7,8 @@
 static struct participant join(
     struct fixture *f, struct uuid thread, const char *who, const char *permission)
 {
-    struct participant p = {.principal = str_of(who), .permission = str_of(permission)};
+    struct participant p = {
+        .principal = str_of(who), .permission = permission_parse(str_of(permission))};
     EXPECT_EQ(participant_join(begin(f), thread, &p), OK);
     commit(f);
     return p;
@@ -34,7 +35,8 @@ static enum error redeem(struct fixture *f, struct str token, const char *who)
 
 static struct share make_share(struct fixture *f, struct uuid thread, const char *permission)
 {
-    struct share share = {.kind = STR("participate"), .permission = str_of(permission)};
+    struct share share = {
+        .kind = SHARE_PARTICIPATE, .permission = permission_parse(str_of(permission))};
     EXPECT_EQ(share_create(begin(f), thread, &share), OK);
     commit(f);
     return share;
@@ -96,7 +98,7 @@ TEST(an_event_that_ends_access_is_marked_and_no_other_is)
     struct participant p = join(&f, thread, "user:a", "read");
     EXPECT(!last_event(&f, thread).ends_access);
     struct participant after = p;
-    after.permission = STR("read_write");
+    after.permission = PERMISSION_READ_WRITE;
     EXPECT_EQ(participant_update(begin(&f), &p, &after), OK);
     commit(&f);
     EXPECT(!last_event(&f, thread).ends_access);

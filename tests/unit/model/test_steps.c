@@ -121,20 +121,20 @@ TEST(what_the_data_of_an_action_say_is_taken_from_there)
         {.action_type = STR("tool_execution"),
             .action_data = STR("{\"tool_name\":\"bash\",\"error\":\"no\"}"),
             .tool_name = STR("sh"),
-            .outcome = STR("success")},
+            .outcome = STEP_SUCCESS},
         {.action_type = STR("compaction"), .action_data = STR("{\"tool_name\":\"bash\"}")},
         {.action_type = STR("tool_execution"), .action_data = STR("{\"tool_name\":7}")},
     };
     EXPECT_EQ(append(&f, run.id, steps, 4), OK);
     EXPECT_STR(read_step(&f, run.id, 1).tool_name, STR("bash"));
     EXPECT_STR(read_step(&f, run.id, 1).tool_use_id, STR("t1"));
-    EXPECT_STR(read_step(&f, run.id, 1).outcome, STR("error"));
+    EXPECT_EQ(read_step(&f, run.id, 1).outcome, STEP_ERROR);
     EXPECT_STR(read_step(&f, run.id, 2).tool_name, STR("sh"));
-    EXPECT_STR(read_step(&f, run.id, 2).outcome, STR("success"));
+    EXPECT_EQ(read_step(&f, run.id, 2).outcome, STEP_SUCCESS);
     EXPECT(str_is_none(read_step(&f, run.id, 3).tool_name));
-    EXPECT(str_is_none(read_step(&f, run.id, 3).outcome));
+    EXPECT_EQ(read_step(&f, run.id, 3).outcome, STEP_OUTCOME_NONE);
     EXPECT(str_is_none(read_step(&f, run.id, 4).tool_name));
-    EXPECT_STR(read_step(&f, run.id, 4).outcome, STR("success"));
+    EXPECT_EQ(read_step(&f, run.id, 4).outcome, STEP_SUCCESS);
     fixture_end(&f);
 }
 
