@@ -4,103 +4,49 @@
 #include <sys/stat.h>
 
 #include "cli/layout_import.h"
-#include "cli/remote.h"
+#include "cli/request.h"
 
 static int run_export(struct cli *cli);
 static int run_import(struct cli *cli);
 
-static const struct cli_option export_options[] = {
-    {.name = "output",
-        .letter = 'o',
-        .argument = "FILE",
-        .help = "where it goes; - is stdout",
-        .fallback = "-"},
-    {.name = "yes", .letter = 'y', .help = "replace FILE when it is there"},
-};
+/* clang-format off */
+#define EXPORT_DETAILS                                                                            \
+    "The archive is a tar file of JSON lines and contents, all of one moment; the same objects "  \
+    "give the same bytes. docs/archives.md describes it. It is not compressed: pipe it through "  \
+    "zstd. FILE gets its name when it is complete."
+#define EXPORT(verb_, route_)                                                                     \
+    {.noun = "export", .verb = (verb_), .route = (route_), .details = EXPORT_DETAILS,             \
+        .run = run_export,                                                                        \
+        OPTIONS({.name = "output", .letter = 'o', .argument = "FILE",                             \
+                    .help = "the file to write; - is stdout", .fallback = "-"},                   \
+            {.name = "yes", .letter = 'y', .help = "replace FILE if it exists"})}
+/* clang-format on */
 
-#define EXPORT_DETAILS                                                                             \
-    "The archive is a tar file of JSON lines and contents, as things are at one moment; the same " \
-    "things give the same bytes. docs/archives.md describes it. It is not compressed: pipe it "    \
-    "through zstd. FILE gets its name when it is complete."
+const struct command command_export_thread = EXPORT("thread", "GET /v1/threads/{thread_id}/export");
+const struct command command_export_agent = EXPORT("agent", "GET /v1/agents/{agent_id}/export");
+const struct command command_export_tenant = EXPORT("tenant", "GET /v1/export");
 
-const struct command command_export_thread = {
-    .noun = "export",
-    .verb = "thread",
-    .arguments = "THREAD",
-    .summary = "write a thread with its runs, events, messages, files and states to a file",
-    .details = EXPORT_DETAILS,
-    .options = export_options,
-    .n_options = COUNT_OF(export_options),
-    .flags = COMMAND_REMOTE,
-    .run = run_export,
-};
-
-const struct command command_export_agent = {
-    .noun = "export",
-    .verb = "agent",
-    .arguments = "AGENT",
-    .summary = "write an agent with its configuration, states and storage to a file",
-    .details = EXPORT_DETAILS,
-    .options = export_options,
-    .n_options = COUNT_OF(export_options),
-    .flags = COMMAND_REMOTE,
-    .run = run_export,
-};
-
-const struct command command_export_tenant = {
-    .noun = "export",
-    .verb = "tenant",
-    .summary = "write all threads and agents of the tenant to a file",
-    .details = EXPORT_DETAILS,
-    .options = export_options,
-    .n_options = COUNT_OF(export_options),
-    .flags = COMMAND_REMOTE,
-    .run = run_export,
-};
-
-static const char *const id_modes[] = {"keep", "remap", NULL};
 static const char *const layouts[] = {"files", NULL};
-static const struct cli_option import_options[] = {
-    {.name = "layout",
-        .argument = "LAYOUT",
-        .help = "files: FILE is a directory of agents' files, no archive",
-        .choices = layouts},
-    {.name = "ids",
-        .argument = "MODE",
-        .help = "keep the ids, or give new ones",
-        .choices = id_modes,
-        .fallback = "keep"},
-    {.name = "dry-run", .letter = 'n', .help = "verify it and look for conflicts only"},
-};
-
-static const struct cli_column import_columns[] = {
-    {"WHAT", "/what", COLUMN_TEXT},
-    {"IDS", "/ids", COLUMN_TEXT},
-    {"THREADS", "/counts/threads", COLUMN_NUMBER},
-    {"RUNS", "/counts/runs", COLUMN_NUMBER},
-    {"EVENTS", "/counts/events", COLUMN_NUMBER},
-    {"MESSAGES", "/counts/messages", COLUMN_NUMBER},
-    {"PARTICIPANTS", "/counts/participants", COLUMN_NUMBER},
-    {"FILES", "/counts/files", COLUMN_NUMBER},
-    {"AGENTS", "/counts/agents", COLUMN_NUMBER},
-    {"STATES", "/counts/states", COLUMN_NUMBER},
-    {"CONTENT", "/counts/bytes", COLUMN_BYTES},
-};
-
 const struct command command_import = {
     .noun = "import",
+    .route = "POST /v1/imports",
+    .columns = "what ids THREADS=counts/threads RUNS=counts/runs EVENTS=counts/events "
+               "MESSAGES=counts/messages PARTICIPANTS=counts/participants FILES=counts/files "
+               "AGENTS=counts/agents STATES=counts/states CONTENT=counts/bytes",
     .arguments = "FILE",
-    .summary = "read an archive that an export wrote; - is stdin",
+    .summary = "import an archive that an export wrote; - is stdin",
     .details =
         "The server verifies the whole archive first, then adds all of it or nothing. With --ids "
-        "keep an id that is there already is a conflict; with --ids remap everything gets new "
-        "ids, and --json tells which.\n"
+        "keep an existing id is a conflict; with --ids remap all objects get new ids, and --json "
+        "prints them.\n"
         "With --layout files FILE is a directory as cairn export --layout files writes it, or an "
         "engine of its own: docs/files-layout.md. Its threads and runs get new ids, which --json "
-        "tells; threads that were imported from it before are left alone.",
-    .options = import_options,
-    .n_options = COUNT_OF(import_options),
-    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
+        "prints; threads that were imported from it before are skipped.",
+    OPTIONS({.name = "layout",
+                .argument = "LAYOUT",
+                .help = "FILE is a directory of agents' files instead of an archive",
+                .choices = layouts},
+        {.name = "ids"}, {.name = "dry-run", .letter = 'n'}),
     .run = run_import,
 };
 
@@ -161,16 +107,6 @@ static int target_end(struct target *t, int code)
     return code;
 }
 
-static struct str export_path(struct cli *cli)
-{
-    struct arena *arena = cli_arena(cli);
-    struct str id = cli_argument(cli, 0);
-    const char *verb = cli_command(cli)->verb;
-    if (str_is_none(id))
-        return STR("/v1/export");
-    return arena_printf(arena, "/v1/%ss/%.*s/export", verb, STR_ARG(remote_encode(arena, id)));
-}
-
 static int copy_answer(struct target *t, struct remote *r, const struct remote_answer *answer)
 {
     enum { PATIENCE_MS = 60 * 1000 };
@@ -201,8 +137,9 @@ static int run_export(struct cli *cli)
         return code;
     code = remote_open(cli, &r);
     if (code == EXIT_SUCCESS) {
-        const struct remote_request request = {
-            .method = "GET", .path = export_path(cli), .body = STR_NONE};
+        const struct remote_request request = {.method = "GET",
+            .path = request_path(cli, cli_command(cli)->to->path),
+            .body = STR_NONE};
         remote_be_patient(r);
         enum client_result result = remote_begin(r, &request, &answer);
         code = result != CLIENT_OK || answer.head.status >= 400 ? remote_judge(r, result, &answer)
@@ -257,6 +194,7 @@ static int run_import(struct cli *cli)
 {
     struct remote *r CLEANUP(remote_closep) = NULL;
     struct sent sent = {.source = {.read = read_more}, .cli = cli};
+    struct remote_request request;
     struct remote_answer answer;
     const struct http_header type = {STR("Content-Type"), STR("application/x-tar")};
     struct str ids = cli_value(cli, "ids");
@@ -265,24 +203,21 @@ static int run_import(struct cli *cli)
             return cli_usage(cli, "threads of files get new ids: --ids keep is for archives");
         return layout_import(cli, cli_argument(cli, 0), cli_flag(cli, "dry-run"));
     }
-    int code = sent_open(&sent);
+    int code = request_build(cli, &request);
+    if (code == EXIT_SUCCESS)
+        code = sent_open(&sent);
     if (code == EXIT_SUCCESS)
         code = remote_open(cli, &r);
     if (code == EXIT_SUCCESS) {
-        const struct remote_request request = {.method = "POST",
-            .path = arena_printf(cli_arena(cli), "/v1/imports?ids=%.*s&dry_run=%s",
-                STR_ARG(str_is_none(ids) ? STR("keep") : ids),
-                cli_flag(cli, "dry-run") ? "true" : "false"),
-            .body = STR_NONE,
-            .source = &sent.source,
-            .headers = &type,
-            .n_headers = 1};
+        request.source = &sent.source;
+        request.headers = &type;
+        request.n_headers = 1;
         remote_be_patient(r);
         code = remote_ask_once(r, &request, &answer);
     }
     if (sent.fd > STDERR_FILENO)
         close(sent.fd);
     if (code == EXIT_SUCCESS && answer.has_json)
-        cli_print_object(cli, import_columns, COUNT_OF(import_columns), answer.json);
+        cli_print_object(cli, cli_command(cli)->shown, cli_command(cli)->n_shown, answer.json);
     return code;
 }

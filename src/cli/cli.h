@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command sees: its own part of the command line, the terminal, and where to ask.
+ * The interface of commands: their row, the command line, the terminal, and output.
  *
- * A command is a row of the table in cli/commands.c and a file. The row is all that the parser,
- * help, the man page and shell completion know of it. Data goes to stdout, everything else to
- * stderr.
+ * A command is a row of a table. A row that names a route of the API needs little else: options,
+ * arguments, columns and help are derived from the route's schemas (cli/derive.h). Other rows have
+ * a function. Data is printed to stdout, everything else to stderr.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include "api/http/route.h"
 #include "base/arena.h"
 #include "base/json/json.h"
 #include "base/problem.h"
@@ -19,41 +20,51 @@ enum { EXIT_USAGE = 2, EXIT_AUTH = 4, EXIT_RUN_FAILED = 5, EXIT_INTERRUPTED = 13
 
 struct cli;
 
-/* Where an option's value goes in the request of a command that is data alone. */
-enum option_goes {
-    GOES_NOWHERE, /* the command reads it itself */
-    GOES_QUERY,
-    GOES_TEXT,    /* a string of the body; the same option repeated makes an array of them */
-    GOES_CONTENT, /* as GOES_TEXT; @FILE reads it from a file, @- from stdin, @@ is one @ */
-    GOES_SECRET,  /* a string of the body, read from the file that is named; - is stdin */
-    GOES_NUMBER,  /* an integer of the body */
-    GOES_TRUE,    /* a flag: true when given */
-    GOES_LABELS,  /* an array of the strings between its dots */
-    GOES_JSON,    /* any JSON value; @FILE reads it from a file, @- from stdin */
-    GOES_HEADER,  /* `field` is the header's name */
-    GOES_MATCH,   /* a version, * or new: the condition under which something is written */
-    GOES_PATH,    /* /FIELD/VALUE in the place of the path's *; one of them must be given */
+/* How the argument of an option is read. */
+enum option_kind {
+    OPTION_BY_SCHEMA, /* as the member of the route requires; OPTION_TEXT without one */
+    OPTION_TEXT,
+    OPTION_TEXT_OR_FILE, /* @FILE reads a file, @- stdin; @@ is one @ */
+    OPTION_SECRET_FILE,  /* the name of a file that contains the text; - is stdin */
+    OPTION_LABELS,       /* an array of the strings between the dots */
+    OPTION_NUMBER,       /* a whole number */
+    OPTION_BOOL,         /* true or false; true without an argument */
+    OPTION_JSON,         /* any JSON value; @FILE reads a file, @- stdin */
+    OPTION_METADATA,     /* KEY=VALUE */
+    OPTION_MATCH,        /* a version, * or new: the condition of a write */
 };
 
+/* The part of the request that has the option's value. Rows state only PLACE_PATH. */
+enum option_place {
+    PLACE_NONE, /* the command's function reads it */
+    PLACE_PATH,
+    PLACE_QUERY,
+    PLACE_CURSOR, /* where the first page of a list begins */
+    PLACE_BODY,
+    PLACE_HEADER,
+};
+
+/* Parts that are not set are derived from the member of the route that the option fills. */
 struct cli_option {
     const char *name;     /* "status" for --status */
+    const char *member;   /* of the route's path, query or body; NULL: the name with _ for - */
     const char *argument; /* "STATUS"; NULL for a flag */
     const char *help;     /* lower case, no full stop */
     char letter;          /* 'f' for -f; 0: none */
     bool repeats;
-    const char *const *choices; /* what the argument may be, ended by NULL; NULL: anything */
-    const char *fallback;       /* what holds when it is not given, for the help; NULL: nothing */
-    const char *variable;       /* the environment variable that stands for it; NULL: none */
-    enum option_goes goes;
-    const char *field; /* of the query or the body; NULL: the option's own name */
     bool required;
+    const char *const *choices; /* the values that are allowed, ends in NULL; NULL: any */
+    const char *fallback;       /* the default, for the help; NULL: none */
+    const char *variable;       /* the environment variable that sets it; NULL: none */
+    enum option_kind kind;
+    enum option_place place;
 };
 
 enum command_flags {
-    COMMAND_REMOTE = 1 << 0,   /* asks a server: takes --url, --api-key-file, --profile … */
+    COMMAND_REMOTE = 1 << 0,   /* sends requests: takes --url, --api-key-file, --profile … */
     COMMAND_OUTPUT = 1 << 1,   /* prints data: takes --json, --jsonl, --color */
     COMMAND_DESTROYS = 1 << 2, /* takes --yes and --dry-run */
-    COMMAND_PAGED = 1 << 3,    /* a list that the server gives in pages: takes --limit, --all */
+    COMMAND_PAGED = 1 << 3,    /* a list that the server returns in pages: takes --limit, --all */
     COMMAND_SERVER = 1 << 4,   /* has the server's settings: takes --config, --print-config */
 };
 
@@ -66,45 +77,52 @@ struct cli_column {
         COLUMN_NUMBER,
         COLUMN_JSON,
         COLUMN_BYTES,
-        COLUMN_ID,     /* text that is not cut when there is room for it at all */
+        COLUMN_ID,     /* text that is cut only after all other text */
         COLUMN_STATUS, /* text that has a colour */
     } kind;
 };
 
-/* What a command that is data alone asks of the server, and shows of the answer. */
-struct cli_request {
-    const char *method;
-    const char *path; /* "/v1/threads/{THREAD}/runs": the names are the command's arguments */
-    /* What the arguments are called in the body, each with a blank behind it: "namespace. key". One
-     * that ends in a dot becomes an array of the strings between its dots. NULL: they are not. */
-    const char *members;
-    const char *path_without; /* when the last argument, which is optional, is not given; NULL */
-    const struct cli_column *columns;
-    size_t n_columns;
-    const char *words;        /* the query's name for what follows the argument of the path, which
-                               * is an id and may be left out; NULL: nothing follows */
-    const char *cursor;       /* the query's name for where a page begins; NULL: "cursor" */
-    const char *other_cursor; /* the name instead, when the option of this name is given; NULL */
-    const char *looks_at;     /* what --dry-run reads and shows; NULL: the path */
-    const char *question;     /* before it is done: "Delete the thread?"; NULL: not asked */
-    const char *done;         /* said on stderr when there is no answer to show; NULL */
-    const char *nothing;      /* what a 204 means where it is a failure; NULL: it is none */
-    const char *secret;       /* the pointer of a secret that is shown once; NULL */
-    const char *verdict;      /* the pointer of a boolean; false is a failure; NULL */
-};
-
 struct command {
-    const char *noun;      /* "thread", or the whole name: "backup" */
-    const char *verb;      /* "list"; NULL */
-    const char *arguments; /* "THREAD", "METHOD PATH", "[FILE]", "[WORD…]"; NULL: none */
-    const char *summary;   /* one line, lower case, no full stop */
-    const char *details;   /* paragraphs for --help and the man page; NULL */
+    const char *noun;  /* "thread", or the whole name: "backup" */
+    const char *verb;  /* "list"; NULL */
+    const char *route; /* "GET /v1/threads/{thread_id}"; NULL: none, or several */
+    /* Members of the answer, "TITLE=member" for another title, a "_" for each blank of it, a "/"
+     * before a member of a nested object, ":json" after one that is shown as JSON; NULL: all. */
+    const char *columns;
+    /* "THREAD [FILE]", "METHOD PATH", "[WORD…]". Those of a route are the parameters of its path in
+     * their order, then members of its query or body: "KEY=key". One that is bound to nothing is
+     * "FILE=". NULL: the parameters of the path, or none. */
+    const char *arguments;
+    const char *summary; /* one line, lower case, no full stop; NULL: that of the route */
+    const char *details; /* paragraphs for --help and the man page; NULL */
     const struct cli_option *options;
     size_t n_options;
-    unsigned flags;
-    int (*run)(struct cli *cli); /* returns the exit code; NULL: `request` says it all */
-    const struct cli_request *request;
+    const char *omits; /* options of the route that the command does not have: "format include" */
+    unsigned flags;    /* besides those that follow from the route */
+    int (*run)(struct cli *cli); /* returns the exit code; NULL: sends the route's request */
+
+    /* For commands without a function. */
+    const char *words;    /* the member of the query that has all arguments after the path's; the
+                           * path's argument is an id and may be missing; NULL: none */
+    const char *looks_at; /* the path that --dry-run reads and shows; NULL: the object's own */
+    const char *question; /* asked before a change: "Delete the thread?"; NULL: the summary */
+    const char *done;     /* printed to stderr when the answer is empty; NULL: a default */
+    const char *nothing;  /* the meaning of 204 where that is a failure; NULL: it is a success */
+    const char *secret;   /* the pointer of a secret that is shown once; NULL */
+    const char *verdict;  /* the pointer of a boolean; false is a failure; NULL */
+
+    /* Set by command_complete. */
+    const struct route *to;
+    struct str bound[8]; /* for each argument, the member that it fills; STR_NONE: none */
+    size_t n_own;        /* options that do not follow from flags; these are the first */
+    const struct cli_column *shown;
+    size_t n_shown;
 };
+
+/* The options of a row. */
+#define OPTIONS(...)                                     \
+    .options = (const struct cli_option[]){__VA_ARGS__}, \
+    .n_options = COUNT_OF(((const struct cli_option[]){__VA_ARGS__}))
 
 /* --- The command line ----------------------------------------------------------------------- */
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion. The script of a shell asks cairn itself what may follow (`cairn completion words …`),
- * so it always knows the commands of the binary that is there. One candidate a line, and what it
- * means after a tab; where nothing is known, the shell completes files.
+ * Completion. The script of a shell calls `cairn completion words …` for the candidates, so that it
+ * always knows the commands of the installed binary. Each line has a candidate, a tab and its
+ * meaning. Without candidates the shell completes file names.
  */
 #include "cli/commands.h"
+#include "cli/derive.h"
 #include "cli/help.h"
 
 static int run(struct cli *cli);
@@ -53,9 +54,9 @@ static const struct {
              "complete -c cairn -n 'test -z \"$(__cairn_words)\"' -F\n"},
 };
 
-/* --- What may follow ------------------------------------------------------------------------ */
+/* --- Candidates ------------------------------------------------------------------------ */
 
-/* A word that goes on as it was begun; the prefix is a part of it. */
+/* Prints a candidate if it continues the word; the prefix is a part of both. */
 static void offer(struct str begun, struct str prefix, const char *word, const char *meaning)
 {
     bool prefix_fits =
@@ -71,24 +72,25 @@ static bool is_dashed(struct str begun)
 
 static void offer_nouns(struct str begun)
 {
-    for (size_t i = 0; i < command_count; i++)
-        if (i == 0 || strcmp(commands[i]->noun, commands[i - 1]->noun) != 0)
-            offer(begun, STR(""), commands[i]->noun,
-                commands[i]->verb == NULL ? commands[i]->summary : "");
+    const struct command *c, *before = NULL;
+    for (size_t i = 0; (c = command_at(i)) != NULL; i++, before = c)
+        if (before == NULL || strcmp(c->noun, before->noun) != 0)
+            offer(begun, STR(""), c->noun, c->verb == NULL ? c->summary : "");
 }
 
-static void offer_verbs(struct str noun, struct str begun)
+static void offer_verbs(struct cli *cli, struct str noun, struct str begun)
 {
-    for (size_t i = 0; i < command_count; i++)
-        if (commands[i]->verb != NULL && str_eq(str_of(commands[i]->noun), noun))
-            offer(begun, STR(""), commands[i]->verb, commands[i]->summary);
+    const struct command *c;
+    for (size_t i = 0; (c = command_at(i)) != NULL; i++)
+        if (c->verb != NULL && str_eq(str_of(c->noun), noun))
+            offer(begun, STR(""), c->verb, command_complete(cli_arena(cli), c)->summary);
 }
 
-/* The option that a word names and whose value is still to come, or NULL. */
+/* Returns the option that the word names if its value follows, or NULL. */
 static const struct cli_option *awaiting_value(const struct command *command, struct str word)
 {
-    for (size_t i = 0; i < command_option_count(command); i++) {
-        const struct cli_option *o = command_option(command, i);
+    for (size_t i = 0; i < command->n_options; i++) {
+        const struct cli_option *o = &command->options[i];
         bool named = str_starts_with(word, STR("--")) &&
                      str_eq(str_slice(word, 2, word.len), str_of(o->name));
         bool lettered = word.len == 2 && word.ptr[0] == '-' && word.ptr[1] == o->letter;
@@ -100,17 +102,21 @@ static const struct cli_option *awaiting_value(const struct command *command, st
 
 static void offer_choices(const struct cli_option *o, struct str prefix, struct str begun)
 {
-    for (size_t i = 0; o->choices != NULL && o->choices[i] != NULL; i++)
-        offer(begun, prefix, o->choices[i], o->help);
+    static const char *const bools[] = {"true", "false", NULL};
+    const char *const *choices = o->kind == OPTION_BOOL ? bools : o->choices;
+    for (size_t i = 0; choices != NULL && choices[i] != NULL; i++)
+        offer(begun, prefix, choices[i], o->help);
 }
 
-/* True when the word is an option's value, whether or not it is known what that may be. */
+/* Returns true if the word is the value of an option. */
 static bool offer_value(const struct command *command, struct str before, struct str begun)
 {
     size_t equals = str_find(begun, '=');
     const struct cli_option *awaited = awaiting_value(command, before);
     const struct cli_option *joined =
         equals < begun.len ? awaiting_value(command, str_slice(begun, 0, equals)) : NULL;
+    if (awaited != NULL && awaited->kind == OPTION_BOOL && is_dashed(begun))
+        return false;
     if (awaited != NULL)
         offer_choices(awaited, STR(""), begun);
     else if (joined != NULL)
@@ -120,19 +126,17 @@ static bool offer_value(const struct command *command, struct str before, struct
 
 static void offer_options(const struct command *command, struct str begun)
 {
-    for (size_t i = 0; is_dashed(begun) && i < command_option_count(command); i++) {
-        const struct cli_option *o = command_option(command, i);
-        offer(begun, STR("--"), o->name, o->help);
-    }
+    for (size_t i = 0; is_dashed(begun) && i < command->n_options; i++)
+        offer(begun, STR("--"), command->options[i].name, command->options[i].help);
 }
 
 /* Before there is a command: its noun, then its verb. */
-static void offer_names(struct str noun, bool noun_is_begun, struct str begun)
+static void offer_names(struct cli *cli, struct str noun, bool noun_is_begun, struct str begun)
 {
     if (noun_is_begun)
         offer_nouns(begun);
     else
-        offer_verbs(noun, begun);
+        offer_verbs(cli, noun, begun);
     if (is_dashed(begun) && (noun_is_begun || command_noun_has_verbs(noun)))
         offer(begun, STR("--"), "help", "show the help");
     if (is_dashed(begun) && noun_is_begun)
@@ -145,13 +149,13 @@ static void offer_arguments(const struct command *command, struct cli *cli, stru
     if (command == &command_help && n == 2)
         offer_nouns(begun);
     else if (command == &command_help && n == 3)
-        offer_verbs(cli_argument(cli, 2), begun);
+        offer_verbs(cli, cli_argument(cli, 2), begun);
     else if (command == &command_completion && n == 2)
         for (size_t i = 0; i < COUNT_OF(scripts); i++)
             offer(begun, STR(""), scripts[i].shell, "its script");
 }
 
-/* The words of the line after "cairn"; the last one is being typed. */
+/* Reads the words of the line after "cairn"; the last one is incomplete. */
 static void offer_words(struct cli *cli)
 {
     size_t n = cli_argument_count(cli) - 1;
@@ -160,20 +164,23 @@ static void offer_words(struct cli *cli)
     const struct command *verb = n <= 2 ? NULL : command_find(noun, cli_argument(cli, 2));
     bool is_named = command != NULL && (!command_noun_has_verbs(noun) || is_dashed(begun));
     if (!is_named && n <= 2) {
-        offer_names(noun, n < 2, begun);
+        offer_names(cli, noun, n < 2, begun);
         return;
     }
     if (verb != NULL)
         command = verb;
     struct str before = cli_argument(cli, n - 1);
-    if (str_eq(before, STR("="))) /* bash makes three words of --color=always */
+    if (str_eq(before, STR("="))) /* bash splits --color=always into three words */
         before = cli_argument(cli, n - 2);
     else if (str_eq(begun, STR("=")))
         begun = STR("");
-    if (command == NULL || offer_value(command, before, begun))
+    if (command == NULL)
+        return;
+    const struct command *complete = command_complete(cli_arena(cli), command);
+    if (offer_value(complete, before, begun))
         return;
     offer_arguments(command, cli, begun);
-    offer_options(command, begun);
+    offer_options(complete, begun);
 }
 
 static int run(struct cli *cli)

@@ -2,18 +2,21 @@
 #include "cli/help.h"
 
 #include "cli/commands.h"
+#include "cli/derive.h"
 #include "cli/state.h"
 
-enum { ARENA_BYTES = 1024 * 1024, TEXT_COLUMNS = 80, NAME_COLUMNS = 26 };
+#define JSON_NOTE "JSON can be @FILE, which reads a file, or @-, which reads standard input."
+
+enum { ARENA_BYTES = 16 * 1024 * 1024, TEXT_COLUMNS = 80, NAME_COLUMNS = 26 };
 
 static int run(struct cli *cli);
 
 static const struct cli_option options[] = {
-    {.name = "man", .help = "write the man page, as roff, instead"},
+    {.name = "man", .help = "print the man page as roff"},
 };
 const struct command command_help = {.noun = "help",
     .arguments = "[NOUN [VERB]]",
-    .summary = "show what a command does and takes",
+    .summary = "describe a command",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = run};
@@ -22,17 +25,17 @@ static const struct {
     int code;
     const char *meaning;
 } exit_codes[] = {
-    {EXIT_SUCCESS, "done"},
-    {EXIT_FAILURE, "it failed: refused, not found, unreachable"},
-    {EXIT_USAGE, "the command line or the configuration is wrong"},
+    {EXIT_SUCCESS, "success"},
+    {EXIT_FAILURE, "failure: rejected, not found, unreachable"},
+    {EXIT_USAGE, "the command line or the configuration is invalid"},
     {EXIT_AUTH, "the API key is missing, unknown or lacks the scope"},
-    {EXIT_RUN_FAILED, "the run that was waited for failed or was cancelled"},
+    {EXIT_RUN_FAILED, "the awaited run failed or was cancelled"},
     {EXIT_INTERRUPTED, "interrupted"},
 };
 
 /* --- Parts ---------------------------------------------------------------------------------- */
 
-/* Counts code points: help is ours, and has no wide characters. */
+/* Counts code points: the help has no wide characters. */
 static size_t columns_of(struct str s)
 {
     size_t columns = 0;
@@ -41,7 +44,7 @@ static size_t columns_of(struct str s)
     return columns;
 }
 
-/* Words, each line after the first indented; `at` is the column that the first one starts in. */
+/* Prints words; lines after the first are indented. `at` is the column of the first word. */
 static void print_wrapped(FILE *out, struct str text, size_t indent, size_t at)
 {
     struct str word;
@@ -77,24 +80,41 @@ struct str help_option_form(struct arena *arena, const struct cli_option *o)
 {
     struct str letter = o->letter == 0 ? STR("") : arena_printf(arena, "-%c, ", o->letter);
     return arena_printf(arena, "%.*s--%s%s%s%s", STR_ARG(letter), o->name,
-        o->argument == NULL ? "" : " ", o->argument == NULL ? "" : o->argument,
-        o->repeats ? " …" : "");
+        o->argument == NULL      ? ""
+        : o->kind == OPTION_BOOL ? "[="
+                                 : " ",
+        o->argument == NULL ? "" : o->argument,
+        o->kind == OPTION_BOOL ? "]"
+        : o->repeats           ? " …"
+                               : "");
 }
 
-/* What the option is for, what holds without it, and what stands for it. */
+/* Returns true if the help of an option has all its values already. */
+static bool names_choices(const struct cli_option *o)
+{
+    for (const char *const *choice = o->choices; *choice != NULL; choice++)
+        if (strstr(o->help, *choice) == NULL)
+            return false;
+    return true;
+}
+
+/* Returns the help of an option, its values, its default and its environment variable. */
 static struct str option_text(struct arena *arena, const struct cli_option *o)
 {
     struct str text = str_of(o->help);
+    if (o->choices != NULL && !names_choices(o))
+        text = arena_printf(
+            arena, "%.*s: %.*s", STR_ARG(text), STR_ARG(cli_choices(arena, o->choices)));
     if (o->fallback != NULL)
-        text = arena_printf(arena, "%.*s (%s)", STR_ARG(text), o->fallback);
+        text = arena_printf(arena, "%.*s (default: %s)", STR_ARG(text), o->fallback);
     if (o->required)
-        text = arena_printf(arena, "%.*s; needed", STR_ARG(text));
+        text = arena_printf(arena, "%.*s; required", STR_ARG(text));
     if (o->variable != NULL)
         text = arena_printf(arena, "%.*s [%s]", STR_ARG(text), o->variable);
     return text;
 }
 
-/* A command whose noun has verbs too has an option in the place of one. */
+/* A command without a verb, whose noun has verbs, is selected by an option. */
 static struct str option_for_verb(struct arena *arena, const struct command *c)
 {
     bool has_verbs = c->verb == NULL && command_noun_has_verbs(str_of(c->noun));
@@ -111,20 +131,23 @@ static struct str usage_of(struct arena *arena, const struct command *c)
         c->arguments == NULL ? "" : " ", c->arguments == NULL ? "" : c->arguments);
 }
 
-static bool is_first_of_noun(size_t index)
-{
-    return index == 0 || strcmp(commands[index]->noun, commands[index - 1]->noun) != 0;
-}
-
 /* "list, get, create, delete" */
 static struct str verbs_of(struct arena *arena, struct str noun)
 {
+    const struct command *c;
     struct str list = STR("");
-    for (size_t i = 0; i < command_count; i++)
-        if (str_eq(str_of(commands[i]->noun), noun) && commands[i]->verb != NULL)
-            list = arena_printf(
-                arena, "%.*s%s%s", STR_ARG(list), list.len > 0 ? ", " : "", commands[i]->verb);
+    for (size_t i = 0; (c = command_at(i)) != NULL; i++)
+        if (str_eq(str_of(c->noun), noun) && c->verb != NULL)
+            list =
+                arena_printf(arena, "%.*s%s%s", STR_ARG(list), list.len > 0 ? ", " : "", c->verb);
     return list;
+}
+
+/* "list threads" is "List threads." */
+static struct str sentence(struct arena *arena, const char *summary)
+{
+    bool lower = summary[0] >= 'a' && summary[0] <= 'z';
+    return arena_printf(arena, "%c%s.", lower ? summary[0] - 'a' + 'A' : summary[0], summary + 1);
 }
 
 /* --- On the terminal ------------------------------------------------------------------------ */
@@ -132,63 +155,75 @@ static struct str verbs_of(struct arena *arena, struct str noun)
 void help_print_program(FILE *out)
 {
     struct arena arena CLEANUP(arena_deinit);
+    const struct command *c;
+    struct str noun = STR_NONE;
     arena_init(&arena, ARENA_BYTES);
     fputs("cairn: durable runtime state for AI agents\n\n"
           "usage: cairn COMMAND [OPTION]…\n\ncommands:\n",
         out);
-    for (size_t i = 0; i < command_count; i++) {
-        if (!is_first_of_noun(i))
+    for (size_t i = 0; (c = command_at(i)) != NULL; i++) {
+        if (str_eq(str_of(c->noun), noun))
             continue;
-        struct str verbs = verbs_of(&arena, str_of(commands[i]->noun));
-        struct str text = verbs.len > 0 ? verbs : str_of(commands[i]->summary);
-        print_entry(out, str_of(commands[i]->noun), text);
+        noun = str_of(c->noun);
+        struct str verbs = verbs_of(&arena, noun);
+        print_entry(out, noun, verbs.len > 0 ? verbs : str_of(c->summary));
     }
     fputs("\nexit codes:\n", out);
     for (size_t i = 0; i < COUNT_OF(exit_codes); i++)
         print_entry(
             out, arena_printf(&arena, "%d", exit_codes[i].code), str_of(exit_codes[i].meaning));
-    fputs("\ncairn NOUN --help lists its verbs, cairn NOUN VERB --help what it takes;\n"
-          "cairn --version prints the version.\n",
+    fputs("\ncairn NOUN --help lists the verbs of a noun, cairn NOUN VERB --help describes a\n"
+          "command, cairn --version prints the version.\n",
         out);
 }
 
 void help_print_noun(FILE *out, struct str noun)
 {
     struct arena arena CLEANUP(arena_deinit);
-    const struct command *alone = command_find(noun, STR_NONE);
+    const struct command *c, *alone = command_find(noun, STR_NONE);
     arena_init(&arena, ARENA_BYTES);
     fprintf(out, "usage: cairn %.*s VERB [OPTION]…\n", STR_ARG(noun));
     if (alone != NULL)
         fprintf(out, "       %.*s\n", STR_ARG(usage_of(&arena, alone)));
     fputs("\nverbs:\n", out);
-    for (size_t i = 0; i < command_count; i++)
-        if (str_eq(str_of(commands[i]->noun), noun) && commands[i] != alone)
-            print_entry(out, str_of(commands[i]->verb), str_of(commands[i]->summary));
-    fprintf(out, "\ncairn %.*s VERB --help says what it takes.\n", STR_ARG(noun));
+    for (size_t i = 0; (c = command_at(i)) != NULL; i++)
+        if (str_eq(str_of(c->noun), noun) && c != alone)
+            print_entry(out, str_of(c->verb), str_of(command_complete(&arena, c)->summary));
+    fprintf(out, "\ncairn %.*s VERB --help describes a command.\n", STR_ARG(noun));
+}
+
+static bool takes_json(const struct command *c)
+{
+    for (size_t i = 0; i < c->n_options; i++)
+        if (c->options[i].kind == OPTION_JSON)
+            return true;
+    return false;
 }
 
 void help_print_command(FILE *out, const struct command *c)
 {
     struct arena arena CLEANUP(arena_deinit);
     arena_init(&arena, ARENA_BYTES);
-    struct str usage = usage_of(&arena, c), summary = str_of(c->summary);
-    fprintf(out, "usage: %.*s\n\n%c%.*s.\n", STR_ARG(usage), summary.ptr[0] - 'a' + 'A',
-        STR_ARG(str_slice(summary, 1, summary.len)));
+    struct str usage = usage_of(&arena, c);
+    fprintf(out, "usage: %.*s\n\n", STR_ARG(usage));
+    print_wrapped(out, sentence(&arena, c->summary), 0, 0);
     struct str details = str_of(c->details), paragraph;
     while (str_next_part(&details, '\n', &paragraph)) {
         fputc('\n', out);
         print_wrapped(out, paragraph, 0, 0);
     }
+    if (takes_json(c))
+        fputs("\n" JSON_NOTE "\n", out);
     fputs("\noptions:\n", out);
-    for (size_t i = 0; i < command_option_count(c); i++) {
-        const struct cli_option *o = command_option(c, i);
+    for (size_t i = 0; i < c->n_options; i++) {
+        const struct cli_option *o = &c->options[i];
         print_entry(out, help_option_form(&arena, o), option_text(&arena, o));
     }
 }
 
 /* --- roff ----------------------------------------------------------------------------------- */
 
-/* A line of text; what roff would read as its own is escaped. */
+/* Prints a line of text, with the characters of roff escaped. */
 static void roff_text(FILE *out, struct str text)
 {
     if (text.len > 0 && (text.ptr[0] == '.' || text.ptr[0] == '\''))
@@ -216,17 +251,17 @@ static void roff_command(FILE *out, struct arena *arena, const struct command *c
     struct str details = str_of(c->details), paragraph;
     fputs(".SS ", out);
     roff_text(out, usage_of(arena, c));
-    roff_text(out, arena_printf(arena, "%c%s.", c->summary[0] - 'a' + 'A', c->summary + 1));
+    roff_text(out, sentence(arena, c->summary));
     while (str_next_part(&details, '\n', &paragraph)) {
         fputs(".PP\n", out);
         roff_text(out, paragraph);
     }
-    for (size_t i = 0; i < c->n_options; i++)
+    for (size_t i = 0; i < c->n_own; i++)
         roff_entry(
             out, help_option_form(arena, &c->options[i]), option_text(arena, &c->options[i]));
 }
 
-/* What comes with a flag is told once, for all commands that have it. */
+/* The options that follow from a flag are described once for all commands. */
 static void roff_shared(FILE *out, struct arena *arena)
 {
     for (size_t i = 0; i < option_group_count; i++) {
@@ -241,14 +276,15 @@ static void roff_shared(FILE *out, struct arena *arena)
 void help_print_man(FILE *out)
 {
     struct arena arena CLEANUP(arena_deinit);
+    const struct command *c;
     arena_init(&arena, ARENA_BYTES);
     fputs(".TH CAIRN 1 \"\" \"cairn " CAIRN_VERSION "\" \"User Commands\"\n"
           ".SH NAME\ncairn \\- durable runtime state for AI agents\n"
           ".SH SYNOPSIS\n.B cairn\n\\fICOMMAND\\fR [\\fIOPTION\\fR]…\n.SH COMMANDS\n",
         out);
-    for (size_t i = 0; i < command_count; i++)
-        roff_command(out, &arena, commands[i]);
-    fputs(".SH SHARED OPTIONS\n", out);
+    for (size_t i = 0; (c = command_at(i)) != NULL; i++)
+        roff_command(out, &arena, command_complete(&arena, c));
+    fputs(".SH SHARED OPTIONS\n" JSON_NOTE "\n", out);
     roff_shared(out, &arena);
     fputs(".SH EXIT STATUS\n", out);
     for (size_t i = 0; i < COUNT_OF(exit_codes); i++)
@@ -263,7 +299,7 @@ void help_print_man(FILE *out)
 
 /* --- The command ---------------------------------------------------------------------------- */
 
-/* What was meant is told with its noun, as it is to be typed. */
+/* The suggestion includes the noun, as it must be typed. */
 static int refuse(struct cli *cli, struct str noun, struct str verb)
 {
     bool of_noun = command_noun_has_verbs(noun);
@@ -292,7 +328,7 @@ static int run(struct cli *cli)
     if (str_is_none(verb) && command_noun_has_verbs(noun))
         help_print_noun(stdout, noun);
     else if (command != NULL)
-        help_print_command(stdout, command);
+        help_print_command(stdout, command_complete(&cli->arena, command));
     else
         return refuse(cli, noun, verb);
     return EXIT_SUCCESS;

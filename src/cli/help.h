@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help and the man page, from the one table of commands. */
+/* Help and the man page. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
@@ -10,7 +10,7 @@ extern const struct command command_help;
 void help_print_program(FILE *out);
 /* The verbs of a noun. */
 void help_print_noun(FILE *out, struct str noun);
-void help_print_command(FILE *out, const struct command *command);
+void help_print_command(FILE *out, const struct command *complete);
 /* cairn(1) as roff. */
 void help_print_man(FILE *out);
 

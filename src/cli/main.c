@@ -3,7 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
-#include "cli/resource.h"
+#include "cli/request.h"
 #include "cli/state.h"
 
 /* A descriptor that came closed would be given to the next file or pipe, and what is printed would
@@ -46,10 +46,10 @@ static int run_command(const struct command *command, int argc, char **argv)
     if (code != EXIT_SUCCESS)
         return code;
     if (cli_flag(&cli, "help")) {
-        help_print_command(stdout, command);
+        help_print_command(stdout, cli.command);
         return finish(&cli, EXIT_SUCCESS);
     }
-    code = command->run != NULL ? command->run(&cli) : resource_run(&cli);
+    code = command->run != NULL ? command->run(&cli) : request_run(&cli);
     return finish(&cli, code);
 }
 

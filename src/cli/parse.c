@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words after a command's name: options by the command's rows, arguments by its pattern. */
+/* Reads the words after the name of a command: its options and arguments. */
 #include <sys/ioctl.h>
 
 #include "cli/commands.h"
+#include "cli/derive.h"
 #include "cli/state.h"
 
 enum { ARENA_BYTES = 64 * 1024 * 1024, WIDTH_MIN = 20, WIDTH_USUAL = 80 };
@@ -17,43 +18,51 @@ struct words {
 
 static const struct cli_option *find_long(const struct command *command, struct str name)
 {
-    for (size_t i = 0; i < command_option_count(command); i++)
-        if (str_eq(str_of(command_option(command, i)->name), name))
-            return command_option(command, i);
+    for (size_t i = 0; i < command->n_options; i++)
+        if (str_eq(str_of(command->options[i].name), name))
+            return &command->options[i];
     return NULL;
 }
 
 static const struct cli_option *find_letter(const struct command *command, char letter)
 {
-    for (size_t i = 0; i < command_option_count(command); i++)
-        if (command_option(command, i)->letter == letter)
-            return command_option(command, i);
+    for (size_t i = 0; i < command->n_options; i++)
+        if (command->options[i].letter == letter)
+            return &command->options[i];
     return NULL;
 }
 
 static int refuse_choice(struct cli *cli, const struct cli_option *option)
 {
-    struct str list = STR("");
-    for (size_t i = 0; option->choices[i] != NULL; i++) {
-        const char *joint = i == 0 ? "" : option->choices[i + 1] == NULL ? " or " : ", ";
-        list = arena_printf(&cli->arena, "%.*s%s%s", STR_ARG(list), joint, option->choices[i]);
-    }
+    struct str list = cli_choices(&cli->arena, option->choices);
     return cli_usage(cli, "--%s must be %.*s", option->name, STR_ARG(list));
 }
 
-static bool is_choice(const struct cli_option *option, struct str value)
+static bool is_bool(struct str value)
 {
-    for (size_t i = 0; option->choices[i] != NULL; i++)
-        if (str_eq(str_of(option->choices[i]), value))
-            return true;
+    return str_eq(value, STR("true")) || str_eq(value, STR("false"));
+}
+
+/* Returns false after it has reported the fault. */
+static bool check_value(struct cli *cli, const struct cli_option *option, struct str value)
+{
+    int64_t number;
+    if (option->choices != NULL && enum_parse(option->choices, value) == 0)
+        refuse_choice(cli, option);
+    else if (option->kind == OPTION_NUMBER && !str_to_i64(value, &number))
+        cli_usage(cli, "--%s must be a whole number", option->name);
+    else if (option->kind == OPTION_BOOL && !is_bool(value))
+        cli_usage(cli, "--%s must be true or false", option->name);
+    else
+        return true;
     return false;
 }
 
 static int take_option(struct cli *cli, const struct cli_option *option, struct str value)
 {
-    if (option->choices != NULL && !is_choice(option, value))
-        return refuse_choice(cli, option);
-    /* Of several the last counts, so that who calls by a script of theirs can say otherwise. */
+    if (!check_value(cli, option, value))
+        return EXIT_USAGE;
+    /* The last one counts, so that a caller can override what an alias or a script has set. */
     size_t at = 0;
     while (at < cli->n_given && (cli->given[at].option != option || option->repeats))
         at++;
@@ -62,10 +71,13 @@ static int take_option(struct cli *cli, const struct cli_option *option, struct 
     return EXIT_SUCCESS;
 }
 
-/* The value of an option that takes one: what is left of its own word, or the next word. */
+/* Takes the value of an option: the rest of its own word, or the next word. */
 static int take_value(
     struct cli *cli, const struct cli_option *option, struct str rest, struct words *w)
 {
+    struct str next = w->at < w->argc ? str_of(w->argv[w->at]) : STR_NONE;
+    if (option->kind == OPTION_BOOL && str_is_none(rest) && !is_bool(next))
+        rest = STR("true");
     if (str_is_none(rest)) {
         if (w->at == w->argc)
             return cli_usage(cli, "--%s needs a value", option->name);
@@ -153,14 +165,13 @@ static int check_arguments(struct cli *cli)
     return EXIT_SUCCESS;
 }
 
-/* Given itself, or another option that fills the same member. */
+/* Returns true if the option was given, or another one that fills the same member. */
 static bool is_given(const struct cli *cli, const struct cli_option *option)
 {
     for (size_t i = 0; i < cli->n_given; i++) {
         const struct cli_option *other = cli->given[i].option;
-        const char *field = other->field != NULL ? other->field : other->name;
-        if (other == option ||
-            (option->field != NULL && str_eq(str_of(option->field), str_of(field))))
+        if (other == option || (option->member != NULL && other->member != NULL &&
+                                   strcmp(option->member, other->member) == 0))
             return true;
     }
     return false;
@@ -168,10 +179,10 @@ static bool is_given(const struct cli *cli, const struct cli_option *option)
 
 static int check_options(struct cli *cli)
 {
-    for (size_t i = 0; i < command_option_count(cli->command); i++) {
-        const struct cli_option *option = command_option(cli->command, i);
+    for (size_t i = 0; i < cli->command->n_options; i++) {
+        const struct cli_option *option = &cli->command->options[i];
         if (option->required && !is_given(cli, option))
-            return cli_usage(cli, "--%s is needed", option->name);
+            return cli_usage(cli, "--%s is required", option->name);
     }
     if (cli_flag(cli, "json") && cli_flag(cli, "jsonl"))
         return cli_usage(cli, "--json and --jsonl exclude each other");
@@ -210,10 +221,11 @@ static void look_at_terminal(struct cli *cli)
                                            : FORMAT_TABLE;
 }
 
-int cli_parse(struct cli *cli, const struct command *command, int argc, char **argv)
+int cli_parse(struct cli *cli, const struct command *row, int argc, char **argv)
 {
-    *cli = (struct cli){.command = command};
+    *cli = (struct cli){.n_given = 0};
     arena_init(&cli->arena, ARENA_BYTES);
+    cli->command = command_complete(&cli->arena, row);
     cli->arguments = ARENA_ARRAY(&cli->arena, struct str, (size_t)argc + 1);
     size_t most = (size_t)argc + 1;
     for (int i = 0; i < argc; i++) /* -abc is three options */
@@ -270,7 +282,7 @@ struct str cli_value(const struct cli *cli, const char *option)
 
 bool cli_flag(const struct cli *cli, const char *option)
 {
-    return cli_count(cli, option) > 0;
+    return cli_count(cli, option) > 0 && !str_eq(cli_value(cli, option), STR("false"));
 }
 
 struct arena *cli_arena(struct cli *cli)
@@ -281,6 +293,16 @@ struct arena *cli_arena(struct cli *cli)
 const struct command *cli_command(const struct cli *cli)
 {
     return cli->command;
+}
+
+struct str cli_choices(struct arena *arena, const char *const *choices)
+{
+    struct str list = STR("");
+    for (size_t i = 0; choices[i] != NULL; i++) {
+        const char *joint = i == 0 ? "" : choices[i + 1] == NULL ? " or " : ", ";
+        list = arena_printf(arena, "%.*s%s%s", STR_ARG(list), joint, choices[i]);
+    }
+    return list;
 }
 
 struct str cli_name(struct arena *arena, const struct command *command)

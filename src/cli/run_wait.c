@@ -1,50 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What waits for a run: its events as they come, and its end. */
 #include "base/clock.h"
+#include "cli/follow.h"
 #include "cli/request.h"
-#include "cli/tail.h"
-
-static int tail_of_run(struct cli *cli);
-static int wait_for_run(struct cli *cli);
-
-extern const struct cli_column run_columns[];
-extern const size_t n_run_columns;
+#include "cli/resources.h"
 
 enum { POLL_S = 30, PAUSE_MS = 500, TIMEOUT_MAX_S = 365 * 86400 };
-
-static const struct cli_option tail_options[] = {
-    {.name = "follow", .letter = 'f', .help = "go on until the run ends"},
-    {.name = "after", .argument = "CURSOR", .help = "only what comes after this cursor"},
-};
-const struct command command_run_tail = {.noun = "run",
-    .verb = "tail",
-    .arguments = "RUN",
-    .summary = "print a run's events, and follow them until it ends",
-    .details = TAIL_DETAILS,
-    .options = tail_options,
-    .n_options = COUNT_OF(tail_options),
-    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
-    .run = tail_of_run};
-
-static const struct cli_option wait_options[] = {
-    {.name = "timeout", .argument = "SECONDS", .help = "give up after so long, and end with 1"},
-};
-const struct command command_run_wait = {.noun = "run",
-    .verb = "wait",
-    .arguments = "RUN",
-    .summary = "wait until a run ends, and show it",
-    .details = "Ends with 0 when the run was completed, with 5 when it failed or was cancelled. A "
-               "server that starts again meanwhile is waited for.",
-    .options = wait_options,
-    .n_options = COUNT_OF(wait_options),
-    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
-    .run = wait_for_run};
 
 static enum client_result get_run(
     struct cli *cli, struct remote *remote, struct remote_answer *out_answer)
 {
-    struct remote_request request = {
-        .method = "GET", .path = request_path(cli, "/v1/runs/{RUN}"), .body = STR_NONE};
+    struct str id = remote_encode(cli_arena(cli), cli_argument(cli, 0));
+    struct remote_request request = {.method = "GET",
+        .path = arena_printf(cli_arena(cli), "/v1/runs/%.*s", STR_ARG(id)),
+        .body = STR_NONE};
     return remote_send(remote, &request, out_answer);
 }
 
@@ -55,30 +24,32 @@ static struct str events_path(struct cli *cli, struct json run)
     return arena_printf(cli_arena(cli), "/v1/threads/%.*s/events", STR_ARG(thread));
 }
 
-static int tail_of_run(struct cli *cli)
+int command_run_tail(struct cli *cli)
 {
     struct remote *remote CLEANUP(remote_closep) = NULL;
-    struct tail tail CLEANUP(tail_deinit);
+    struct follower follower CLEANUP(follower_deinit);
     struct remote_answer answer;
     int code = remote_open(cli, &remote);
-    tail_init(&tail, cli, remote);
+    follower_init(&follower, cli, remote);
     if (code == EXIT_SUCCESS)
         code = remote_judge(remote, get_run(cli, remote, &answer), &answer);
     if (code != EXIT_SUCCESS)
         return code;
     if (!answer.has_json)
         return cli_fail(cli, "the server's answer is not JSON");
-    tail.one_thread = true;
-    tail.path = events_path(cli, answer.json);
-    tail.run_id = arena_str(cli_arena(cli), remote_string(cli_arena(cli), answer.json, STR("/id")));
-    tail.ends_with_run = true;
-    return tail_run(&tail, cli_flag(cli, "follow"));
+    follower.one_thread = true;
+    follower.path = events_path(cli, answer.json);
+    follower.run_id =
+        arena_str(cli_arena(cli), remote_string(cli_arena(cli), answer.json, STR("/id")));
+    follower.kind = cli_value(cli, "kind");
+    follower.ends_with_run = true;
+    return follower_run(&follower, cli_flag(cli, "follow"));
 }
 
 /* --- Waiting -------------------------------------------------------------------------------- */
 
 struct wait {
-    struct tail tail; /* its cursor says what was seen of the run */
+    struct follower follower; /* its cursor is that of the last event of the run */
     int64_t deadline_us;
     bool told_input;
 };
@@ -92,21 +63,21 @@ static int64_t left_s(const struct wait *w)
 static enum client_result poll_events(struct cli *cli, struct wait *w, struct remote_answer *out)
 {
     int64_t wait_s = left_s(w) < POLL_S ? left_s(w) : POLL_S;
-    struct buf *cursor = &w->tail.cursor;
-    struct str path = arena_printf(cli_arena(cli), "%.*s?wait=%lld", STR_ARG(w->tail.path),
+    struct buf *cursor = &w->follower.cursor;
+    struct str path = arena_printf(cli_arena(cli), "%.*s?wait=%lld", STR_ARG(w->follower.path),
         (long long)(wait_s > 0 ? wait_s : 0));
     path = request_with(cli, path, STR("run_id"), cli_argument(cli, 0));
     if (cursor->len > 0)
         path = request_with(cli, path, STR("after"), buf_str(cursor));
     struct remote_request request = {.method = "GET", .path = path, .body = STR_NONE};
-    enum client_result result = remote_send(w->tail.remote, &request, out);
+    enum client_result result = remote_send(w->follower.remote, &request, out);
     if (result != CLIENT_OK || !out->has_json)
         return result;
     /* Where events were pruned, the run is looked at and the wait goes on behind them. */
     bool gone = out->head.status == 410;
     struct str next = remote_string(
         cli_arena(cli), out->json, gone ? STR("/resume_cursor") : STR("/next_cursor"));
-    tail_move_to(&w->tail, next);
+    follower_move_to(&w->follower, next);
     if (gone)
         out->head.status = 200;
     return result;
@@ -116,8 +87,8 @@ static enum client_result poll_events(struct cli *cli, struct wait *w, struct re
 static int judge_run(struct cli *cli, struct wait *w, struct json run)
 {
     struct str status = remote_string(cli_arena(cli), run, STR("/status"));
-    if (tail_is_finished(status)) {
-        cli_print_object(cli, run_columns, n_run_columns, run);
+    if (follower_is_finished(status)) {
+        cli_print_object(cli, cli_command(cli)->shown, cli_command(cli)->n_shown, run);
         return str_eq(status, STR("completed")) ? EXIT_SUCCESS : EXIT_RUN_FAILED;
     }
     bool waits = str_eq(status, STR("waiting_for_input"));
@@ -132,21 +103,21 @@ static int judge_run(struct cli *cli, struct wait *w, struct json run)
 static int wait_once(struct cli *cli, struct wait *w)
 {
     struct remote_answer answer;
-    enum client_result result = get_run(cli, w->tail.remote, &answer);
+    enum client_result result = get_run(cli, w->follower.remote, &answer);
     if (result == CLIENT_OK && answer.head.status == 200 && answer.has_json) {
-        w->tail.reached = true;
+        w->follower.reached = true;
         int code = judge_run(cli, w, answer.json);
         if (code >= 0)
             return code;
-        w->tail.path = events_path(cli, answer.json);
+        w->follower.path = events_path(cli, answer.json);
         result = poll_events(cli, w, &answer);
     }
     if (result == CLIENT_OK && answer.head.status < 400)
         return -1;
-    if (!tail_may_wait(&w->tail, result, &answer))
-        return remote_judge(w->tail.remote, result, &answer);
-    if (!remote_pause(w->tail.remote, PAUSE_MS))
-        return remote_judge(w->tail.remote, CLIENT_INTERRUPTED, &answer);
+    if (!follower_may_wait(&w->follower, result, &answer))
+        return remote_judge(w->follower.remote, result, &answer);
+    if (!remote_pause(w->follower.remote, PAUSE_MS))
+        return remote_judge(w->follower.remote, CLIENT_INTERRUPTED, &answer);
     return -1;
 }
 
@@ -161,7 +132,7 @@ static int read_timeout(struct cli *cli, int64_t *out_deadline_us)
     return EXIT_SUCCESS;
 }
 
-static int wait_for_run(struct cli *cli)
+int command_run_wait(struct cli *cli)
 {
     struct remote *remote CLEANUP(remote_closep) = NULL;
     struct wait w = {.told_input = false};
@@ -170,14 +141,14 @@ static int wait_for_run(struct cli *cli)
         code = remote_open(cli, &remote);
     if (code != EXIT_SUCCESS)
         return code;
-    tail_init(&w.tail, cli, remote);
+    follower_init(&w.follower, cli, remote);
     remote_set_deadline(remote, w.deadline_us);
     do {
         struct arena_mark mark = arena_mark(cli_arena(cli));
         code = wait_once(cli, &w);
         arena_rewind(cli_arena(cli), mark);
     } while (code < 0 && left_s(&w) > 0);
-    tail_deinit(&w.tail);
+    follower_deinit(&w.follower);
     return code < 0 ? cli_fail(cli, "the run has not ended within %.*s seconds",
                           STR_ARG(cli_value(cli, "timeout")))
                     : code;

@@ -35,7 +35,7 @@ struct progress_bar {
 
 struct cli {
     struct arena arena;
-    const struct command *command;
+    const struct command *command; /* complete */
     struct str *arguments;
     size_t n_arguments;
     struct given_option *given;
@@ -49,12 +49,14 @@ struct cli {
     struct str *caught_words; /* see cli_catch_words */
 };
 
-/* Reads the words after the command's name. EXIT_SUCCESS, or it has said what is wrong. */
-int cli_parse(struct cli *cli, const struct command *command, int argc, char **argv);
+/* Reads the words after the command's name. Returns EXIT_SUCCESS, or reports the error. */
+int cli_parse(struct cli *cli, const struct command *row, int argc, char **argv);
 void cli_deinit(struct cli *cli);
 
 /* "thread list" */
 struct str cli_name(struct arena *arena, const struct command *command);
+/* "auto, always or never" */
+struct str cli_choices(struct arena *arena, const char *const *choices);
 /* Frees a line that a progress bar has taken. */
 void cli_clear_bar(struct cli *cli);
 /* A document: indented on a terminal, on one line elsewhere. */

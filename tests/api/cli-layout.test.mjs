@@ -167,7 +167,7 @@ test('an export stays in its directory and out of others\'', async (t) => {
   symlinkSync(join(place, 'elsewhere.json'), join(place, 'agent_config', `${thread}.json`));
   await cli.refused(1, /something else/, 'export', '--layout', 'files', place);
 
-  await cli.refused(2, /--layout is needed/, 'export', '--thread', thread, place);
+  await cli.refused(2, /--layout is required/, 'export', '--thread', thread, place);
   await cli.refused(2, /must be files/, 'export', '--layout', 'tar', place);
   await cli.refused(2, /must be an id/, 'export', '--layout', 'files', '--thread', '../x',
     newPlace(t));

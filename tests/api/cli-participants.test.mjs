@@ -31,7 +31,7 @@ test('participants are added, listed, changed and removed, and share links redee
     '--permission', 'read_write', '--max-redemptions', '2', '--label', 'team');
   const tokenFile = join(cli.home, 'token');
   writeFileSync(tokenFile, `${share.token}\n`);
-  await cli.refused(2, /--token-file is needed/, 'share', 'redeem', '--as', 'user:bob');
+  await cli.refused(2, /--token-file is required/, 'share', 'redeem', '--as', 'user:bob');
   const done = await cli.json('share', 'redeem', '--token-file', tokenFile, '--name', 'Bob', '--as',
     'user:bob');
   assert.deepEqual([done.thread_id, done.permission], [thread, 'read_write']);

@@ -75,7 +75,7 @@ test('agents and what belongs to them', async (t) => {
       assert.equal(
         (await cli('state', 'delete', 'my notes', '--yes', '--if-match', '2', ...owner)).code, 0);
     }
-    await cli.refused(2, /say whose it is: --thread/, 'state', 'list');
+    await cli.refused(2, /--thread or --agent is required/, 'state', 'list');
   });
 
   await t.test('the store is put into, searched, listed and deleted from', async () => {

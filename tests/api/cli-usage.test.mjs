@@ -27,31 +27,37 @@ async function everyCommand(cli) {
 }
 
 const ISSUED = `serve; thread list; thread get; thread find; thread create; thread ensure;
-  thread delete;
-  thread context; history list; history get; resumption get; resumption put; resumption patch;
-  tool list; tool results; run list; run get;
-  run start; run input; run pause; run resume; run cancel; run tail; run wait; run claim;
-  run phase; run phases; run tree; turn list; turn get; turn create; turn update;
-  event list; event append; event tail; step list; step get; step append;
-  checkpoint list; checkpoint get; checkpoint latest; checkpoint put; checkpoint diff;
-  checkpoint prune; checkpoint replay; checkpoint recover;
-  message list; message get; message send; message edit;
-  message delete; message history; message search; file list; file info; file put; file get;
+  thread update; thread delete; thread pause; thread resume; thread cancel; thread context;
+  thread notebook; history list; history get; history update; resumption get; resumption put;
+  resumption patch; resumption append; tool list; tool await; tool results; run list; run get;
+  run start; run update; run input; run pause; run resume; run cancel; run tail; run wait;
+  run claim; run heartbeat; run release; run phase; run phases; run tree; run llm-calls;
+  run tool-calls; run checkpoints; run checkpoint; run recover; turn list; turn get;
+  turn create; turn update; event list; event append; event tail; event prune; step list;
+  step get; step append; step summary; checkpoint list; checkpoint get; checkpoint latest;
+  checkpoint put; checkpoint diff; checkpoint prune; checkpoint replay; checkpoint recover;
+  checkpoint writes; checkpoint write; checkpoint deltas; checkpoint delete; checkpoint copy;
+  message list; message get; message send; message edit; message delete; message history;
+  message search; message debug; file list; file info; file update; file put; file get;
   file versions; file diff; file restore; file copy; file delete; file delete-version;
-  participant list; participant add;
-  participant update; participant remove; share create; share list; share revoke; share redeem;
-  agent list; agent get; agent create; agent update; agent delete; agent config; agent configure;
-  agent versions; agent version; agent create-version; agent update-version; agent activate;
-  agent rollback; agent diff; agent links; agent link; agent unlink; agent tree;
-  state list; state get; state set; state history; state focus; state delete; storage list;
+  upload list; upload get; upload create; upload complete; upload delete; participant list;
+  participant get; participant add; participant update; participant remove;
+  participant heartbeat; share create; share list; share get; share revoke; share redeem;
+  share redemptions; agent list; agent get; agent create; agent update; agent delete;
+  agent config; agent configure; agent update-config; agent config-versions;
+  agent config-version; agent versions; agent version; agent create-version;
+  agent update-version; agent activate; agent rollback; agent diff; agent links; agent get-link;
+  agent link; agent unlink; agent tree; agent run; agent runs; state list; state get; state set;
+  state update; state history; state version; state focus; state delete; storage list;
   storage get; storage set; storage delete; store list; store get; store put; store delete;
-  store search; store namespaces; price list; price get; price set;
-  price history; price delete; usage list; usage get; usage add; usage averages; eval list;
+  store search; store namespaces; store batch; price list; price get; price set; price history;
+  price delete; price cost; usage list; usage get; usage add; usage averages; eval list;
   eval get; eval create; eval update; eval delete; notebook list; notebook get; notebook create;
   notebook update; notebook delete; notebook sessions; notebook add; notebook remove;
-  key create; key list; key revoke; tenant create;
-  tenant list; audit list; audit verify; export thread; export agent; export tenant; import;
-  mirror; backup; restore; check; migrate; doctor; api; completion; help`.split(/;\s+/);
+  key create; key list; key get; key revoke; key whoami; tenant create; tenant list; tenant get;
+  tenant update; tenant delete; tenant create-key; audit list; audit verify; export thread;
+  export agent; export tenant; import; mirror; backup; restore; check; migrate; doctor; api;
+  completion; help`.split(/;\s+/);
 
 test('the help names every command, and every command has help', async (t) => {
   const cli = newCli(t);
@@ -155,14 +161,15 @@ test('bash completes commands, verbs, options and values', async (t) => {
   assert.deepEqual(await complete(cli, 'cairn '), nouns);
   assert.deepEqual(await complete(cli, 'cairn t'), ['thread', 'tool', 'turn', 'tenant']);
   assert.deepEqual(await complete(cli, 'cairn thread '),
-    ['list', 'get', 'find', 'create', 'ensure', 'delete', 'context']);
-  assert.deepEqual(await complete(cli, 'cairn run re'), ['resume']);
+    ['list', 'get', 'find', 'create', 'ensure', 'update', 'delete', 'pause', 'resume', 'cancel',
+      'context', 'notebook']);
+  assert.deepEqual(await complete(cli, 'cairn run res'), ['resume']);
   assert.deepEqual(await complete(cli, 'cairn run list --st'), ['--status']);
   assert.deepEqual(await complete(cli, 'cairn run list --status wa'), ['waiting_for_input']);
   assert.deepEqual(await complete(cli, 'cairn run list x --color '), ['auto', 'always', 'never']);
   assert.deepEqual(await complete(cli, 'cairn thread delete x -'), [
-    ...['--yes', '--dry-run', '--json', '--jsonl', '--color', '--url', '--api-key-file', '--as'],
-    ...['--profile', '--ca-file', '--config', '--help'],
+    ...['--if-match', '--yes', '--dry-run', '--json', '--jsonl', '--color', '--url'],
+    ...['--api-key-file', '--as', '--profile', '--ca-file', '--config', '--help'],
   ]);
   assert.deepEqual(await complete(cli, 'cairn completion '), ['bash', 'zsh', 'fish']);
   assert.deepEqual(await complete(cli, 'cairn completion bash '), []);
@@ -191,7 +198,7 @@ test('the other shells ask the same question', async (t) => {
     if (checked.code !== 'ENOENT') assert.equal(checked.code ?? 0, 0, checked.stderr);
   }
   const rows = await cli.rows('completion', 'words', '--', 'run', 'list', '--sta');
-  assert.deepEqual(rows, [['--status', 'only runs in this status']]);
+  assert.deepEqual(rows, [['--status', 'only with this status']]);
   const [[joined]] = await cli.rows('completion', 'words', '--', 'run', 'list', '--color=al');
   assert.equal(joined, '--color=always', 'the other shells keep the word whole');
 });

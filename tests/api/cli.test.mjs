@@ -97,7 +97,8 @@ test('messages are sent, listed either way, found, edited and deleted', async (t
   assert.equal((await cli.json('message', 'send', thread, '--content', `@${file}`)).content,
     'from a file\n');
   assert.equal((await cli.json('message', 'send', thread, '--content', '@@bob')).content, '@bob');
-  await cli.refused(1, /two of them/, 'message', 'send', thread, '--content', '@/nowhere/at/all');
+  await cli.refused(1, /write @@ for a text/, 'message', 'send', thread, '--content',
+    '@/nowhere/at/all');
   const [old] = await cli.rows('message', 'history', thread, made.id);
   assert.equal(old[2], 'first words');
   for (const where of [[thread], []]) {
@@ -246,7 +247,7 @@ test('a run goes through its life', async (t) => {
     { headers: { 'Cairn-Fencing-Token': fence } },
   );
   expectStatus(waiting, 200);
-  await cli.refused(1, /\/input/, 'run', 'input', run.id);
+  await cli.refused(2, /--text is required/, 'run', 'input', run.id);
   await cli.refused(2, /--text and --value exclude each other/, 'run', 'input', run.id, '--text',
     'a', '--value', '1');
   const answered = await cli.with({ input: '{"yes": [1, 2]}' }).json('run', 'input', run.id,
@@ -313,7 +314,7 @@ test('keys, tenants and the audit log', async (t) => {
   const server = await startServer(t);
   const cli = newCli(t, server);
   const made = await cli.ok('key', 'create', '--name', 'first', '--scope', 'operator');
-  assert.match(made.stderr, /shown this once/);
+  assert.match(made.stderr, /shown only once/);
   const first = JSON.parse(made.stdout);
   assert.match(first.secret, /^cairn_/);
   await cli.refused(4, /give a key with --api-key-file.*/, 'key', 'list');
@@ -422,7 +423,7 @@ test('bad ids, missing arguments and empty ones are told', async (t) => {
   await cli.refused(2, /THREAD is missing; see cairn thread get --help$/m, 'thread', 'get');
   await cli.refused(2, /an argument is empty/, 'thread', 'get', '');
   await cli.refused(2, /"b" is one word too many/, 'thread', 'get', 'a', 'b');
-  await cli.refused(2, /--worker is needed/, 'run', 'claim');
+  await cli.refused(2, /--worker is required/, 'run', 'claim');
   await cli.refused(2, /--lease must be a whole number/, 'run', 'claim', '--worker', 'w', '--lease',
     'x');
   for (const limit of ['0', '-1', 'x', '1000001'])

@@ -2,6 +2,7 @@
 #include "cli/suggest.h"
 
 #include "cli/commands.h"
+#include "cli/derive.h"
 #include "test.h"
 
 TEST(the_distance_counts_inserted_dropped_replaced_and_swapped_letters)
@@ -29,9 +30,12 @@ TEST(the_nearest_command_verb_and_option_are_found)
     EXPECT_STR(command_suggest_noun(STR("theads")), STR("thread"));
     EXPECT_STR(command_suggest_verb(STR("run"), STR("cancle")), STR("cancel"));
     EXPECT_STR(command_suggest_verb(STR("run"), STR("star")), STR("start"));
-    const struct command *list = command_find(STR("run"), STR("list"));
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    const struct command *list = command_complete(&arena, command_find(STR("run"), STR("list")));
     EXPECT_STR(command_suggest_option(list, STR("staus")), STR("status"));
     EXPECT_STR(command_suggest_option(list, STR("api-key")), STR("api-key-file"));
+    arena_deinit(&arena);
 }
 
 TEST(what_resembles_nothing_gets_no_suggestion)

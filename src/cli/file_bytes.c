@@ -6,42 +6,13 @@
 
 #include "base/hash.h"
 #include "cli/request.h"
+#include "cli/resources.h"
 #include "cli/state.h"
 #include "cli/text.h"
 
 enum { SILENCE_MS = 75000, PIECE_BYTES = 64 * 1024 };
 
-static const struct cli_column columns[] = {
-    {"NAME", "/name", COLUMN_ID},
-    {"VERSION", "/version", COLUMN_NUMBER},
-    {"SIZE", "/size_bytes", COLUMN_BYTES},
-    {"TYPE", "/content_type", COLUMN_TEXT},
-    {"SHA-256", "/sha256", COLUMN_ID},
-};
-
 /* --- put -------------------------------------------------------------------------------------- */
-
-static int run_put(struct cli *cli);
-static const struct cli_option put_options[] = {
-    {.name = "type",
-        .argument = "TYPE",
-        .help = "the media type",
-        .fallback = "guessed by the name and the first bytes"},
-    {.name = "if-version",
-        .argument = "N",
-        .help = "only if this is the file's version: nobody is overwritten unseen"},
-    {.name = "new", .help = "only if there is no such file"},
-};
-const struct command command_file_put = {.noun = "file",
-    .verb = "put",
-    .arguments = "THREAD FILE [NAME]",
-    .summary = "upload a file, or the next version of one",
-    .details = "FILE may be - for stdin; then NAME says what it is called. Any size is sent with "
-               "little memory.",
-    .options = put_options,
-    .n_options = COUNT_OF(put_options),
-    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
-    .run = run_put};
 
 struct sent_file {
     struct client_source source;
@@ -120,7 +91,7 @@ static struct str path_of(struct cli *cli, struct str name)
         STR_ARG(remote_encode(arena, cli_argument(cli, 0))), STR_ARG(remote_encode(arena, name)));
 }
 
-static int run_put(struct cli *cli)
+int command_file_put(struct cli *cli)
 {
     struct remote *r CLEANUP(remote_closep) = NULL;
     struct str from = cli_argument(cli, 1), name = cli_argument(cli, 2);
@@ -148,27 +119,11 @@ static int run_put(struct cli *cli)
         close(file.fd);
     cli_clear_bar(cli);
     if (code == EXIT_SUCCESS && answer.has_json)
-        cli_print_object(cli, columns, COUNT_OF(columns), answer.json);
+        cli_print_object(cli, cli->command->shown, cli->command->n_shown, answer.json);
     return code;
 }
 
 /* --- get -------------------------------------------------------------------------------------- */
-
-static int run_get(struct cli *cli);
-static const struct cli_option get_options[] = {
-    {.name = "version", .argument = "N", .help = "which one", .fallback = "the newest"},
-    {.name = "yes", .letter = 'y', .help = "replace FILE when it is there"},
-};
-const struct command command_file_get = {.noun = "file",
-    .verb = "get",
-    .arguments = "THREAD NAME [FILE]",
-    .summary = "download a file",
-    .details = "Without FILE, or with -, the bytes go to stdout. FILE gets its name only when all "
-               "bytes are there and have their SHA-256.",
-    .options = get_options,
-    .n_options = COUNT_OF(get_options),
-    .flags = COMMAND_REMOTE,
-    .run = run_get};
 
 /* Where the bytes go: FILE.part, which becomes FILE, or stdout. */
 struct received_file {
@@ -262,17 +217,15 @@ static int keep(struct cli *cli, const struct received_file *f, int code)
     return code;
 }
 
-static int run_get(struct cli *cli)
+int command_file_get(struct cli *cli)
 {
     struct remote *r CLEANUP(remote_closep) = NULL;
-    struct str version = cli_value(cli, "version");
-    struct remote_request request = {.method = "GET", .body = STR_NONE};
+    struct remote_request request;
     struct remote_answer answer;
     struct received_file file;
-    request.path = path_of(cli, cli_argument(cli, 1));
-    if (!str_is_none(version))
-        request.path = request_with(cli, request.path, STR("version"), version);
-    int code = remote_open(cli, &r);
+    int code = request_build(cli, &request);
+    if (code == EXIT_SUCCESS)
+        code = remote_open(cli, &r);
     if (code != EXIT_SUCCESS)
         return code;
     code = remote_judge(r, remote_begin(r, &request, &answer), &answer);
@@ -285,39 +238,18 @@ static int run_get(struct cli *cli)
 
 /* --- diff ------------------------------------------------------------------------------------- */
 
-static int run_diff(struct cli *cli);
-static const struct cli_option diff_options[] = {
-    {.name = "from",
-        .argument = "N",
-        .help = "the old version",
-        .fallback = "the one before the new one"},
-    {.name = "to", .argument = "N", .help = "the new version", .fallback = "the newest"},
-};
-const struct command command_file_diff = {.noun = "file",
-    .verb = "diff",
-    .arguments = "THREAD NAME",
-    .summary = "compare two versions of a text, line by line",
-    .options = diff_options,
-    .n_options = COUNT_OF(diff_options),
-    .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
-    .run = run_diff};
-
-static int run_diff(struct cli *cli)
+int command_file_diff(struct cli *cli)
 {
     struct remote *r CLEANUP(remote_closep) = NULL;
-    struct remote_request request = {.method = "GET", .body = STR_NONE};
+    struct remote_request request;
     struct remote_answer answer;
     bool as_text = cli->format == FORMAT_TABLE;
-    static const char *const ends[] = {"from", "to"};
-    request.path =
-        arena_printf(cli_arena(cli), "%.*s/diff", STR_ARG(path_of(cli, cli_argument(cli, 1))));
-    for (size_t i = 0; i < COUNT_OF(ends); i++)
-        if (!str_is_none(cli_value(cli, ends[i])))
-            request.path =
-                request_with(cli, request.path, str_of(ends[i]), cli_value(cli, ends[i]));
+    int code = request_build(cli, &request);
+    if (code != EXIT_SUCCESS)
+        return code;
     if (as_text)
         request.path = request_with(cli, request.path, STR("format"), STR("text"));
-    int code = remote_open(cli, &r);
+    code = remote_open(cli, &r);
     if (code == EXIT_SUCCESS)
         code = remote_ask(r, &request, &answer);
     if (code != EXIT_SUCCESS)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/resource.h"
-
 #include "base/json/json_patch.h"
 #include "base/json/json_write.h"
+#include "cli/derive.h"
 #include "cli/request.h"
 #include "cli/state.h"
 #include "cli/text.h"
@@ -67,11 +66,11 @@ static const char *read_page(
 /* No more rows than are wanted; of a longer page no cursor says where the rest begins. */
 static void print_page(struct cli *cli, struct json data, struct pages *p)
 {
-    const struct cli_request *row = cli->command->request;
+    const struct command *c = cli->command;
     struct json item;
     struct json_iter it = json_iter(data);
     for (; p->left > 0 && json_next(&it, NULL, &item); p->left--)
-        cli_print_row(cli, row->columns, row->n_columns, item);
+        cli_print_row(cli, c->shown, c->n_shown, item);
     if (p->left == 0 && json_next(&it, NULL, &item)) {
         p->more = true;
         p->cursor = STR_NONE;
@@ -132,15 +131,32 @@ static void turn_to_page(struct cli *cli, const struct remote_request *first,
         out->path = request_with(cli, out->path, cursor_name, p->cursor);
 }
 
+/* Returns the member that has the cursor, and the one that was given; STR_NONE if two were. */
+static struct str first_cursor(const struct cli *cli, struct str *out_cursor)
+{
+    struct str given = STR_NONE, other = STR_NONE;
+    for (size_t i = 0; i < cli->n_given; i++) {
+        if (cli->given[i].option->place != PLACE_CURSOR)
+            continue;
+        if (!str_is_none(given))
+            return STR_NONE;
+        given = str_of(cli->given[i].option->member);
+        *out_cursor = cli->given[i].value;
+    }
+    for (size_t i = 0; i < cli->command->n_options; i++)
+        if (cli->command->options[i].place == PLACE_CURSOR && str_is_none(other))
+            other = str_of(cli->command->options[i].member);
+    return str_is_none(given) ? other : given;
+}
+
 static int print_list(struct cli *cli, struct remote *r, struct remote_request *request)
 {
-    const struct cli_request *row = cli->command->request;
+    const struct command *c = cli->command;
     const struct remote_request first = *request;
-    const char *cursor = row->cursor != NULL ? row->cursor : "cursor";
-    if (row->other_cursor != NULL && !str_is_none(cli_value(cli, row->other_cursor)))
-        cursor = row->other_cursor;
-    struct str cursor_name = str_of(cursor);
-    struct pages p = {.cursor = cli_value(cli, cursor), .more = true};
+    struct pages p = {.cursor = STR_NONE, .more = true};
+    struct str cursor_name = first_cursor(cli, &p.cursor);
+    if (str_is_none(cursor_name))
+        return cli_usage(cli, "--after and --before exclude each other");
     int code = read_limit(cli, &p.left);
     while (code == EXIT_SUCCESS && p.more && p.left > 0) {
         struct remote_answer answer;
@@ -157,7 +173,7 @@ static int print_list(struct cli *cli, struct remote *r, struct remote_request *
     if (code != EXIT_SUCCESS)
         return code;
     note_more(cli, p.more, p.cursor);
-    cli_print_end(cli, row->columns, row->n_columns);
+    cli_print_end(cli, c->shown, c->n_shown);
     return EXIT_SUCCESS;
 }
 
@@ -166,59 +182,75 @@ static int print_list(struct cli *cli, struct remote *r, struct remote_request *
 /* The answer to a POST that was sent again is the stored one, and secrets are not stored. */
 static int judge_secret(struct cli *cli, struct json object)
 {
-    const struct cli_request *row = cli->command->request;
+    const struct command *c = cli->command;
     struct json secret;
-    bool lost =
-        !json_pointer(object, str_of(row->secret), &secret) || json_type(secret) == JSON_NULL;
+    bool lost = !json_pointer(object, str_of(c->secret), &secret) || json_type(secret) == JSON_NULL;
     if (lost)
         return cli_fail(cli,
-            "it was made, but the answer with its secret was lost; revoke the %s "
-            "and create another",
-            cli->command->noun);
-    cli_note(cli, "The secret is shown this once; keep it where only you can read it.");
+            "the %s was created, but the answer with its secret was lost; revoke the %s and create "
+            "another",
+            c->noun, c->noun);
+    cli_note(cli, "The secret is shown only once; keep it where only you can read it.");
     return EXIT_SUCCESS;
 }
 
 static int print_answer(struct cli *cli, const struct remote_answer *answer)
 {
-    const struct cli_request *row = cli->command->request;
-    if (answer->head.status == 204 && row->nothing != NULL)
-        return cli_fail(cli, "%s", row->nothing);
+    const struct command *c = cli->command;
+    if (answer->head.status == 204 && c->nothing != NULL)
+        return cli_fail(cli, "%s", c->nothing);
     if (answer->head.status == 204) {
-        cli_note(cli, "%s", row->done);
+        cli_note(cli, "%s", c->done);
         return EXIT_SUCCESS;
     }
     if (!answer->has_json)
         return cli_fail(cli, "the server's answer is not JSON");
-    cli_print_object(cli, row->columns, row->n_columns, answer->json);
-    if (row->secret != NULL)
+    cli_print_object(cli, c->shown, c->n_shown, answer->json);
+    if (c->secret != NULL)
         return judge_secret(cli, answer->json);
-    if (row->verdict != NULL && !is_true(answer->json, str_of(row->verdict)))
-        return cli_fail(cli, "%s is not true", row->verdict + 1);
+    if (c->verdict != NULL && !is_true(answer->json, str_of(c->verdict)))
+        return cli_fail(cli, "%s is not true", c->verdict + 1);
     return EXIT_SUCCESS;
 }
 
-/* --- What destroys -------------------------------------------------------------------------- */
+/* --- Commands that destroy ------------------------------------------------------------------ */
+
+/* Returns the route that shows what a command would change: the nearest GET up its path. */
+static const struct route *look_route(struct cli *cli)
+{
+    struct str path = str_of(cli->command->to->path);
+    const struct route *route = NULL;
+    while (path.len > 1 && (route = route_of_path("GET", path)) == NULL)
+        while (path.len > 0 && path.ptr[--path.len] != '/')
+            ;
+    return route;
+}
 
 static int look_only(struct cli *cli, struct remote *r, const struct remote_request *request)
 {
-    const struct cli_request *row = cli->command->request;
+    const struct command *c = cli->command;
     struct remote_request look = {.method = "GET", .body = STR_NONE};
     struct remote_answer answer;
-    look.path = row->looks_at != NULL ? request_path(cli, row->looks_at) : request->path;
+    const struct route *route =
+        c->looks_at != NULL ? route_of_path("GET", str_of(c->looks_at)) : look_route(cli);
+    assert(route != NULL);
+    look.path = request_path(cli, route->path);
     int code = ask(cli, r, &look, &answer);
     if (code != EXIT_SUCCESS)
         return code;
     cli_note(cli, "Would send %s %.*s to %.*s; nothing was changed.", request->method,
         STR_ARG(request->path), STR_ARG(remote_endpoint(r)->url));
-    if (answer.has_json)
-        cli_print_object(cli, row->columns, row->n_columns, answer.json);
+    if (answer.has_json) {
+        size_t n;
+        const struct cli_column *columns = derive_columns(&cli->arena, route, false, NULL, &n);
+        cli_print_object(cli, columns, n, answer.json);
+    }
     return EXIT_SUCCESS;
 }
 
-int resource_run(struct cli *cli)
+int request_run(struct cli *cli)
 {
-    const struct cli_request *row = cli->command->request;
+    const struct command *c = cli->command;
     struct remote *r CLEANUP(remote_closep) = NULL;
     struct remote_request request;
     struct remote_answer answer;
@@ -227,11 +259,11 @@ int resource_run(struct cli *cli)
         code = remote_open(cli, &r);
     if (code != EXIT_SUCCESS)
         return code;
-    if ((cli->command->flags & COMMAND_PAGED) != 0)
+    if ((c->flags & COMMAND_PAGED) != 0)
         return print_list(cli, r, &request);
     if (cli_is_dry_run(cli))
         return look_only(cli, r, &request);
-    if (row->question != NULL && !cli_confirm(cli, "%s", row->question))
+    if (c->question != NULL && !cli_confirm(cli, "%s", c->question))
         return cli_refused(cli);
     code = ask(cli, r, &request, &answer);
     return code == EXIT_SUCCESS ? print_answer(cli, &answer) : code;
