@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/check.h"
+#include "server/fsck.h"
 
 #include "cli/contents.h"
 #include "cli/settings.h"
@@ -58,7 +58,7 @@ static const struct cli_column columns[] = {
     {"FINDING", "/finding", COLUMN_TEXT},
 };
 
-static void write_finding(struct json_writer *w, const struct check_finding *finding)
+static void write_finding(struct json_writer *w, const struct fsck_finding *finding)
 {
     json_write_object(w);
     json_write_key(w, STR("rule"));
@@ -70,38 +70,38 @@ static void write_finding(struct json_writer *w, const struct check_finding *fin
     json_write_end(w);
 }
 
-static void print_document(struct cli *cli, const struct check *check)
+static void print_document(struct cli *cli, const struct fsck *fsck)
 {
     struct json_text text;
     json_text_init(&text, SIZE_MAX);
     json_write_object(&text.w);
     json_write_key(&text.w, STR("ok"));
-    json_write_bool(&text.w, check->n_findings == 0);
+    json_write_bool(&text.w, fsck->n_findings == 0);
     json_write_key(&text.w, STR("quick"));
-    json_write_bool(&text.w, check->quick);
+    json_write_bool(&text.w, fsck->quick);
     json_write_key(&text.w, STR("deep"));
-    json_write_bool(&text.w, check->deep);
+    json_write_bool(&text.w, fsck->deep);
     json_write_key(&text.w, STR("findings"));
     json_write_array(&text.w);
-    for (size_t i = 0; i < check->n_findings; i++)
-        write_finding(&text.w, &check->findings[i]);
+    for (size_t i = 0; i < fsck->n_findings; i++)
+        write_finding(&text.w, &fsck->findings[i]);
     json_write_end(&text.w);
     json_write_key(&text.w, STR("findings_untold"));
-    json_write_u64(&text.w, check->n_untold);
-    contents_write(&text.w, &check->contents, cli_arena(cli));
+    json_write_u64(&text.w, fsck->n_untold);
+    contents_write(&text.w, &fsck->contents, cli_arena(cli));
     json_write_end(&text.w);
     cli_print_object(cli, NULL, 0, cli_document(cli, &text));
 }
 
-static void print_lines(struct cli *cli, const struct check *check)
+static void print_lines(struct cli *cli, const struct fsck *fsck)
 {
-    for (size_t i = 0; i < check->n_findings; i++) {
+    for (size_t i = 0; i < fsck->n_findings; i++) {
         struct json_text text;
         json_text_init(&text, SIZE_MAX);
-        write_finding(&text.w, &check->findings[i]);
+        write_finding(&text.w, &fsck->findings[i]);
         cli_print_row(cli, columns, COUNT_OF(columns), cli_document(cli, &text));
     }
-    if (check->n_findings > 0)
+    if (fsck->n_findings > 0)
         cli_print_end(cli, columns, COUNT_OF(columns));
 }
 
@@ -113,9 +113,9 @@ static uint64_t rows_of(const struct contents *contents, struct str table)
     return 0;
 }
 
-static void conclude(struct cli *cli, const struct check *check)
+static void conclude(struct cli *cli, const struct fsck *fsck)
 {
-    const struct contents *c = &check->contents;
+    const struct contents *c = &fsck->contents;
     if (c->n_tables > 0)
         cli_note(cli, "%llu rows: threads %llu, runs %llu, events %llu",
             (unsigned long long)c->rows, (unsigned long long)rows_of(c, STR("threads")),
@@ -125,11 +125,11 @@ static void conclude(struct cli *cli, const struct check *check)
         struct str digest = contents_hex(cli_arena(cli), &c->digest);
         cli_note(cli, "content SHA-256 %.*s", STR_ARG(digest));
     }
-    size_t n = check->n_findings + check->n_untold;
+    size_t n = fsck->n_findings + fsck->n_untold;
     if (n == 0)
         cli_note(cli, "nothing is wrong");
     else
-        cli_note(cli, "%zu finding%s, %zu of them shown", n, n == 1 ? "" : "s", check->n_findings);
+        cli_note(cli, "%zu finding%s, %zu of them shown", n, n == 1 ? "" : "s", fsck->n_findings);
 }
 
 static int run(struct cli *cli)
@@ -142,18 +142,18 @@ static int run(struct cli *cli)
     if (cli_flag(cli, "quick") && cli_flag(cli, "deep"))
         return cli_usage(cli, "--quick and --deep do not go together");
     problem_init(&problem, cli_arena(cli));
-    struct check *check = ARENA_NEW(cli_arena(cli), struct check);
-    check->arena = cli_arena(cli);
-    check->quick = cli_flag(cli, "quick");
-    check->deep = cli_flag(cli, "deep");
-    check->progress = cli_progress(cli);
-    enum error e = server_check(&settings.config, check, &problem);
+    struct fsck *fsck = ARENA_NEW(cli_arena(cli), struct fsck);
+    fsck->arena = cli_arena(cli);
+    fsck->quick = cli_flag(cli, "quick");
+    fsck->deep = cli_flag(cli, "deep");
+    fsck->progress = cli_progress(cli);
+    enum error e = server_fsck(&settings.config, fsck, &problem);
     if (e != OK)
         return cli_fail_problem(cli, &problem);
     if (cli_flag(cli, "json"))
-        print_document(cli, check);
+        print_document(cli, fsck);
     else
-        print_lines(cli, check);
-    conclude(cli, check);
-    return check->n_findings == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+        print_lines(cli, fsck);
+    conclude(cli, fsck);
+    return fsck->n_findings == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "cli/doctor.h"
-#include "server/check.h"
+#include "server/fsck.h"
 #include "store/inspect.h"
 
 /* --- The schema ----------------------------------------------------------------------------- */
@@ -29,20 +29,20 @@ static void check_integrity(struct doctor *d, int64_t version)
         return;
     struct problem problem;
     problem_init(&problem, d->arena);
-    struct check *check = ARENA_NEW(d->arena, struct check);
-    check->arena = d->arena;
-    check->progress = cli_progress(d->cli);
-    enum error e = server_check(&d->settings.config, check, &problem);
-    const struct check_finding *first = &check->findings[0];
+    struct fsck *fsck = ARENA_NEW(d->arena, struct fsck);
+    fsck->arena = d->arena;
+    fsck->progress = cli_progress(d->cli);
+    enum error e = server_fsck(&d->settings.config, fsck, &problem);
+    const struct fsck_finding *first = &fsck->findings[0];
     if (e != OK)
         doctor_fail(d, "integrity", STR("cairn check"), "%.*s", STR_ARG(problem.detail));
-    else if (check->n_findings > 0)
+    else if (fsck->n_findings > 0)
         doctor_fail(d, "integrity", STR("cairn check shows all, cairn restore goes back"),
-            "%zu findings, the first: %.*s, %.*s", check->n_findings + check->n_untold,
+            "%zu findings, the first: %.*s, %.*s", fsck->n_findings + fsck->n_untold,
             STR_ARG(first->object), STR_ARG(first->detail));
     else
         doctor_ok(d, "integrity", "%llu rows obey every rule that cairn check knows",
-            (unsigned long long)check->contents.rows);
+            (unsigned long long)fsck->contents.rows);
 }
 
 /* --- SQLite --------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ struct sqlite_inspection {
 /* Whether a process serves the data directory. */
 bool sqlite_is_served(struct str data_dir);
 
-/* The structure of the file alone; store/check.h looks at everything. ERR_NOT_FOUND: there is no
+/* The structure of the file alone; store/fsck.h looks at everything. ERR_NOT_FOUND: there is no
  * database yet. On another failure the problem says why it could not be read. */
 MUST_CHECK enum error sqlite_inspect(
     struct str data_dir, struct problem *problem, struct sqlite_inspection *out);

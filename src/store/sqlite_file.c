@@ -170,7 +170,7 @@ static int take_foreign_key(void *data, int n, char **values, char **names)
     return 0;
 }
 
-enum error sqlite_file_check(sqlite3 *db, const char *path, bool quick, sqlite_file_fault *found,
+enum error sqlite_file_fsck(sqlite3 *db, const char *path, bool quick, sqlite_file_fault *found,
     void *data, struct problem *problem)
 {
     struct check_run run = {found, data, false};
@@ -202,7 +202,7 @@ static void keep_first(void *data, const char *line)
 enum error sqlite_file_expect_whole(sqlite3 *db, const char *path, struct problem *problem)
 {
     struct first_fault first = {problem->arena, STR_NONE};
-    enum error e = sqlite_file_check(db, path, false, keep_first, &first, problem);
+    enum error e = sqlite_file_fsck(db, path, false, keep_first, &first, problem);
     if (e == OK && !str_is_none(first.line))
         e = problem_set(problem, ERR_INVALID, "%s is damaged: %.*s", path, STR_ARG(first.line));
     return e;

@@ -40,7 +40,7 @@ void sqlite_file_watch(sqlite3 *db, struct progress *progress);
 
 /* One line of SQLite's for each fault that it found; OK also when there are some. */
 typedef void sqlite_file_fault(void *data, const char *line);
-MUST_CHECK enum error sqlite_file_check(sqlite3 *db, const char *path, bool quick,
+MUST_CHECK enum error sqlite_file_fsck(sqlite3 *db, const char *path, bool quick,
     sqlite_file_fault *found, void *data, struct problem *problem);
 /* The same, for one that must be whole. */
 MUST_CHECK enum error sqlite_file_expect_whole(

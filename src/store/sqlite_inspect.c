@@ -77,7 +77,7 @@ static enum error inspect_once(
     if (e == OK)
         e = sqlite_file_schema_version(db, path, problem, &found.schema_version);
     if (e == OK)
-        e = sqlite_file_check(db, path, true, keep_first, &first, problem);
+        e = sqlite_file_fsck(db, path, true, keep_first, &first, problem);
     if (e == OK)
         found.migrated_us = read_migrated(db);
     if (e == ERR_INVALID) /* so damaged that it could not even be opened */

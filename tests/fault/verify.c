@@ -6,7 +6,7 @@
 #include "ask.h"
 #include "model/statements.h"
 #include "model/tenancy/keys.h"
-#include "model/upkeep/check.h"
+#include "model/upkeep/fsck.h"
 #include "store/backup.h"
 
 const char *verify_path(struct arena *arena, const char *root, const char *name)
@@ -42,14 +42,14 @@ enum error verify_rules(struct arena *arena, const char *root, struct verdict *v
 {
     struct store_config config;
     struct problem problem;
-    struct check *check = ARENA_NEW(arena, struct check);
+    struct fsck *fsck = ARENA_NEW(arena, struct fsck);
     problem_init(&problem, arena);
     store_config_of(arena, root, &config);
-    check->arena = arena;
-    enum error e = store_check(&config, model_check, check, &problem);
-    if (e == OK && check->n_findings > 0)
-        verdict_wrong(verdict, "check finds %.*s, %.*s: %.*s", STR_ARG(check->findings[0].rule),
-            STR_ARG(check->findings[0].object), STR_ARG(check->findings[0].detail));
+    fsck->arena = arena;
+    enum error e = store_fsck(&config, model_fsck, fsck, &problem);
+    if (e == OK && fsck->n_findings > 0)
+        verdict_wrong(verdict, "check finds %.*s, %.*s: %.*s", STR_ARG(fsck->findings[0].rule),
+            STR_ARG(fsck->findings[0].object), STR_ARG(fsck->findings[0].detail));
     return e;
 }
 

@@ -10,7 +10,7 @@
 #include "lib/sweeper.h"
 #include "model/statements.h"
 #include "model/tenancy/keys.h"
-#include "model/upkeep/check.h"
+#include "model/upkeep/fsck.h"
 
 static struct str make_root(struct arena *arena)
 {
@@ -61,9 +61,9 @@ static void check(const struct throwaway *t)
         .n_statements = SQL_STATEMENT_COUNT,
         .free_memo = key_memo_free,
         .on_fatal = on_fatal};
-    struct check *found = ARENA_NEW(&arena, struct check);
+    struct fsck *found = ARENA_NEW(&arena, struct fsck);
     found->arena = &arena;
-    FUZZ_CHECK(store_check(&config, model_check, found, &problem) == OK);
+    FUZZ_CHECK(store_fsck(&config, model_fsck, found, &problem) == OK);
     for (size_t i = 0; i < found->n_findings; i++)
         fprintf(stderr, "%.*s: %.*s %.*s\n", STR_ARG(found->findings[i].rule),
             STR_ARG(found->findings[i].object), STR_ARG(found->findings[i].detail));

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "store/check.h"
+#include "store/fsck.h"
 
 enum { RECORDS = 3 };
 
@@ -132,7 +132,7 @@ static struct listing *listing; /* what list_file fills in */
 static struct arena *listing_arena;
 
 /* In place of the rules of a check, which has the file read as it stands. */
-static enum error list_file(struct check *check, struct tx *tx, struct problem *problem)
+static enum error list_file(struct fsck *fsck, struct tx *tx, struct problem *problem)
 {
     struct context c;
     context_init(&c, listing_arena, problem, tx);
@@ -148,15 +148,15 @@ static size_t read_file(struct fixture *f, bool quick, struct listing *out)
         .data_dir = f->scratch.data_dir,
         .statements = sql_statements,
         .n_statements = SQL_STATEMENT_COUNT};
-    static struct check check;
+    static struct fsck fsck;
     struct problem problem;
     problem_init(&problem, f->arena);
-    check = (struct check){.arena = f->arena, .quick = quick};
+    fsck = (struct fsck){.arena = f->arena, .quick = quick};
     *out = (struct listing){0};
     listing = out;
     listing_arena = f->arena;
-    enum error e = store_check(&config, list_file, &check, &problem);
-    return check.n_findings + (e != OK);
+    enum error e = store_fsck(&config, list_file, &fsck, &problem);
+    return fsck.n_findings + (e != OK);
 }
 
 /* Detected by SQLite or by the hash, or nothing of what is shown has changed. */

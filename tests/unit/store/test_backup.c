@@ -4,7 +4,7 @@
 
 #include "backup_steps.h"
 #include "faults.h"
-#include "store/check.h"
+#include "store/fsck.h"
 
 /* --- Backup --------------------------------------------------------------------------------- */
 
@@ -372,7 +372,7 @@ TEST(what_a_killed_backup_has_left_is_in_nobodys_way)
 
 /* --- Check ---------------------------------------------------------------------------------- */
 
-static enum error find_nothing(struct check *check, struct tx *tx, struct problem *problem)
+static enum error find_nothing(struct fsck *fsck, struct tx *tx, struct problem *problem)
 {
     struct step step = {0};
     return count_notes(&step, tx);
@@ -381,21 +381,21 @@ static enum error find_nothing(struct check *check, struct tx *tx, struct proble
 TEST(a_check_of_a_directory_at_rest_puts_nothing_beside_the_database)
 {
     struct fixture f;
-    static struct check check;
+    static struct fsck fsck;
     fixture_begin(&f);
     add_notes(&f, 3);
     fixture_close(&f);
     EXPECT_EQ(count_names(&f, "data", "cairn."), 3);
-    check = (struct check){.arena = &f.scratch.arena};
-    EXPECT_EQ(store_check(&f.config, find_nothing, &check, &f.problem), OK);
-    EXPECT_EQ(check.n_findings, 0);
-    EXPECT(check.contents.rows > 3);
+    fsck = (struct fsck){.arena = &f.scratch.arena};
+    EXPECT_EQ(store_fsck(&f.config, find_nothing, &fsck, &f.problem), OK);
+    EXPECT_EQ(fsck.n_findings, 0);
+    EXPECT(fsck.contents.rows > 3);
     EXPECT_EQ(count_names(&f, "data", "cairn."), 3);
     crash_with(&f, 2); /* now it has a log, which is a part of it */
-    check = (struct check){.arena = &f.scratch.arena};
-    EXPECT_EQ(store_check(&f.config, find_nothing, &check, &f.problem), OK);
-    for (size_t i = 0; i < check.contents.n_tables; i++)
-        if (str_eq(check.contents.tables[i].name, STR("notes")))
-            EXPECT_EQ(check.contents.tables[i].rows, 5);
+    fsck = (struct fsck){.arena = &f.scratch.arena};
+    EXPECT_EQ(store_fsck(&f.config, find_nothing, &fsck, &f.problem), OK);
+    for (size_t i = 0; i < fsck.contents.n_tables; i++)
+        if (str_eq(fsck.contents.tables[i].name, STR("notes")))
+            EXPECT_EQ(fsck.contents.tables[i].rows, 5);
     fixture_end(&f);
 }

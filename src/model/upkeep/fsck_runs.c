@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/execution/runs.h"
-#include "model/upkeep/check.sql.h"
-#include "model/upkeep/check_walk.h"
+#include "model/upkeep/fsck.sql.h"
+#include "model/upkeep/fsck_walk.h"
 
 enum { RUNS_A_PAGE = 32 };
 
@@ -19,13 +19,13 @@ struct checked_run {
     int64_t thread_last_seq;
 };
 
-static struct checked_run read_run(struct check_walk *w, struct query *q)
+static struct checked_run read_run(struct fsck_walk *w, struct query *q)
 {
     struct checked_run r = {0};
     struct uuid thread_id;
     r.tenant_id = row_uuid(q);
     r.run.id = row_uuid(q);
-    r.object = check_object(w, "run", r.run.id);
+    r.object = fsck_object(w, "run", r.run.id);
     r.status = row_text(q);
     r.dispatch = row_text(q);
     r.paused_from = row_text(q);
@@ -48,94 +48,94 @@ static struct checked_run read_run(struct check_walk *w, struct query *q)
 }
 
 /* A worker holds a run that is running and came from the queue; such a run has a worker. */
-static void check_lease(struct check_walk *w, const struct checked_run *r)
+static void fsck_lease(struct fsck_walk *w, const struct checked_run *r)
 {
     const struct run *run = &r->run;
     bool needs_lease = run->status == RUN_RUNNING && run->dispatch == RUN_QUEUE;
     bool has_worker = !str_is_none(run->worker);
     if (run->has_lease != has_worker || run->has_lease != run->has_lease_ms)
-        check_found(w->check, "run-lease", r->object,
+        fsck_found(w->fsck, "run-lease", r->object,
             "a lease needs a worker, an end and a length, or none of them");
     else if (run->has_lease != needs_lease)
-        check_found(w->check, "run-lease", r->object, "it is %.*s by %.*s and has %s lease",
+        fsck_found(w->fsck, "run-lease", r->object, "it is %.*s by %.*s and has %s lease",
             STR_ARG(r->status), STR_ARG(r->dispatch), run->has_lease ? "a" : "no");
     if (r->finds_thread && run->fence > r->thread_last_seq)
-        check_found(w->check, "run-fence", r->object,
+        fsck_found(w->fsck, "run-fence", r->object,
             "its fencing token %lld is greater than the last seq of its thread, %lld",
             (long long)run->fence, (long long)r->thread_last_seq);
 }
 
-static void check_family(struct check_walk *w, const struct checked_run *r)
+static void fsck_family(struct fsck_walk *w, const struct checked_run *r)
 {
     const struct run *run = &r->run;
     if (!r->finds_thread)
-        check_found(w->check, "run-thread", r->object, "its thread is not there");
+        fsck_found(w->fsck, "run-thread", r->object, "its thread is not there");
     if (run->has_parent_run_id && !r->finds_parent)
-        check_found(w->check, "run-parent", r->object, "its parent is not in its thread");
+        fsck_found(w->fsck, "run-parent", r->object, "its parent is not in its thread");
     int64_t depth = run->has_parent_run_id ? r->parent_depth + 1 : 0;
     if (run->has_parent_run_id == r->finds_parent && run->depth != depth)
-        check_found(w->check, "run-parent", r->object, "its depth is %lld and must be %lld",
+        fsck_found(w->fsck, "run-parent", r->object, "its depth is %lld and must be %lld",
             (long long)run->depth, (long long)depth);
 }
 
-static void check_status(struct check_walk *w, const struct checked_run *r)
+static void fsck_status(struct fsck_walk *w, const struct checked_run *r)
 {
     const struct run *run = &r->run;
     if (run->status == RUN_STATUS_NONE) {
-        check_found(w->check, "run-status", r->object, "the status \"%.*s\" is not known",
+        fsck_found(w->fsck, "run-status", r->object, "the status \"%.*s\" is not known",
             STR_ARG(r->status));
         return;
     }
     if (run->dispatch == RUN_DISPATCH_NONE)
-        check_found(w->check, "run-dispatch", r->object, "the dispatch \"%.*s\" is not known",
+        fsck_found(w->fsck, "run-dispatch", r->object, "the dispatch \"%.*s\" is not known",
             STR_ARG(r->dispatch));
     if (!str_is_none(r->paused_from) &&
         (run->status != RUN_PAUSED || run->paused_from == RUN_STATUS_NONE))
-        check_found(w->check, "run-status", r->object, "it is %.*s, paused from \"%.*s\"",
+        fsck_found(w->fsck, "run-status", r->object, "it is %.*s, paused from \"%.*s\"",
             STR_ARG(r->status), STR_ARG(r->paused_from));
     if (run->has_finished_at != run_is_finished(run))
-        check_found(w->check, "run-finished", r->object, "it is %.*s and has %s finished_at",
+        fsck_found(w->fsck, "run-finished", r->object, "it is %.*s and has %s finished_at",
             STR_ARG(r->status), run->has_finished_at ? "a" : "no");
 }
 
-static enum error check_documents(struct check_walk *w, const struct checked_run *r)
+static enum error fsck_documents(struct fsck_walk *w, const struct checked_run *r)
 {
     static const char *const names[] = {"input", "state", "final_output"};
     struct query q;
     struct json unused;
-    check_begin(w, &q, &SQL_CHECK_RUN_DOCUMENTS);
+    fsck_begin(w, &q, &SQL_FSCK_RUN_DOCUMENTS);
     query_uuid(&q, tenant_id, r->tenant_id);
     query_uuid(&q, run_id, r->run.id);
     if (!query_next(&q))
-        check_found(w->check, "run-documents", r->object, "its documents are not there");
+        fsck_found(w->fsck, "run-documents", r->object, "its documents are not there");
     else
         for (size_t i = 0; i < COUNT_OF(names); i++)
-            check_json(w, r->object, names[i], row_text(&q), &unused);
+            fsck_json(w, r->object, names[i], row_text(&q), &unused);
     return query_end(&q);
 }
 
-static enum error check_run(struct check_walk *w, const struct checked_run *r)
+static enum error fsck_run(struct fsck_walk *w, const struct checked_run *r)
 {
     struct json unused;
-    check_status(w, r);
-    check_lease(w, r);
-    check_family(w, r);
-    check_json(w, r->object, "metadata", r->run.metadata, &unused);
-    check_json(w, r->object, "error", r->run.error, &unused);
-    if (w->check->quick)
+    fsck_status(w, r);
+    fsck_lease(w, r);
+    fsck_family(w, r);
+    fsck_json(w, r->object, "metadata", r->run.metadata, &unused);
+    fsck_json(w, r->object, "error", r->run.error, &unused);
+    if (w->fsck->quick)
         return OK;
     struct arena_mark mark = arena_mark(w->page);
-    enum error e = check_documents(w, r);
+    enum error e = fsck_documents(w, r);
     arena_rewind(w->page, mark);
     return e;
 }
 
-enum error check_read_runs(struct check_walk *w, size_t *out_rows, bool *out_more)
+enum error fsck_read_runs(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct checked_run *runs = ARENA_ARRAY(w->page, struct checked_run, RUNS_A_PAGE);
     size_t n = 0;
     struct query q;
-    check_begin(w, &q, &SQL_CHECK_RUNS);
+    fsck_begin(w, &q, &SQL_FSCK_RUNS);
     query_uuid(&q, after_tenant, w->after_tenant);
     query_uuid(&q, after_id, w->after_id);
     query_i64(&q, limit, RUNS_A_PAGE);
@@ -143,7 +143,7 @@ enum error check_read_runs(struct check_walk *w, size_t *out_rows, bool *out_mor
         runs[n++] = read_run(w, &q);
     enum error e = query_end(&q);
     for (size_t i = 0; e == OK && i < n; i++)
-        e = check_run(w, &runs[i]);
+        e = fsck_run(w, &runs[i]);
     if (n > 0) {
         w->after_tenant = runs[n - 1].tenant_id;
         w->after_id = runs[n - 1].run.id;

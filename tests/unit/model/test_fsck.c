@@ -2,18 +2,18 @@
 #include "fixture.h"
 #include "model/checkpoints/snapshots.h"
 #include "model/execution/steps.h"
-#include "model/upkeep/check.h"
+#include "model/upkeep/fsck.h"
 
-static struct check *check_with(struct fixture *f, bool quick)
+static struct fsck *check_with(struct fixture *f, bool quick)
 {
-    struct check *check = ARENA_NEW(f->arena, struct check);
-    check->arena = f->arena;
-    check->quick = quick;
-    check->files = on_postgres() ? NULL : "/nowhere";
+    struct fsck *fsck = ARENA_NEW(f->arena, struct fsck);
+    fsck->arena = f->arena;
+    fsck->quick = quick;
+    fsck->files = on_postgres() ? NULL : "/nowhere";
     struct context *c = begin_reading(f);
-    EXPECT_EQ(model_check(check, c->tx, &f->problem), OK);
+    EXPECT_EQ(model_fsck(fsck, c->tx, &f->problem), OK);
     commit(f);
-    return check;
+    return fsck;
 }
 
 /* Breaks something behind Cairn's back and expects exactly this finding, of this object. */
@@ -21,13 +21,13 @@ static void expect_found(
     struct fixture *f, const char *sql, const char *rule, const char *object, const char *detail)
 {
     sql_exec(f, sql);
-    struct check *check = check_with(f, false);
-    EXPECT_EQ(check->n_findings, 1);
-    if (check->n_findings == 0)
+    struct fsck *fsck = check_with(f, false);
+    EXPECT_EQ(fsck->n_findings, 1);
+    if (fsck->n_findings == 0)
         return;
-    EXPECT_STR(check->findings[0].rule, str_of(rule));
-    EXPECT_PART(check->findings[0].object, object);
-    EXPECT_PART(check->findings[0].detail, detail);
+    EXPECT_STR(fsck->findings[0].rule, str_of(rule));
+    EXPECT_PART(fsck->findings[0].object, object);
+    EXPECT_PART(fsck->findings[0].detail, detail);
 }
 
 /* Some of everything: two tenants, threads with events, some pruned, runs in every status. */
@@ -71,11 +71,11 @@ TEST(what_cairn_has_written_breaks_no_rule)
     fixture_begin(&f);
     fill(&f);
     for (int quick = 0; quick < 2; quick++) {
-        struct check *check = check_with(&f, quick != 0);
-        for (size_t i = 0; i < check->n_findings; i++)
-            test_fail(__FILE__, __LINE__, "%.*s: %.*s: %.*s", STR_ARG(check->findings[i].rule),
-                STR_ARG(check->findings[i].object), STR_ARG(check->findings[i].detail));
-        EXPECT(check->contents.rows > 100 || quick);
+        struct fsck *fsck = check_with(&f, quick != 0);
+        for (size_t i = 0; i < fsck->n_findings; i++)
+            test_fail(__FILE__, __LINE__, "%.*s: %.*s: %.*s", STR_ARG(fsck->findings[i].rule),
+                STR_ARG(fsck->findings[i].object), STR_ARG(fsck->findings[i].detail));
+        EXPECT(fsck->contents.rows > 100 || quick);
     }
     fixture_end(&f);
 }
@@ -102,10 +102,10 @@ TEST(a_missing_event_is_found_by_a_quick_look_too)
     fixture_begin(&f);
     fill(&f);
     sql_exec(&f, "DELETE FROM events WHERE seq = 57");
-    struct check *check = check_with(&f, true);
-    EXPECT_EQ(check->n_findings, 1);
-    EXPECT_STR(check->findings[0].rule, STR("events-gapless"));
-    EXPECT_PART(check->findings[0].detail, "20 were pruned and the last is ");
+    struct fsck *fsck = check_with(&f, true);
+    EXPECT_EQ(fsck->n_findings, 1);
+    EXPECT_STR(fsck->findings[0].rule, STR("events-gapless"));
+    EXPECT_PART(fsck->findings[0].detail, "20 were pruned and the last is ");
     fixture_end(&f);
 }
 
@@ -251,14 +251,14 @@ TEST(files_states_and_shares_whose_parts_are_missing_are_found)
     struct str share =
         arena_printf(f.arena, "tenant_id, id, id, 'participate', 'read', %s, 2, 1, 1", some_hash());
     sql_exec(&f, inserts(&f, OF_SHARE, arena_cstr(f.arena, share)));
-    struct check *check = check_with(&f, true);
-    EXPECT_EQ(check->n_findings, 3);
-    EXPECT_STR(check->findings[0].rule, STR("file-versions"));
-    EXPECT_PART(check->findings[0].detail, "version 1, which is the current one, is not there");
-    EXPECT_STR(check->findings[1].rule, STR("state-versions"));
-    EXPECT_PART(check->findings[1].detail, "version 3 must be there");
-    EXPECT_STR(check->findings[2].rule, STR("share-redemptions"));
-    EXPECT_PART(check->findings[2].detail, "it counts 2 redemptions");
+    struct fsck *fsck = check_with(&f, true);
+    EXPECT_EQ(fsck->n_findings, 3);
+    EXPECT_STR(fsck->findings[0].rule, STR("file-versions"));
+    EXPECT_PART(fsck->findings[0].detail, "version 1, which is the current one, is not there");
+    EXPECT_STR(fsck->findings[1].rule, STR("state-versions"));
+    EXPECT_PART(fsck->findings[1].detail, "version 3 must be there");
+    EXPECT_STR(fsck->findings[2].rule, STR("share-redemptions"));
+    EXPECT_PART(fsck->findings[2].detail, "it counts 2 redemptions");
     fixture_end(&f);
 }
 
@@ -275,12 +275,12 @@ TEST(steps_that_are_missing_or_have_lost_their_messages_are_found)
     commit(&f);
     EXPECT_EQ(check_with(&f, false)->n_findings, 0);
     sql_exec(&f, "DELETE FROM snapshots; DELETE FROM steps WHERE number = 1");
-    struct check *check = check_with(&f, true);
-    EXPECT_EQ(check->n_findings, 2);
-    EXPECT_STR(check->findings[0].rule, STR("step-numbers"));
-    EXPECT_PART(check->findings[0].detail, "it counts 3 steps");
-    EXPECT_STR(check->findings[1].rule, STR("step-messages"));
-    EXPECT_PART(check->findings[1].detail, "the messages of step 2 are not there");
+    struct fsck *fsck = check_with(&f, true);
+    EXPECT_EQ(fsck->n_findings, 2);
+    EXPECT_STR(fsck->findings[0].rule, STR("step-numbers"));
+    EXPECT_PART(fsck->findings[0].detail, "it counts 3 steps");
+    EXPECT_STR(fsck->findings[1].rule, STR("step-messages"));
+    EXPECT_PART(fsck->findings[1].detail, "the messages of step 2 are not there");
     fixture_end(&f);
 }
 
@@ -291,10 +291,10 @@ TEST(content_that_is_not_there_is_found)
     fill(&f);
     struct str blob = arena_printf(f.arena, "tenant_id, %s, id, 5, 1", some_hash());
     sql_exec(&f, inserts(&f, OF_BLOB, arena_cstr(f.arena, blob)));
-    struct check *check = check_with(&f, false);
-    EXPECT_EQ(check->n_findings, 1);
-    EXPECT_STR(check->findings[0].rule, STR("content"));
-    EXPECT_STR(check->findings[0].detail, STR("it is not there"));
+    struct fsck *fsck = check_with(&f, false);
+    EXPECT_EQ(fsck->n_findings, 1);
+    EXPECT_STR(fsck->findings[0].rule, STR("content"));
+    EXPECT_STR(fsck->findings[0].detail, STR("it is not there"));
     fixture_end(&f);
 }
 
@@ -306,9 +306,9 @@ TEST(more_findings_than_there_is_room_for_are_counted)
     add_events(&f, thread, 300);
     /* The first id is the greatest: all the others are smaller than the one before. */
     sql_exec(&f, "UPDATE events SET id = -id");
-    struct check *check = check_with(&f, false);
-    EXPECT_EQ(check->n_findings, CHECK_MAX_FINDINGS);
-    EXPECT_EQ(check->n_findings + check->n_untold, 301);
+    struct fsck *fsck = check_with(&f, false);
+    EXPECT_EQ(fsck->n_findings, FSCK_MAX_FINDINGS);
+    EXPECT_EQ(fsck->n_findings + fsck->n_untold, 301);
     fixture_end(&f);
 }
 
@@ -316,11 +316,11 @@ static const struct sql_statement SLOW = {
     .index = 0, .name = "slow", .text = {[ENGINE_POSTGRES] = "SELECT 1 FROM pg_sleep(13)"}};
 static const struct sql_statement *const SLOW_ALONE[] = {&SLOW};
 
-static enum error wait_long(struct check *check, struct tx *tx, struct problem *problem)
+static enum error wait_long(struct fsck *fsck, struct tx *tx, struct problem *problem)
 {
     struct query q;
-    query_begin(&q, tx, &SLOW, check->arena);
-    check_count(check, "slow", query_next(&q) ? 1 : 0);
+    query_begin(&q, tx, &SLOW, fsck->arena);
+    fsck_count(fsck, "slow", query_next(&q) ? 1 : 0);
     return query_end(&q);
 }
 
@@ -341,10 +341,10 @@ POSTGRES_ONLY(a_check_waits_for_a_statement_as_long_as_it_takes)
         .statements = SLOW_ALONE,
         .n_statements = COUNT_OF(SLOW_ALONE),
         .on_fatal = on_fatal};
-    struct check *check = ARENA_NEW(f.arena, struct check);
-    check->arena = f.arena;
-    EXPECT_EQ(store_check(&config, wait_long, check, &f.problem), OK);
-    EXPECT_EQ(check->contents.rows, 1);
+    struct fsck *fsck = ARENA_NEW(f.arena, struct fsck);
+    fsck->arena = f.arena;
+    EXPECT_EQ(store_fsck(&config, wait_long, fsck, &f.problem), OK);
+    EXPECT_EQ(fsck->contents.rows, 1);
     fixture_end(&f);
 }
 

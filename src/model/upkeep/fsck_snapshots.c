@@ -3,8 +3,8 @@
  */
 #include "model/checkpoints/item_bytes.h"
 #include "model/checkpoints/snapshot_store.h"
-#include "model/upkeep/check_relations.sql.h"
-#include "model/upkeep/check_walk.h"
+#include "model/upkeep/fsck_relations.sql.h"
+#include "model/upkeep/fsck_walk.h"
 
 enum { SNAPSHOTS_A_PAGE = 32, ITEMS_A_PAGE = 64 };
 
@@ -23,20 +23,20 @@ static int by_hash(const void *a, const void *b)
 }
 
 /* What its manifest names, each once and in order, is what it refers to. */
-static enum error check_references(struct check_walk *w, const struct seen_snapshot *s)
+static enum error fsck_references(struct fsck_walk *w, const struct seen_snapshot *s)
 {
     struct manifest_named named = {.arena = w->page};
-    struct str object = check_object(w, "snapshot", s->id);
+    struct str object = fsck_object(w, "snapshot", s->id);
     struct query q;
     size_t at = 0;
     bool same = true;
     if (!manifest_read_names(w->page, s->manifest, &named)) {
-        check_found(w->check, "snapshot", object, "its manifest cannot be read");
+        fsck_found(w->fsck, "snapshot", object, "its manifest cannot be read");
         return OK;
     }
     if (named.n > 0)
         qsort(named.pieces, named.n, sizeof(named.pieces[0]), by_hash);
-    check_begin(w, &q, &SQL_CHECK_SNAPSHOT_ITEMS);
+    fsck_begin(w, &q, &SQL_FSCK_SNAPSHOT_ITEMS);
     query_uuid(&q, tenant_id, s->tenant_id);
     query_uuid(&q, id, s->id);
     while (query_next(&q)) {
@@ -48,11 +48,11 @@ static enum error check_references(struct check_walk *w, const struct seen_snaps
     }
     enum error e = query_end(&q);
     if (e == OK && (!same || at < named.n))
-        check_found(w->check, "snapshot", object, "it refers to other items than it names");
+        fsck_found(w->fsck, "snapshot", object, "it refers to other items than it names");
     return e;
 }
 
-static enum error check_document(struct check_walk *w, const struct seen_snapshot *s)
+static enum error fsck_document(struct fsck_walk *w, const struct seen_snapshot *s)
 {
     CLEANUP(arena_deinit) struct arena scratch;
     struct snapshot_loaded unused;
@@ -61,16 +61,16 @@ static enum error check_document(struct check_walk *w, const struct seen_snapsho
     enum error e = snapshot_load(w->c, &scratch, s->id, &unused);
     if (e != ERR_DAMAGED)
         return e;
-    check_found(w->check, "snapshot", check_object(w, "snapshot", s->id),
+    fsck_found(w->fsck, "snapshot", fsck_object(w, "snapshot", s->id),
         "its manifest, or one that it builds on, is not what was stored");
     return OK;
 }
 
-enum error check_read_snapshots(struct check_walk *w, size_t *out_rows, bool *out_more)
+enum error fsck_read_snapshots(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct seen_snapshot *seen = ARENA_ARRAY(w->page, struct seen_snapshot, SNAPSHOTS_A_PAGE);
     struct query q;
-    check_begin(w, &q, &SQL_CHECK_SNAPSHOTS);
+    fsck_begin(w, &q, &SQL_FSCK_SNAPSHOTS);
     query_uuid(&q, after_tenant, w->after_tenant);
     query_uuid(&q, after_id, w->after_id);
     query_i64(&q, limit, SNAPSHOTS_A_PAGE);
@@ -82,9 +82,9 @@ enum error check_read_snapshots(struct check_walk *w, size_t *out_rows, bool *ou
     }
     enum error e = query_end(&q);
     for (size_t i = 0; e == OK && i < *out_rows; i++) {
-        e = check_references(w, &seen[i]);
-        if (e == OK && !w->check->quick)
-            e = check_document(w, &seen[i]);
+        e = fsck_references(w, &seen[i]);
+        if (e == OK && !w->fsck->quick)
+            e = fsck_document(w, &seen[i]);
     }
     *out_more = *out_rows == SNAPSHOTS_A_PAGE;
     return e;
@@ -102,7 +102,7 @@ struct seen_item {
 };
 
 static bool is_whole(
-    struct check_walk *w, const struct seen_item *item, struct item_dictionary *dictionary)
+    struct fsck_walk *w, const struct seen_item *item, struct item_dictionary *dictionary)
 {
     struct str text;
     w->c->tenant_id = item->tenant_id;
@@ -119,22 +119,22 @@ static bool is_whole(
     return memcmp(hash.bytes, item->sha256.ptr, SHA256_LEN) == 0;
 }
 
-static void check_item(
-    struct check_walk *w, const struct seen_item *item, struct item_dictionary *dictionary)
+static void fsck_item(
+    struct fsck_walk *w, const struct seen_item *item, struct item_dictionary *dictionary)
 {
     if (is_whole(w, item, dictionary))
         return;
-    check_found(w->check, "item",
+    fsck_found(w->fsck, "item",
         arena_printf(w->page, "item %.*s", STR_ARG(hex_encode(w->page, item->sha256))),
         "it, or the dictionary that it is packed with, is not what was stored");
 }
 
-enum error check_read_items(struct check_walk *w, size_t *out_rows, bool *out_more)
+enum error fsck_read_items(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     CLEANUP(item_dictionary_release) struct item_dictionary dictionary = {0};
     struct seen_item *seen = ARENA_ARRAY(w->page, struct seen_item, ITEMS_A_PAGE);
     struct query q;
-    check_begin(w, &q, &SQL_CHECK_ITEMS);
+    fsck_begin(w, &q, &SQL_FSCK_ITEMS);
     query_uuid(&q, after_tenant, w->after_tenant);
     query_bytes(&q, after_bytes, w->after_key);
     query_i64(&q, limit, ITEMS_A_PAGE);
@@ -148,8 +148,8 @@ enum error check_read_items(struct check_walk *w, size_t *out_rows, bool *out_mo
         item->dictionary_hash = row_bytes(&q);
     }
     enum error e = query_end(&q);
-    for (size_t i = 0; e == OK && i < *out_rows && !w->check->quick; i++)
-        check_item(w, &seen[i], &dictionary);
+    for (size_t i = 0; e == OK && i < *out_rows && !w->fsck->quick; i++)
+        fsck_item(w, &seen[i], &dictionary);
     *out_more = *out_rows == ITEMS_A_PAGE;
     if (*out_more) { /* it outlives the page */
         arena_clear(w->c->arena);

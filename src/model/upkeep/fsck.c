@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/upkeep/check.h"
+#include "model/upkeep/fsck.h"
 
 #include "model/tenancy/audit.h"
-#include "model/upkeep/check.sql.h"
-#include "model/upkeep/check_walk.h"
+#include "model/upkeep/fsck.sql.h"
+#include "model/upkeep/fsck_walk.h"
 
 enum { KEYS_A_PAGE = 200, ANSWERS_A_PAGE = 200, TENANTS_A_PAGE = 500 };
 
 /* --- What the walks share ------------------------------------------------------------------- */
 
-struct str check_object(struct check_walk *w, const char *what, struct uuid id)
+struct str fsck_object(struct fsck_walk *w, const char *what, struct uuid id)
 {
     char text[UUID_TEXT_LEN];
     uuid_format(id, text);
     return arena_printf(w->page, "%s %.*s", what, UUID_TEXT_LEN, text);
 }
 
-bool check_is_known(struct str word, const char *const *known)
+bool fsck_is_known(struct str word, const char *const *known)
 {
     for (size_t i = 0; known[i] != NULL; i++)
         if (str_eq(word, str_of(known[i])))
@@ -24,15 +24,15 @@ bool check_is_known(struct str word, const char *const *known)
     return false;
 }
 
-bool check_json(
-    struct check_walk *w, struct str object, const char *column, struct str text, struct json *out)
+bool fsck_json(
+    struct fsck_walk *w, struct str object, const char *column, struct str text, struct json *out)
 {
     struct json_doc *doc = ARENA_NEW(w->page, struct json_doc);
     struct json_error error;
     if (str_is_none(text))
         return false;
     if (!json_parse(w->page, text, doc, &error)) {
-        check_found(w->check, "json", object, "%s is not valid JSON: %s, at byte %zu", column,
+        fsck_found(w->fsck, "json", object, "%s is not valid JSON: %s, at byte %zu", column,
             error.rule, error.offset);
         return false;
     }
@@ -40,21 +40,21 @@ bool check_json(
     return true;
 }
 
-void check_begin(struct check_walk *w, struct query *q, const struct sql_statement *statement)
+void fsck_begin(struct fsck_walk *w, struct query *q, const struct sql_statement *statement)
 {
     query_begin(q, w->c->tx, statement, w->page);
 }
 
-enum error check_step(struct check_walk *w, const char *stage, uint64_t done, uint64_t total)
+enum error fsck_step(struct fsck_walk *w, const char *stage, uint64_t done, uint64_t total)
 {
-    progress_report(w->check->progress, stage, done, total);
-    if (!progress_is_cancelled(w->check->progress))
+    progress_report(w->fsck->progress, stage, done, total);
+    if (!progress_is_cancelled(w->fsck->progress))
         return OK;
     return problem_set(w->c->problem, ERR_CANCELLED, "called off");
 }
 
-enum error check_pages(struct check_walk *w, const char *stage, uint64_t total,
-    check_page *read_page, uint64_t *out_rows)
+enum error fsck_pages(struct fsck_walk *w, const char *stage, uint64_t total, fsck_page *read_page,
+    uint64_t *out_rows)
 {
     enum error e = OK;
     bool more = true;
@@ -71,28 +71,28 @@ enum error check_pages(struct check_walk *w, const char *stage, uint64_t total,
         arena_deinit(&page);
         *out_rows += rows;
         if (e == OK)
-            e = check_step(w, stage, *out_rows, total);
+            e = fsck_step(w, stage, *out_rows, total);
     }
     return e;
 }
 
 /* --- Keys ----------------------------------------------------------------------------------- */
 
-static void check_scopes(struct check_walk *w, struct str object, struct json scopes)
+static void fsck_scopes(struct fsck_walk *w, struct str object, struct json scopes)
 {
     struct json_iter it = json_iter(scopes);
     struct json scope;
     while (json_next(&it, NULL, &scope))
         if (json_type(scope) != JSON_STRING ||
-            !check_is_known(json_string(w->page, scope), scope_names))
-            check_found(w->check, "key-scopes", object, "a scope is not known: %.*s",
+            !fsck_is_known(json_string(w->page, scope), scope_names))
+            fsck_found(w->fsck, "key-scopes", object, "a scope is not known: %.*s",
                 STR_ARG(json_raw(scope)));
 }
 
-static enum error read_keys(struct check_walk *w, size_t *out_rows, bool *out_more)
+static enum error read_keys(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct query q;
-    check_begin(w, &q, &SQL_CHECK_KEYS);
+    fsck_begin(w, &q, &SQL_FSCK_KEYS);
     query_uuid(&q, after_tenant, w->after_tenant);
     query_uuid(&q, after_id, w->after_id);
     query_i64(&q, limit, KEYS_A_PAGE);
@@ -100,11 +100,11 @@ static enum error read_keys(struct check_walk *w, size_t *out_rows, bool *out_mo
         struct json scopes;
         w->after_tenant = row_uuid(&q);
         w->after_id = row_uuid(&q);
-        struct str object = check_object(w, "key", w->after_id);
-        if (check_json(w, object, "scopes", row_text(&q), &scopes))
-            check_scopes(w, object, scopes);
+        struct str object = fsck_object(w, "key", w->after_id);
+        if (fsck_json(w, object, "scopes", row_text(&q), &scopes))
+            fsck_scopes(w, object, scopes);
         if (row_bytes(&q).len != SHA256_LEN)
-            check_found(w->check, "key-secret", object, "the hash of its secret is no SHA-256");
+            fsck_found(w->fsck, "key-secret", object, "the hash of its secret is no SHA-256");
     }
     *out_more = *out_rows == KEYS_A_PAGE;
     return query_end(&q);
@@ -112,7 +112,7 @@ static enum error read_keys(struct check_walk *w, size_t *out_rows, bool *out_mo
 
 /* --- Answers under idempotency keys --------------------------------------------------------- */
 
-static void read_answer(struct check_walk *w, struct query *q)
+static void read_answer(struct fsck_walk *w, struct query *q)
 {
     struct json headers;
     w->after_tenant = row_uuid(q);
@@ -120,22 +120,22 @@ static void read_answer(struct check_walk *w, struct query *q)
     struct str object =
         arena_printf(w->page, "idempotency key %.*s of %.*s", STR_ARG(key), STR_ARG(route));
     if (row_bytes(q).len != SHA256_LEN)
-        check_found(w->check, "answer", object, "the hash of its request is no SHA-256");
+        fsck_found(w->fsck, "answer", object, "the hash of its request is no SHA-256");
     int64_t status = row_i64(q);
     if (status < 100 || status > 599)
-        check_found(w->check, "answer", object, "its status is %lld", (long long)status);
-    check_json(w, object, "headers", row_text(q), &headers);
+        fsck_found(w->fsck, "answer", object, "its status is %lld", (long long)status);
+    fsck_json(w, object, "headers", row_text(q), &headers);
     /* They outlive the page. */
     w->after_route = arena_str(w->c->arena, route);
     w->after_key = arena_str(w->c->arena, key);
 }
 
-static enum error read_answers(struct check_walk *w, size_t *out_rows, bool *out_more)
+static enum error read_answers(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct query q;
     struct str route = arena_str(w->page, w->after_route), key = arena_str(w->page, w->after_key);
     arena_clear(w->c->arena);
-    check_begin(w, &q, &SQL_CHECK_ANSWERS);
+    fsck_begin(w, &q, &SQL_FSCK_ANSWERS);
     query_uuid(&q, after_tenant, w->after_tenant);
     query_text(&q, route, route);
     query_text(&q, key, key);
@@ -148,10 +148,10 @@ static enum error read_answers(struct check_walk *w, size_t *out_rows, bool *out
 
 /* --- Tenants and their audit log ------------------------------------------------------------ */
 
-static enum error read_tenants(struct check_walk *w, size_t *out_rows, bool *out_more)
+static enum error read_tenants(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct query q;
-    check_begin(w, &q, &SQL_CHECK_TENANTS);
+    fsck_begin(w, &q, &SQL_FSCK_TENANTS);
     query_uuid(&q, after_id, w->after_id);
     query_i64(&q, limit, TENANTS_A_PAGE);
     for (; query_next(&q); ++*out_rows)
@@ -161,12 +161,12 @@ static enum error read_tenants(struct check_walk *w, size_t *out_rows, bool *out
 }
 
 /* One tenant's chain a page. */
-static enum error read_audited(struct check_walk *w, size_t *out_rows, bool *out_more)
+static enum error read_audited(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct query q;
     struct audit_verdict verdict = {0};
     context_enter_system(w->c);
-    check_begin(w, &q, &SQL_CHECK_AUDITED);
+    fsck_begin(w, &q, &SQL_FSCK_AUDITED);
     query_uuid(&q, after_tenant, w->after_tenant);
     *out_more = query_next(&q);
     if (*out_more)
@@ -178,7 +178,7 @@ static enum error read_audited(struct check_walk *w, size_t *out_rows, bool *out
     e = audit_verify(w->c, &verdict);
     *out_rows = (size_t)verdict.records;
     if (e == OK && !verdict.intact)
-        check_found(w->check, "audit-chain", check_object(w, "tenant", w->after_tenant),
+        fsck_found(w->fsck, "audit-chain", fsck_object(w, "tenant", w->after_tenant),
             "record %lld is missing, or is not what was recorded", (long long)verdict.first_broken);
     context_enter_system(w->c);
     return e;
@@ -186,14 +186,14 @@ static enum error read_audited(struct check_walk *w, size_t *out_rows, bool *out
 
 /* --- All of it ------------------------------------------------------------------------------ */
 
-static enum error check_floor(struct check_walk *w)
+static enum error fsck_floor(struct fsck_walk *w)
 {
     struct query q;
     int64_t rows = 1;
-    query_begin(&q, w->c->tx, &SQL_CHECK_FLOOR, w->c->arena);
+    query_begin(&q, w->c->tx, &SQL_FSCK_FLOOR, w->c->arena);
     enum error e = context_number(&q, &rows);
     if (e == OK && rows != 1)
-        check_found(w->check, "event-floor", STR("database"),
+        fsck_found(w->fsck, "event-floor", STR("database"),
             "event_floor must have one row, and has %lld", (long long)rows);
     return e;
 }
@@ -201,17 +201,17 @@ static enum error check_floor(struct check_walk *w)
 static const struct {
     const char *table;
     const char *stage;
-    check_page *read_page;
+    fsck_page *read_page;
 } WALKS[] = {
     {"tenants", "checking tenants", read_tenants},
     {"api_keys", "checking keys", read_keys},
     {"audit_log", "checking the audit log", read_audited},
-    {"threads", "checking threads", check_read_threads},
-    {"runs", "checking runs", check_read_runs},
+    {"threads", "checking threads", fsck_read_threads},
+    {"runs", "checking runs", fsck_read_runs},
     {"idempotency_keys", "checking answers", read_answers},
-    {"blobs", "checking the content of files", check_read_blobs},
-    {"snapshots", "checking snapshots", check_read_snapshots},
-    {"items", "checking items", check_read_items},
+    {"blobs", "checking the content of files", fsck_read_blobs},
+    {"snapshots", "checking snapshots", fsck_read_snapshots},
+    {"items", "checking items", fsck_read_items},
 };
 
 /* Known where the engine has counted already: to count is to read all of it once more. 0: not. */
@@ -223,23 +223,23 @@ static uint64_t total_of(const struct contents *contents, const char *table)
     return 0;
 }
 
-static enum error walk_all(struct check_walk *w)
+static enum error walk_all(struct fsck_walk *w)
 {
     enum error e = OK;
-    bool has_counts = w->check->contents.n_tables > 0;
+    bool has_counts = w->fsck->contents.n_tables > 0;
     for (size_t i = 0; e == OK && i < COUNT_OF(WALKS); i++) {
         uint64_t rows = 0;
-        uint64_t total = total_of(&w->check->contents, WALKS[i].table);
-        e = check_pages(w, WALKS[i].stage, total, WALKS[i].read_page, &rows);
+        uint64_t total = total_of(&w->fsck->contents, WALKS[i].table);
+        e = fsck_pages(w, WALKS[i].stage, total, WALKS[i].read_page, &rows);
         if (e == OK && !has_counts)
-            check_count(w->check, WALKS[i].table, rows);
+            fsck_count(w->fsck, WALKS[i].table, rows);
     }
-    if (e == OK && !has_counts && !w->check->quick)
-        check_count(w->check, "events", w->n_events);
+    if (e == OK && !has_counts && !w->fsck->quick)
+        fsck_count(w->fsck, "events", w->n_events);
     return e;
 }
 
-enum error model_check(struct check *check, struct tx *tx, struct problem *problem)
+enum error model_fsck(struct fsck *fsck, struct tx *tx, struct problem *problem)
 {
     struct arena arena CLEANUP(arena_deinit);
     struct context c;
@@ -247,9 +247,9 @@ enum error model_check(struct check *check, struct tx *tx, struct problem *probl
     context_init(&c, &arena, problem, tx);
     c.actor = ACTOR_SYSTEM;
     context_enter_system(&c);
-    struct check_walk w = {.check = check, .c = &c};
+    struct fsck_walk w = {.fsck = fsck, .c = &c};
     enum error e = walk_all(&w);
     if (e == OK)
-        e = check_relations(&w);
-    return e == OK ? check_floor(&w) : e;
+        e = fsck_relations(&w);
+    return e == OK ? fsck_floor(&w) : e;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/check.h"
+#include "server/fsck.h"
 
 #include "model/files/blobs.h"
 #include "model/statements.h"
 #include "model/tenancy/keys.h"
-#include "model/upkeep/check.h"
+#include "model/upkeep/fsck.h"
 
 static void on_fatal(const char *what)
 {
     /* The job that met it fails, and the check with it. */
 }
 
-enum error server_check(
-    const struct server_config *config, struct check *check, struct problem *problem)
+enum error server_fsck(
+    const struct server_config *config, struct fsck *fsck, struct problem *problem)
 {
     const struct store_config store = {
         .engine = str_is_none(config->db_url) ? ENGINE_SQLITE : ENGINE_POSTGRES,
@@ -27,5 +27,5 @@ enum error server_check(
         .free_memo = key_memo_free,
         .on_fatal = on_fatal,
     };
-    return store_check(&store, model_check, check, problem);
+    return store_fsck(&store, model_fsck, fsck, problem);
 }

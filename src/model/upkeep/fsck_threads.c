@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/threads/threads.h"
-#include "model/upkeep/check.sql.h"
-#include "model/upkeep/check_walk.h"
+#include "model/upkeep/fsck.sql.h"
+#include "model/upkeep/fsck_walk.h"
 
 enum { THREADS_A_PAGE = 32, EVENTS_A_PAGE = 100 };
 
@@ -28,19 +28,19 @@ static void of_thread(struct query *q, const struct checked_thread *t)
 /* --- Events --------------------------------------------------------------------------------- */
 
 static void report_gap(
-    struct check_walk *w, const struct checked_thread *t, int64_t missing, int64_t found)
+    struct fsck_walk *w, const struct checked_thread *t, int64_t missing, int64_t found)
 {
-    check_found(w->check, "events-gapless", t->object,
+    fsck_found(w->fsck, "events-gapless", t->object,
         "event %lld is not there, while %lld were pruned and the last is %lld; %lld comes next",
         (long long)missing, (long long)t->pruned_seq, (long long)t->last_seq, (long long)found);
 }
 
 /* By their number alone. */
-static enum error count_events(struct check_walk *w, const struct checked_thread *t)
+static enum error count_events(struct fsck_walk *w, const struct checked_thread *t)
 {
     struct query q;
     int64_t count = 0, first = 0, last = 0;
-    check_begin(w, &q, &SQL_CHECK_THREAD_BOUNDS);
+    fsck_begin(w, &q, &SQL_FSCK_THREAD_BOUNDS);
     of_thread(&q, t);
     query_i64(&q, after, t->pruned_seq);
     if (query_next(&q)) {
@@ -52,7 +52,7 @@ static enum error count_events(struct check_walk *w, const struct checked_thread
     if (e != OK || (count == 0 && t->last_seq <= t->pruned_seq))
         return e;
     if (count != t->last_seq - t->pruned_seq || first != t->pruned_seq + 1 || last != t->last_seq)
-        check_found(w->check, "events-gapless", t->object,
+        fsck_found(w->fsck, "events-gapless", t->object,
             "%lld events from %lld to %lld, while %lld were pruned and the last is %lld",
             (long long)count, (long long)first, (long long)last, (long long)t->pruned_seq,
             (long long)t->last_seq);
@@ -65,8 +65,8 @@ struct event_walk {
     bool has_gap;
 };
 
-static void check_event(
-    struct check_walk *w, const struct checked_thread *t, struct query *q, struct event_walk *at)
+static void fsck_event(
+    struct fsck_walk *w, const struct checked_thread *t, struct query *q, struct event_walk *at)
 {
     struct json payload;
     int64_t id = row_i64(q), seq = row_i64(q);
@@ -77,35 +77,35 @@ static void check_event(
         report_gap(w, t, at->seq + 1, seq);
     at->has_gap = at->has_gap || seq != at->seq + 1;
     if (id <= at->id)
-        check_found(w->check, "event-order", object,
+        fsck_found(w->fsck, "event-order", object,
             "its id %lld is not greater than that of the one before, %lld", (long long)id,
             (long long)at->id);
     if (str_is_none(kind) || kind.len == 0)
-        check_found(w->check, "event-kind", object, "it has no kind");
-    check_json(w, object, "payload", row_text(q), &payload);
+        fsck_found(w->fsck, "event-kind", object, "it has no kind");
+    fsck_json(w, object, "payload", row_text(q), &payload);
     if (!row_bool(q))
-        check_found(w->check, "event-run", object, "its run is not there");
+        fsck_found(w->fsck, "event-run", object, "its run is not there");
     at->seq = seq;
     at->id = id;
 }
 
 static enum error read_events(
-    struct check_walk *w, const struct checked_thread *t, struct event_walk *at, size_t *out_rows)
+    struct fsck_walk *w, const struct checked_thread *t, struct event_walk *at, size_t *out_rows)
 {
     struct query q;
     size_t rows = 0;
-    check_begin(w, &q, &SQL_CHECK_THREAD_EVENTS);
+    fsck_begin(w, &q, &SQL_FSCK_THREAD_EVENTS);
     of_thread(&q, t);
     query_i64(&q, after, at->seq);
     query_i64(&q, limit, EVENTS_A_PAGE);
     for (; query_next(&q); rows++)
-        check_event(w, t, &q, at);
+        fsck_event(w, t, &q, at);
     w->n_events += rows;
     *out_rows = rows;
     return query_end(&q);
 }
 
-static enum error walk_events(struct check_walk *w, const struct checked_thread *t)
+static enum error walk_events(struct fsck_walk *w, const struct checked_thread *t)
 {
     struct event_walk at = {.seq = t->pruned_seq};
     enum error e = OK;
@@ -114,13 +114,13 @@ static enum error walk_events(struct check_walk *w, const struct checked_thread 
         struct arena_mark mark = arena_mark(w->page);
         e = read_events(w, t, &at, &rows);
         arena_rewind(w->page, mark);
-        if (e == OK && progress_is_cancelled(w->check->progress))
+        if (e == OK && progress_is_cancelled(w->fsck->progress))
             e = problem_set(w->c->problem, ERR_CANCELLED, "called off");
     }
     if (e == OK && !at.has_gap && at.seq < t->last_seq)
         report_gap(w, t, at.seq + 1, 0);
     if (e == OK && at.seq > t->last_seq)
-        check_found(w->check, "thread-last-seq", t->object,
+        fsck_found(w->fsck, "thread-last-seq", t->object,
             "last_seq is %lld, but there is an event %lld", (long long)t->last_seq,
             (long long)at.seq);
     return e;
@@ -128,18 +128,18 @@ static enum error walk_events(struct check_walk *w, const struct checked_thread 
 
 /* --- Documents ------------------------------------------------------------------------------ */
 
-static enum error check_documents(struct check_walk *w, const struct checked_thread *t)
+static enum error fsck_documents(struct fsck_walk *w, const struct checked_thread *t)
 {
     static const char *const names[] = {"context", "preferences", "important_steps"};
     struct query q;
     struct json unused;
-    check_begin(w, &q, &SQL_CHECK_THREAD_DOCUMENTS);
+    fsck_begin(w, &q, &SQL_FSCK_THREAD_DOCUMENTS);
     of_thread(&q, t);
     if (!query_next(&q))
-        check_found(w->check, "thread-documents", t->object, "its documents are not there");
+        fsck_found(w->fsck, "thread-documents", t->object, "its documents are not there");
     else
         for (size_t i = 0; i < COUNT_OF(names); i++)
-            check_json(w, t->object, names[i], row_text(&q), &unused);
+            fsck_json(w, t->object, names[i], row_text(&q), &unused);
     return query_end(&q);
 }
 
@@ -158,7 +158,7 @@ static bool has_member(const struct indexed *rows, size_t n, struct str key, str
     return false;
 }
 
-static void compare_metadata(struct check_walk *w, const struct checked_thread *t,
+static void compare_metadata(struct fsck_walk *w, const struct checked_thread *t,
     struct json metadata, const struct indexed *rows, size_t n_rows)
 {
     struct json_iter members = json_iter(metadata);
@@ -166,22 +166,22 @@ static void compare_metadata(struct check_walk *w, const struct checked_thread *
     size_t n_members = 0;
     for (; thread_metadata_next(w->page, &members, &key, &value); n_members++)
         if (!has_member(rows, n_rows, key, value))
-            check_found(w->check, "thread-metadata", t->object,
+            fsck_found(w->fsck, "thread-metadata", t->object,
                 "the member \"%.*s\" of its metadata is not in the index of the filter",
                 STR_ARG(key));
     if (n_rows > n_members)
-        check_found(w->check, "thread-metadata", t->object,
+        fsck_found(w->fsck, "thread-metadata", t->object,
             "the index of the filter has %zu members, its metadata %zu", n_rows, n_members);
 }
 
-static enum error check_metadata(struct check_walk *w, const struct checked_thread *t)
+static enum error fsck_metadata(struct fsck_walk *w, const struct checked_thread *t)
 {
     enum { LIMIT = THREAD_METADATA_MEMBERS + 1 };
     struct indexed *rows = ARENA_ARRAY(w->page, struct indexed, LIMIT);
     size_t n = 0;
     struct query q;
     struct json metadata;
-    check_begin(w, &q, &SQL_CHECK_THREAD_METADATA);
+    fsck_begin(w, &q, &SQL_FSCK_THREAD_METADATA);
     of_thread(&q, t);
     query_i64(&q, limit, LIMIT);
     for (; query_next(&q); n++) {
@@ -189,10 +189,10 @@ static enum error check_metadata(struct check_walk *w, const struct checked_thre
         rows[n].value = row_text(&q);
     }
     enum error e = query_end(&q);
-    if (e != OK || !check_json(w, t->object, "metadata", t->metadata, &metadata))
+    if (e != OK || !fsck_json(w, t->object, "metadata", t->metadata, &metadata))
         return e;
     if (json_type(metadata) != JSON_OBJECT)
-        check_found(w->check, "thread-metadata", t->object, "its metadata is not an object");
+        fsck_found(w->fsck, "thread-metadata", t->object, "its metadata is not an object");
     else
         compare_metadata(w, t, metadata, rows, n);
     return OK;
@@ -200,13 +200,13 @@ static enum error check_metadata(struct check_walk *w, const struct checked_thre
 
 /* --- The thread ----------------------------------------------------------------------------- */
 
-static struct checked_thread read_thread(struct check_walk *w, struct query *q)
+static struct checked_thread read_thread(struct fsck_walk *w, struct query *q)
 {
     struct checked_thread t;
     struct uuid recent_run;
     t.tenant_id = row_uuid(q);
     t.id = row_uuid(q);
-    t.object = check_object(w, "thread", t.id);
+    t.object = fsck_object(w, "thread", t.id);
     t.status = row_text(q);
     t.run_policy = row_text(q);
     t.metadata = row_text(q);
@@ -218,44 +218,44 @@ static struct checked_thread read_thread(struct check_walk *w, struct query *q)
     return t;
 }
 
-static void check_head(struct check_walk *w, const struct checked_thread *t)
+static void fsck_head(struct fsck_walk *w, const struct checked_thread *t)
 {
     struct json unused;
-    if (!check_is_known(t->status, thread_statuses))
-        check_found(w->check, "thread-status", t->object, "the status \"%.*s\" is not known",
+    if (!fsck_is_known(t->status, thread_statuses))
+        fsck_found(w->fsck, "thread-status", t->object, "the status \"%.*s\" is not known",
             STR_ARG(t->status));
-    if (!check_is_known(t->run_policy, thread_run_policies))
-        check_found(w->check, "thread-run-policy", t->object, "the policy \"%.*s\" is not known",
+    if (!fsck_is_known(t->run_policy, thread_run_policies))
+        fsck_found(w->fsck, "thread-run-policy", t->object, "the policy \"%.*s\" is not known",
             STR_ARG(t->run_policy));
     if (t->has_recent_run && !t->finds_recent_run)
-        check_found(w->check, "thread-recent-run", t->object, "its most recent run is not there");
+        fsck_found(w->fsck, "thread-recent-run", t->object, "its most recent run is not there");
     if (t->pruned_seq > t->last_seq)
-        check_found(w->check, "thread-last-seq", t->object,
+        fsck_found(w->fsck, "thread-last-seq", t->object,
             "%lld events were pruned, but the last is %lld", (long long)t->pruned_seq,
             (long long)t->last_seq);
-    check_json(w, t->object, "error", t->error, &unused);
+    fsck_json(w, t->object, "error", t->error, &unused);
 }
 
-static enum error check_thread(struct check_walk *w, const struct checked_thread *t)
+static enum error fsck_thread(struct fsck_walk *w, const struct checked_thread *t)
 {
-    check_head(w, t);
-    enum error e = check_metadata(w, t);
+    fsck_head(w, t);
+    enum error e = fsck_metadata(w, t);
     if (e != OK)
         return e;
-    if (w->check->quick)
+    if (w->fsck->quick)
         return count_events(w, t);
     struct arena_mark mark = arena_mark(w->page);
-    e = check_documents(w, t);
+    e = fsck_documents(w, t);
     arena_rewind(w->page, mark);
     return e == OK ? walk_events(w, t) : e;
 }
 
-enum error check_read_threads(struct check_walk *w, size_t *out_rows, bool *out_more)
+enum error fsck_read_threads(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct checked_thread *threads = ARENA_ARRAY(w->page, struct checked_thread, THREADS_A_PAGE);
     size_t n = 0;
     struct query q;
-    check_begin(w, &q, &SQL_CHECK_THREADS);
+    fsck_begin(w, &q, &SQL_FSCK_THREADS);
     query_uuid(&q, after_tenant, w->after_tenant);
     query_uuid(&q, after_id, w->after_id);
     query_i64(&q, limit, THREADS_A_PAGE);
@@ -263,7 +263,7 @@ enum error check_read_threads(struct check_walk *w, size_t *out_rows, bool *out_
         threads[n++] = read_thread(w, &q);
     enum error e = query_end(&q);
     for (size_t i = 0; e == OK && i < n; i++)
-        e = check_thread(w, &threads[i]);
+        e = fsck_thread(w, &threads[i]);
     if (n > 0) {
         w->after_tenant = threads[n - 1].tenant_id;
         w->after_id = threads[n - 1].id;

@@ -4,11 +4,11 @@
 
 -- define next: > (:after_tenant, :after_id)
 
--- name: check_tenants
+-- name: fsck_tenants
 SELECT id FROM tenants WHERE id > :after_id ORDER BY id LIMIT :limit;
 
 -- The last column says how far the events reach, which only SQLite does not keep in the thread.
--- name: check_threads
+-- name: fsck_threads
 SELECT t.tenant_id, t.id, t.status, t.run_policy, t.metadata, t.error, t.pruned_seq,
     t.most_recent_run_id, EXISTS (SELECT 1 FROM runs AS r
         WHERE r.tenant_id = t.tenant_id AND r.id = t.most_recent_run_id AND r.thread_id = t.id),
@@ -17,26 +17,26 @@ SELECT t.tenant_id, t.id, t.status, t.run_policy, t.metadata, t.error, t.pruned_
 FROM threads AS t WHERE (t.tenant_id, t.id) {{next}}
 ORDER BY t.tenant_id, t.id LIMIT :limit;
 
--- name: check_thread_documents
+-- name: fsck_thread_documents
 SELECT context, preferences, important_steps FROM thread_documents
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
 
--- name: check_thread_metadata
+-- name: fsck_thread_metadata
 SELECT key, value FROM thread_metadata
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id LIMIT :limit;
 
--- name: check_thread_bounds
+-- name: fsck_thread_bounds
 SELECT count(*), coalesce(min(seq), 0), coalesce(max(seq), 0) FROM events
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq > :after;
 
--- name: check_thread_events
+-- name: fsck_thread_events
 SELECT e.id, e.seq, e.kind, e.payload, e.run_id IS NULL OR EXISTS (SELECT 1 FROM runs AS r
     WHERE r.tenant_id = e.tenant_id AND r.id = e.run_id AND r.thread_id = e.thread_id)
 FROM events AS e
 WHERE e.tenant_id = :tenant_id AND e.thread_id = :thread_id AND e.seq > :after
 ORDER BY e.seq LIMIT :limit;
 
--- name: check_runs
+-- name: fsck_runs
 SELECT r.tenant_id, r.id, r.status, r.dispatch, r.paused_from, r.metadata, r.error, r.worker,
     r.lease_expires_at, r.lease_ms, r.fence, r.finished_at, r.depth, r.parent_run_id, p.depth,
     t.id, {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
@@ -47,22 +47,22 @@ LEFT JOIN runs AS p ON p.tenant_id = r.tenant_id AND p.id = r.parent_run_id
 WHERE (r.tenant_id, r.id) {{next}}
 ORDER BY r.tenant_id, r.id LIMIT :limit;
 
--- name: check_run_documents
+-- name: fsck_run_documents
 SELECT input, state, final_output FROM run_documents
 WHERE tenant_id = :tenant_id AND run_id = :run_id;
 
--- name: check_keys
+-- name: fsck_keys
 SELECT tenant_id, id, scopes, secret_hash FROM api_keys
 WHERE (tenant_id, id) {{next}} ORDER BY tenant_id, id LIMIT :limit;
 
--- name: check_answers
+-- name: fsck_answers
 SELECT tenant_id, route, key, request_hash, status, headers FROM idempotency_keys
 WHERE (tenant_id, route, key) > (:after_tenant, :route, :key)
 ORDER BY tenant_id, route, key LIMIT :limit;
 
 -- The audit log outlives its tenant: whose there is one.
--- name: check_audited
+-- name: fsck_audited
 SELECT tenant_id FROM audit_log WHERE tenant_id > :after_tenant ORDER BY tenant_id LIMIT 1;
 
--- name: check_floor
+-- name: fsck_floor
 SELECT {{sqlite: count(*) FROM event_floor}}{{postgres: 1}};

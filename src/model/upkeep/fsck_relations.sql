@@ -7,12 +7,12 @@
 -- define last_seq: {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
 --   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}}
 
--- name: check_file_versions
+-- name: fsck_file_versions
 SELECT v.file_id, v.version FROM file_versions AS v
 LEFT JOIN blobs AS b ON b.tenant_id = v.tenant_id AND b.sha256 = v.sha256
 WHERE b.id IS NULL OR b.size_bytes <> v.size_bytes LIMIT :limit;
 
--- name: check_file_heads
+-- name: fsck_file_heads
 SELECT f.id, f.current_version FROM files AS f
 WHERE f.last_version < f.current_version OR NOT EXISTS (SELECT 1 FROM file_versions AS v
     WHERE v.tenant_id = f.tenant_id AND v.file_id = f.id AND v.version = f.current_version)
@@ -20,77 +20,77 @@ OR EXISTS (SELECT 1 FROM file_versions AS v WHERE v.tenant_id = f.tenant_id AND 
     AND (v.version > f.current_version OR v.version < 1))
 LIMIT :limit;
 
--- name: check_state_heads
+-- name: fsck_state_heads
 SELECT d.id, d.version FROM state_documents AS d
 WHERE (d.deleted_at IS NULL) <> EXISTS (SELECT 1 FROM state_versions AS v
     WHERE v.tenant_id = d.tenant_id AND v.state_id = d.id AND v.version = d.version)
 LIMIT :limit;
 
--- name: check_state_versions
+-- name: fsck_state_versions
 SELECT v.state_id, v.version FROM state_versions AS v
 JOIN state_documents AS d ON d.tenant_id = v.tenant_id AND d.id = v.state_id
 WHERE v.version > d.version OR v.version < 1 LIMIT :limit;
 
--- name: check_message_seqs
+-- name: fsck_message_seqs
 SELECT m.id, m.seq FROM messages AS m
 JOIN threads AS t ON t.tenant_id = m.tenant_id AND t.id = m.thread_id
 WHERE m.seq < 1 OR m.seq > {{last_seq}} LIMIT :limit;
 
--- name: check_message_versions
+-- name: fsck_message_versions
 SELECT m.id, v.version FROM message_versions AS v
 JOIN messages AS m ON m.tenant_id = v.tenant_id AND m.id = v.message_id
 WHERE v.version >= m.version OR v.version < 1 LIMIT :limit;
 
--- name: check_message_senders
+-- name: fsck_message_senders
 SELECT m.id, m.seq FROM messages AS m
 WHERE m.sender_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM participants AS p
     WHERE p.tenant_id = m.tenant_id AND p.thread_id = m.thread_id AND p.id = m.sender_id)
 LIMIT :limit;
 
--- name: check_participants
+-- name: fsck_participants
 SELECT id, version FROM participants
 WHERE role NOT IN ('user', 'assistant') OR permission NOT IN ('read', 'read_write') LIMIT :limit;
 
--- name: check_share_counts
+-- name: fsck_share_counts
 SELECT s.id, s.redemptions FROM shares AS s
 WHERE s.redemptions <> (SELECT count(*) FROM share_redemptions AS r
     WHERE r.tenant_id = s.tenant_id AND r.share_id = s.id) LIMIT :limit;
 
--- name: check_shares
+-- name: fsck_shares
 SELECT id, version FROM shares WHERE kind NOT IN ('participate', 'copy')
 OR permission NOT IN ('read', 'read_write') OR {{sqlite: length(token_hash)}}
     {{postgres: octet_length(token_hash)}} <> 32 LIMIT :limit;
 
--- name: check_storage
+-- name: fsck_storage
 SELECT agent_id, version FROM agent_storage WHERE (value IS NULL) = (bytes IS NULL)
 OR (bytes IS NOT NULL AND size_bytes <> {{sqlite: length(bytes)}}
     {{postgres: octet_length(bytes)}}) LIMIT :limit;
 
--- name: check_store
+-- name: fsck_store
 SELECT tenant_id, version FROM store_items WHERE version < 1 OR namespace NOT LIKE '_%.'
 OR size_bytes <> {{sqlite: length(CAST(value AS BLOB))}}
     {{postgres: octet_length(CAST(value AS text))}} LIMIT :limit;
 
--- name: check_store_vectors
+-- name: fsck_store_vectors
 SELECT tenant_id, dimensions FROM store_vectors WHERE dimensions < 1 OR dimensions * 4 <>
     {{sqlite: length(bytes)}}{{postgres: octet_length(bytes)}} LIMIT :limit;
 
 -- PostgreSQL's type has looked at them.
 -- A number is there once: so many of them up to the greatest are all.
--- name: check_step_numbers
+-- name: fsck_step_numbers
 SELECT r.id, r.step_count FROM runs AS r
 LEFT JOIN (SELECT tenant_id, run_id, count(*) AS steps, min(number) AS first, max(number) AS last
     FROM steps GROUP BY tenant_id, run_id) AS s ON s.tenant_id = r.tenant_id AND s.run_id = r.id
 WHERE r.step_count <> coalesce(s.steps, 0) OR r.step_count <> coalesce(s.last, 0) OR s.first < 1
 LIMIT :limit;
 
--- name: check_step_messages
+-- name: fsck_step_messages
 SELECT s.run_id, s.number FROM steps AS s
 WHERE s.messages_snapshot_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM snapshots AS n
     WHERE n.tenant_id = s.tenant_id AND n.id = s.messages_snapshot_id)
 LIMIT :limit;
 
--- name: check_documents
+-- name: fsck_documents
 {{sqlite:
 SELECT id, 1 FROM agents WHERE NOT json_valid(metadata)
 UNION ALL SELECT id, 2 FROM participants WHERE NOT json_valid(metadata)
@@ -109,22 +109,22 @@ UNION ALL SELECT agent_id, 6 FROM agent_storage WHERE value IS NOT NULL AND NOT 
 LIMIT :limit
 }}{{postgres: SELECT id, 0 FROM tenants LIMIT 0 * :limit}};
 
--- name: check_blobs
+-- name: fsck_blobs
 -- types: after_tenant uuid, after_id uuid
 SELECT tenant_id, id, sha256, size_bytes FROM blobs
 WHERE (tenant_id, id) > (:after_tenant, :after_id) ORDER BY tenant_id, id LIMIT :limit;
 
--- name: check_snapshots
+-- name: fsck_snapshots
 -- types: after_tenant uuid, after_id uuid
 SELECT tenant_id, id, manifest FROM snapshots
 WHERE (tenant_id, id) > (:after_tenant, :after_id) ORDER BY tenant_id, id LIMIT :limit;
 
--- name: check_snapshot_items
+-- name: fsck_snapshot_items
 -- types: tenant_id uuid, id uuid
 SELECT sha256 FROM snapshot_items WHERE tenant_id = :tenant_id AND snapshot_id = :id
 ORDER BY sha256;
 
--- name: check_items
+-- name: fsck_items
 -- types: after_tenant uuid, after_bytes bytes
 SELECT k.tenant_id, k.sha256, k.size_bytes, k.dictionary, k.bytes, d.sha256
 FROM items AS k LEFT JOIN item_dictionaries AS d

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules between the rows of files, states, messages, participants, shares, storage and steps; and
  * whether content is there. */
-#include "model/upkeep/check_relations.sql.h"
-#include "model/upkeep/check_walk.h"
+#include "model/upkeep/fsck_relations.sql.h"
+#include "model/upkeep/fsck_walk.h"
 #include "store/content_copy.h"
 
 enum { BLOBS_A_PAGE = 200 };
@@ -15,67 +15,67 @@ static const struct {
     const char *after;
     bool is_slow;
 } RULES[] = {
-    {"file-content", "file", &SQL_CHECK_FILE_VERSIONS, "the content of version",
+    {"file-content", "file", &SQL_FSCK_FILE_VERSIONS, "the content of version",
         " is not known, or has another size", false},
-    {"file-versions", "file", &SQL_CHECK_FILE_HEADS, "version",
+    {"file-versions", "file", &SQL_FSCK_FILE_HEADS, "version",
         ", which is the current one, is not there or is not the newest", false},
-    {"state-versions", "state", &SQL_CHECK_STATE_HEADS, "version",
+    {"state-versions", "state", &SQL_FSCK_STATE_HEADS, "version",
         " must be there unless the document was deleted", false},
-    {"state-versions", "state", &SQL_CHECK_STATE_VERSIONS, "version", " is newer than the document",
+    {"state-versions", "state", &SQL_FSCK_STATE_VERSIONS, "version", " is newer than the document",
         false},
-    {"message-seq", "message", &SQL_CHECK_MESSAGE_SEQS, "its place",
+    {"message-seq", "message", &SQL_FSCK_MESSAGE_SEQS, "its place",
         " is not in the log of its thread", false},
-    {"message-versions", "message", &SQL_CHECK_MESSAGE_VERSIONS, "version",
+    {"message-versions", "message", &SQL_FSCK_MESSAGE_VERSIONS, "version",
         " of before is not older than the message", false},
-    {"message-sender", "message", &SQL_CHECK_MESSAGE_SENDERS, "the sender of message",
+    {"message-sender", "message", &SQL_FSCK_MESSAGE_SENDERS, "the sender of message",
         " never took part in the thread", false},
-    {"participant", "participant", &SQL_CHECK_PARTICIPANTS,
+    {"participant", "participant", &SQL_FSCK_PARTICIPANTS,
         "its role or permission is not known (version", ")", false},
-    {"share-redemptions", "share", &SQL_CHECK_SHARE_COUNTS, "it counts",
+    {"share-redemptions", "share", &SQL_FSCK_SHARE_COUNTS, "it counts",
         " redemptions, and has another number of them", false},
-    {"share", "share", &SQL_CHECK_SHARES,
+    {"share", "share", &SQL_FSCK_SHARES,
         "its kind or permission is not known, or the hash of its token is no SHA-256 (version", ")",
         false},
-    {"storage", "agent", &SQL_CHECK_STORAGE,
+    {"storage", "agent", &SQL_FSCK_STORAGE,
         "a key of its storage must have one value, of the size that it says (version", ")", false},
-    {"store", "tenant", &SQL_CHECK_STORE,
+    {"store", "tenant", &SQL_FSCK_STORE,
         "an item of its store must have a namespace, and the size that it says (version", ")",
         true},
-    {"store", "tenant", &SQL_CHECK_STORE_VECTORS,
+    {"store", "tenant", &SQL_FSCK_STORE_VECTORS,
         "a vector of its store must have as many numbers as it says (", ")", false},
-    {"step-numbers", "run", &SQL_CHECK_STEP_NUMBERS, "it counts",
+    {"step-numbers", "run", &SQL_FSCK_STEP_NUMBERS, "it counts",
         " steps, and does not have those from 1 to that", false},
-    {"step-messages", "run", &SQL_CHECK_STEP_MESSAGES, "the messages of step", " are not there",
+    {"step-messages", "run", &SQL_FSCK_STEP_MESSAGES, "the messages of step", " are not there",
         false},
-    {"json", "object", &SQL_CHECK_DOCUMENTS, "a document of it is not valid JSON (", ")", true},
+    {"json", "object", &SQL_FSCK_DOCUMENTS, "a document of it is not valid JSON (", ")", true},
 };
 
-static enum error check_rule(struct check_walk *w, size_t rule)
+static enum error fsck_rule(struct fsck_walk *w, size_t rule)
 {
     struct query q;
-    check_begin(w, &q, RULES[rule].statement);
-    query_i64(&q, limit, CHECK_MAX_FINDINGS);
+    fsck_begin(w, &q, RULES[rule].statement);
+    query_i64(&q, limit, FSCK_MAX_FINDINGS);
     while (query_next(&q)) {
-        struct str object = check_object(w, RULES[rule].object, row_uuid(&q));
+        struct str object = fsck_object(w, RULES[rule].object, row_uuid(&q));
         long long number = row_i64(&q);
-        check_found(w->check, RULES[rule].rule, object, "%s %lld%s", RULES[rule].before, number,
+        fsck_found(w->fsck, RULES[rule].rule, object, "%s %lld%s", RULES[rule].before, number,
             RULES[rule].after);
     }
     return query_end(&q);
 }
 
-enum error check_relations(struct check_walk *w)
+enum error fsck_relations(struct fsck_walk *w)
 {
     struct arena page;
     enum error e = OK;
     arena_init(&page, SIZE_MAX);
     w->page = &page;
     for (size_t i = 0; e == OK && i < COUNT_OF(RULES); i++) {
-        if (RULES[i].is_slow && w->check->quick)
+        if (RULES[i].is_slow && w->fsck->quick)
             continue;
-        e = check_step(w, "checking what belongs together", i, COUNT_OF(RULES));
+        e = fsck_step(w, "checking what belongs together", i, COUNT_OF(RULES));
         if (e == OK)
-            e = check_rule(w, i);
+            e = fsck_rule(w, i);
     }
     w->page = NULL;
     arena_deinit(&page);
@@ -84,14 +84,14 @@ enum error check_relations(struct check_walk *w)
 
 /* --- Content -------------------------------------------------------------------------------- */
 
-static bool read_blob(struct check_walk *w, struct query *q, struct content_name *out)
+static bool read_blob(struct fsck_walk *w, struct query *q, struct content_name *out)
 {
     out->tenant_id = w->after_tenant = row_uuid(q);
     out->id = w->after_id = row_uuid(q);
     struct str sha256 = row_bytes(q);
     int64_t size = row_i64(q);
     if (sha256.len != SHA256_LEN || size < 0) {
-        check_found(w->check, "content", check_object(w, "content", out->id),
+        fsck_found(w->fsck, "content", fsck_object(w, "content", out->id),
             "its hash is no SHA-256, or its size is below 0");
         return false;
     }
@@ -100,12 +100,12 @@ static bool read_blob(struct check_walk *w, struct query *q, struct content_name
     return true;
 }
 
-enum error check_read_blobs(struct check_walk *w, size_t *out_rows, bool *out_more)
+enum error fsck_read_blobs(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct content_name *names = ARENA_ARRAY(w->page, struct content_name, BLOBS_A_PAGE);
     size_t n = 0;
     struct query q;
-    check_begin(w, &q, &SQL_CHECK_BLOBS);
+    fsck_begin(w, &q, &SQL_FSCK_BLOBS);
     query_uuid(&q, after_tenant, w->after_tenant);
     query_uuid(&q, after_id, w->after_id);
     query_i64(&q, limit, BLOBS_A_PAGE);
@@ -114,9 +114,9 @@ enum error check_read_blobs(struct check_walk *w, size_t *out_rows, bool *out_mo
     enum error e = query_end(&q);
     for (size_t i = 0; e == OK && i < n; i++) {
         const char *wrong = NULL;
-        e = check_content(w->check, w->c->tx, &names[i], w->c->problem, &wrong);
+        e = fsck_content(w->fsck, w->c->tx, &names[i], w->c->problem, &wrong);
         if (e == OK && wrong != NULL)
-            check_found(w->check, "content", check_object(w, "content", names[i].id), "%s", wrong);
+            fsck_found(w->fsck, "content", fsck_object(w, "content", names[i].id), "%s", wrong);
     }
     *out_more = *out_rows == BLOBS_A_PAGE;
     return e;
