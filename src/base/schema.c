@@ -15,7 +15,8 @@ struct decoder {
     char *out;
 };
 
-static void decode_object(struct decoder *d, const struct schema *schema, struct json object);
+static struct presence decode_object(
+    struct decoder *d, const struct schema *schema, struct json object);
 
 const struct field *schema_next(const struct schema *schema, const struct field *previous)
 {
@@ -356,10 +357,24 @@ static const struct field *field_named(const struct schema *schema, struct json 
     return f;
 }
 
-/* Decodes the members of the object and marks their rows in `given`. */
-static void decode_members(
-    struct decoder *d, const struct schema *schema, struct json object, bool *given)
+static uint64_t bit_of(const struct schema *schema, const struct field *f)
 {
+    assert(schema->n_fields <= SCHEMA_MAX_FIELDS);
+    return UINT64_C(1) << (f - schema->fields);
+}
+
+static void mark(
+    struct presence *presence, const struct schema *schema, const struct field *f, struct json v)
+{
+    presence->given |= bit_of(schema, f);
+    if (json_type(v) == JSON_NULL)
+        presence->null |= bit_of(schema, f);
+}
+
+static struct presence decode_members(
+    struct decoder *d, const struct schema *schema, struct json object)
+{
+    struct presence presence = {0};
     struct json_iter it = json_iter(object);
     struct json key, value;
     while (json_next(&it, &key, &value)) {
@@ -371,10 +386,11 @@ static void decode_members(
         } else if (f->refused) {
             fault(d, f, "is set by Cairn and cannot be given");
         } else {
-            given[f - schema->fields] = true;
+            mark(&presence, schema, f, value);
             decode_member(d, f, value);
         }
     }
+    return presence;
 }
 
 /* Returns the schema itself if the object does not name a variant. */
@@ -390,35 +406,110 @@ static const struct schema *variant_of(
     return value == 0 ? schema : &schema->variants[value - 1];
 }
 
-static void decode_object(struct decoder *d, const struct schema *schema, struct json object)
+static struct presence decode_object(
+    struct decoder *d, const struct schema *schema, struct json object)
 {
     if (json_type(object) != JSON_OBJECT) {
         problem_fault(
             d->problem, d->pointer, "must be an object, not %s", json_type_name(json_type(object)));
-        return;
+        return (struct presence){0};
     }
     schema = variant_of(d->arena, schema, object);
-    bool *given = ARENA_ARRAY(d->arena, bool, schema->n_fields);
-    decode_members(d, schema, object, given);
+    struct presence presence = decode_members(d, schema, object);
     for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;)
-        if (!given[f - schema->fields] && schema_requires(schema, f))
+        if ((presence.given & bit_of(schema, f)) == 0 && schema_requires(schema, f))
             fault(d, f, "must be given");
+    return presence;
+}
+
+static enum error decode(struct arena *arena, const struct schema *schema, struct str pointer,
+    struct json object, void *out, struct presence *out_presence, struct problem *problem)
+{
+    size_t faults_before = problem->n_faults + problem->n_faults_untold;
+    memset(out, 0, schema->struct_bytes);
+    struct decoder d = {arena, problem, pointer, out};
+    *out_presence = decode_object(&d, schema, object);
+    return problem->n_faults + problem->n_faults_untold > faults_before ? ERR_INVALID : OK;
 }
 
 enum error schema_decode_at(struct arena *arena, const struct schema *schema, struct str pointer,
     struct json object, void *out, struct problem *problem)
 {
-    size_t faults_before = problem->n_faults + problem->n_faults_untold;
-    memset(out, 0, schema->struct_bytes);
-    struct decoder d = {arena, problem, pointer, out};
-    decode_object(&d, schema, object);
-    return problem->n_faults + problem->n_faults_untold > faults_before ? ERR_INVALID : OK;
+    struct presence unused;
+    return decode(arena, schema, pointer, object, out, &unused, problem);
+}
+
+enum error schema_decode_presence(struct arena *arena, const struct schema *schema,
+    struct json body, void *out, struct presence *out_presence, struct problem *problem)
+{
+    return decode(arena, schema, STR(""), body, out, out_presence, problem);
 }
 
 enum error schema_decode(struct arena *arena, const struct schema *schema, struct json body,
     void *out, struct problem *problem)
 {
     return schema_decode_at(arena, schema, STR(""), body, out, problem);
+}
+
+struct presence schema_presence(const struct schema *schema, struct json object)
+{
+    struct presence presence = {0};
+    if (json_type(object) != JSON_OBJECT)
+        return presence;
+    struct json_iter it = json_iter(object);
+    struct json key, value;
+    while (json_next(&it, &key, &value)) {
+        const struct field *f = field_named(schema, key);
+        if (f != NULL)
+            mark(&presence, schema, f, value);
+    }
+    return presence;
+}
+
+enum member schema_member(
+    const struct schema *schema, const struct presence *presence, const char *name)
+{
+    const struct field *f = schema_find(schema, str_of(name));
+    assert(f != NULL);
+    if ((presence->given & bit_of(schema, f)) == 0)
+        return MEMBER_ABSENT;
+    return presence->null & bit_of(schema, f) ? MEMBER_NULL : MEMBER_GIVEN;
+}
+
+static size_t size_of(const struct field *f)
+{
+    switch (f->kind) {
+    case FIELD_BOOL:
+        return sizeof(bool);
+    case FIELD_INT:
+    case FIELD_TIME:
+    case FIELD_MONEY:
+        return sizeof(int64_t);
+    case FIELD_UUID:
+        return sizeof(struct uuid);
+    case FIELD_STRINGS:
+        return sizeof(struct str_list);
+    case FIELD_NESTED:
+        return f->nested->struct_bytes;
+    case FIELD_NESTED_LIST:
+        return sizeof(struct nested_list);
+    case FIELD_ENUM:
+        return f->stores_enum ? sizeof(unsigned) : sizeof(struct str);
+    default:
+        return sizeof(struct str);
+    }
+}
+
+void schema_keep_absent(
+    const struct schema *schema, const struct presence *presence, const void *before, void *after)
+{
+    for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;) {
+        if ((presence->given & bit_of(schema, f)) != 0)
+            continue;
+        memcpy((char *)after + f->offset, (const char *)before + f->offset, size_of(f));
+        if (has_flag(f))
+            ((char *)after)[f->has_offset] = ((const char *)before)[f->has_offset];
+    }
 }
 
 static bool is_absent(const struct field *f, const char *in)
@@ -447,6 +538,15 @@ static bool is_absent(const struct field *f, const char *in)
     }
 }
 
+/* Encodes objects, without the secrets that are shown once if `hides_secrets`. */
+struct encoder {
+    struct json_writer *w;
+    bool hides_secrets;
+    bool met_secret;
+};
+
+static void encode_object(struct encoder *e, const struct schema *schema, const void *in);
+
 static void encode_strings(struct json_writer *w, const struct str_list *list)
 {
     json_write_array(w);
@@ -456,16 +556,17 @@ static void encode_strings(struct json_writer *w, const struct str_list *list)
 }
 
 static void encode_nested_list(
-    struct json_writer *w, const struct schema *schema, const struct nested_list *list)
+    struct encoder *e, const struct schema *schema, const struct nested_list *list)
 {
-    json_write_array(w);
+    json_write_array(e->w);
     for (size_t i = 0; i < list->count; i++)
-        schema_encode(w, schema, (const char *)list->items + i * schema->struct_bytes);
-    json_write_end(w);
+        encode_object(e, schema, (const char *)list->items + i * schema->struct_bytes);
+    json_write_end(e->w);
 }
 
-static void encode_value(struct json_writer *w, const struct field *f, const void *at)
+static void encode_value(struct encoder *e, const struct field *f, const void *at)
 {
+    struct json_writer *w = e->w;
     switch (f->kind) {
     case FIELD_STRING:
         json_write_string(w, *(const struct str *)at);
@@ -499,31 +600,52 @@ static void encode_value(struct json_writer *w, const struct field *f, const voi
         encode_strings(w, at);
         break;
     case FIELD_NESTED:
-        schema_encode(w, f->nested, at);
+        encode_object(e, f->nested, at);
         break;
     case FIELD_NESTED_LIST:
-        encode_nested_list(w, f->nested, at);
+        encode_nested_list(e, f->nested, at);
         break;
     }
 }
 
-void schema_encode_members(struct json_writer *w, const struct schema *schema, const void *in)
+static void encode_members(struct encoder *e, const struct schema *schema, const void *in)
 {
     for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;) {
         bool absent = is_absent(f, in);
         if (absent && f->hide_none)
             continue;
-        json_write_name(w, f->name);
-        if (absent)
-            json_write_null(w);
+        e->met_secret |= f->once;
+        json_write_name(e->w, f->name);
+        if (absent || (f->once && e->hides_secrets))
+            json_write_null(e->w);
         else
-            encode_value(w, f, (const char *)in + f->offset);
+            encode_value(e, f, (const char *)in + f->offset);
     }
 }
 
-void schema_encode(struct json_writer *w, const struct schema *schema, const void *in)
+static void encode_object(struct encoder *e, const struct schema *schema, const void *in)
 {
-    json_write_object(w);
-    schema_encode_members(w, schema, in);
-    json_write_end(w);
+    json_write_object(e->w);
+    encode_members(e, schema, in);
+    json_write_end(e->w);
+}
+
+void schema_encode_members(struct json_writer *w, const struct schema *schema, const void *in)
+{
+    struct encoder e = {.w = w};
+    encode_members(&e, schema, in);
+}
+
+bool schema_encode(struct json_writer *w, const struct schema *schema, const void *in)
+{
+    struct encoder e = {.w = w};
+    encode_object(&e, schema, in);
+    return e.met_secret;
+}
+
+void schema_encode_without_secrets(
+    struct json_writer *w, const struct schema *schema, const void *in)
+{
+    struct encoder e = {.w = w, .hides_secrets = true};
+    encode_object(&e, schema, in);
 }

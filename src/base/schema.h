@@ -116,6 +116,14 @@ struct schema {
     const struct schema *variants;
 };
 
+/* Which members an object had, by the position of their rows in the table. */
+enum { SCHEMA_MAX_FIELDS = 64 };
+struct presence {
+    uint64_t given; /* with a value, or null */
+    uint64_t null;
+};
+enum member { MEMBER_ABSENT, MEMBER_NULL, MEMBER_GIVEN };
+
 enum {
     SCHEMA_DEFAULT_STRING_BYTES = 1024 * 1024,
     SCHEMA_DEFAULT_JSON_BYTES = 4 * 1024 * 1024,
@@ -144,13 +152,28 @@ bool schema_is_read_only(const struct schema *schema, const struct field *f);
 MUST_CHECK enum error schema_decode(struct arena *arena, const struct schema *schema,
     struct json body, void *out, struct problem *problem);
 
+/* The same, and reports which members the body had. */
+MUST_CHECK enum error schema_decode_presence(struct arena *arena, const struct schema *schema,
+    struct json body, void *out, struct presence *out_presence, struct problem *problem);
+/* The members of an object that is not decoded, such as a merge patch. */
+struct presence schema_presence(const struct schema *schema, struct json object);
+/* The schema must have the member. */
+enum member schema_member(
+    const struct schema *schema, const struct presence *presence, const char *name);
+/* Copies the members that a body left out from `before` to `after`. */
+void schema_keep_absent(
+    const struct schema *schema, const struct presence *presence, const void *before, void *after);
+
 /* The same for an object inside a body: faults begin with its pointer. */
 MUST_CHECK enum error schema_decode_at(struct arena *arena, const struct schema *schema,
     struct str pointer, struct json object, void *out, struct problem *problem);
 
-/* One whole object. */
-void schema_encode(struct json_writer *w, const struct schema *schema, const void *in);
-/* The members alone, into an object that is already open. */
+/* Writes one whole object. Returns true if it has a member that is shown once. */
+bool schema_encode(struct json_writer *w, const struct schema *schema, const void *in);
+/* The same, with null for members that are shown once. */
+void schema_encode_without_secrets(
+    struct json_writer *w, const struct schema *schema, const void *in);
+/* Writes only the members, into an object that is already open. */
 void schema_encode_members(struct json_writer *w, const struct schema *schema, const void *in);
 
 #endif

@@ -137,13 +137,12 @@ enum error handle_agent_version_diff(struct call *call, struct context *c)
 
 /* --- Writing -------------------------------------------------------------------------------- */
 
-/* Null counts as given: it brings back the default. */
+/* A part that is null counts as given: it returns to the default. */
 static unsigned given_parts(const struct call *call)
 {
-    struct json unused;
     unsigned parts = 0;
     for (int i = 0; i < AGENT_PARTS; i++)
-        if (json_get(json_root(&call->request.doc), str_of(agent_part_names[i]), &unused))
+        if (call_member(call, agent_part_names[i]) != MEMBER_ABSENT)
             parts |= 1U << i;
     return parts;
 }

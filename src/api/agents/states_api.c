@@ -214,30 +214,15 @@ static enum error write_next(struct call *call, struct context *c, const struct 
     return OK;
 }
 
-/* What a whole write leaves out stays, so that nobody drops a schema by forgetting it; null
- * removes.
- */
-static void keep_left_out(const struct call *call, const struct state *before, struct state *after)
-{
-    const struct {
-        struct str name, before;
-        struct str *after;
-    } members[] = {{STR("description"), before->description, &after->description},
-        {STR("json_schema"), before->json_schema, &after->json_schema},
-        {STR("ui_schema"), before->ui_schema, &after->ui_schema}};
-    struct json unused;
-    for (size_t i = 0; before->version > 0 && i < COUNT_OF(members); i++)
-        if (!json_get(json_root(&call->request.doc), members[i].name, &unused))
-            *members[i].after = members[i].before;
-}
-
 enum error handle_state_put(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
     struct state before, after = *(const struct state *)call->request.input;
     enum error e = find_to_write(call, c, &place, &before);
-    if (e == OK)
-        keep_left_out(call, &before, &after);
+    /* A member that the body leaves out stays, so that no client drops a schema by mistake; null
+     * removes it. */
+    if (e == OK && before.version > 0)
+        schema_keep_absent(call->route->body, &call->request.given, &before, &after);
     return e == OK ? write_next(call, c, &place, &before, &after) : e;
 }
 

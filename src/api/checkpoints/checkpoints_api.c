@@ -125,12 +125,6 @@ static const struct field put_fields[] = {
 const struct schema schema_checkpoint_put =
     SCHEMA("CheckpointPut", struct put_body, put_fields, IN_BODY);
 
-static bool is_given(const struct call *call, struct str member)
-{
-    struct json unused;
-    return json_get(json_root(&call->request.doc), member, &unused);
-}
-
 static enum error check_form(struct call *call, const struct put_body *body)
 {
     bool whole = !str_is_none(body->checkpoint.channel_values);
@@ -148,8 +142,8 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
     const struct put_body *body = call->request.input;
     struct checkpoint checkpoint = body->checkpoint;
     struct checkpoint_put put = {.has_id = body->has_id,
-        .knows_parent = is_given(call, STR("parent_id")),
-        .expects_latest = is_given(call, STR("expected_latest")),
+        .knows_parent = call_member(call, "parent_id") != MEMBER_ABSENT,
+        .expects_latest = call_member(call, "expected_latest") != MEMBER_ABSENT,
         .has_expected = body->has_expected_latest,
         .expected = body->expected_latest,
         .values = body->checkpoint.channel_values,

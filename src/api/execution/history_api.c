@@ -105,7 +105,6 @@ enum error handle_history_get(struct call *call, struct context *c)
 enum error handle_history_patch(struct call *call, struct context *c)
 {
     struct history_entry before, after;
-    struct json v;
     enum error e = history_get(
         c, call->request.params[0], call->request.numbers[1], call->request.is_json_patch, &before);
     if (e == OK)
@@ -113,8 +112,7 @@ enum error handle_history_patch(struct call *call, struct context *c)
     if (e == OK)
         e = call_apply_patch(call, &before, &after);
     /* A merge patch is applied without the messages, which it can only replace. */
-    if (e == OK && !call->request.is_json_patch &&
-        json_get(json_root(&call->request.doc), STR("messages"), &v) && json_type(v) == JSON_NULL)
+    if (e == OK && call_member(call, "messages") == MEMBER_NULL)
         after.messages = STR("[]");
     if (e == OK)
         e = history_update(c, &before, &after);

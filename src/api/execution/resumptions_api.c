@@ -122,13 +122,12 @@ static enum error check_match(struct context *c, const struct resumption *before
 enum error handle_resumption_put(struct call *call, struct context *c)
 {
     struct resumption before, after = *(const struct resumption *)call->request.input;
-    struct json unused;
     enum error e = resumption_find(c, call->request.params[0], false, &before);
     if (e == OK)
         e = check_match(c, &before);
     if (e != OK)
         return e;
-    if (!json_get(json_root(&call->request.doc), STR("title"), &unused))
+    if (call_member(call, "title") == MEMBER_ABSENT)
         after.title = before.title;
     if (before.version == 0)
         call->answer.status = 201;
@@ -136,15 +135,6 @@ enum error handle_resumption_put(struct call *call, struct context *c)
     if (e == OK)
         answer(call, &after);
     return e;
-}
-
-/* A merge patch is applied without the lists, which it can only replace: null empties one. */
-static void empty_what_is_null(const struct call *call, const char *name, struct str *list)
-{
-    struct json v;
-    if (!call->request.is_json_patch && json_type(json_root(&call->request.doc)) == JSON_OBJECT &&
-        json_get(json_root(&call->request.doc), str_of(name), &v) && json_type(v) == JSON_NULL)
-        *list = STR("[]");
 }
 
 enum error handle_resumption_patch(struct call *call, struct context *c)
@@ -157,8 +147,11 @@ enum error handle_resumption_patch(struct call *call, struct context *c)
         e = call_apply_patch(call, &before, &after);
     if (e != OK)
         return e;
-    empty_what_is_null(call, "messages", &after.messages);
-    empty_what_is_null(call, "conversation_history", &after.conversation_history);
+    /* A merge patch is applied without the lists, which it can only replace: null empties one. */
+    if (call_member(call, "messages") == MEMBER_NULL)
+        after.messages = STR("[]");
+    if (call_member(call, "conversation_history") == MEMBER_NULL)
+        after.conversation_history = STR("[]");
     e = resumption_write(c, &before, &after);
     if (e == OK)
         answer(call, &after);

@@ -248,10 +248,14 @@ static enum error decode_body(struct call *call)
     enum error e = check_media_type(call);
     if (e == OK)
         e = parse_body(call);
-    if (e == OK && !(route->flags & ROUTE_PATCH))
-        e = schema_decode(call->arena, route->body, json_root(&call->request.doc),
-            call->request.input, &call->problem);
-    return e;
+    if (e != OK)
+        return e;
+    if (!(route->flags & ROUTE_PATCH))
+        return schema_decode_presence(call->arena, route->body, json_root(&call->request.doc),
+            call->request.input, &call->request.given, &call->problem);
+    if (!call->request.is_json_patch)
+        call->request.given = schema_presence(route->body, json_root(&call->request.doc));
+    return OK;
 }
 
 /* Replicas lag behind. Who asks for that may have it, where nothing depends on the order of

@@ -50,12 +50,13 @@ struct request {
     struct str metadata_keys[THREAD_METADATA_FILTERS];
     struct str metadata_values[THREAD_METADATA_FILTERS];
     struct str body;
-    struct json_doc doc; /* the parsed body */
-    void *input;         /* the body, decoded by route->body */
-    bool is_json_patch;  /* the patch is RFC 6902, else RFC 7396 */
-    bool is_json;        /* a raw body is JSON, and parsed */
-    int64_t wait_s;      /* of a route with .waits; 0: answer at once */
-    bool may_lag;        /* the client accepts an answer from a replica */
+    struct json_doc doc;   /* the parsed body */
+    void *input;           /* the body, decoded by route->body */
+    struct presence given; /* the members of the body, or of a merge patch */
+    bool is_json_patch;    /* the patch is RFC 6902, else RFC 7396 */
+    bool is_json;          /* a raw body is JSON, and parsed */
+    int64_t wait_s;        /* of a route with .waits; 0: answer at once */
+    bool may_lag;          /* the client accepts an answer from a replica */
     /* The request cannot be carried out. A client that is authenticated receives `problem`. */
     bool is_bad;
     struct problem *problem;
@@ -166,6 +167,8 @@ void call_answer_page(struct call *call, const struct schema *schema, const void
 void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version);
 /* No content. */
 void call_answer_nothing(struct call *call);
+/* Whether the body, or a merge patch, has the member of route->body: a value, null, or not. */
+enum member call_member(const struct call *call, const char *name);
 /* Changes `object` (of route->body) by the patch in the body; the result is decoded into out. */
 MUST_CHECK enum error call_apply_patch(struct call *call, const void *object, void *out);
 

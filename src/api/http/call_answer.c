@@ -117,7 +117,10 @@ void call_answer(
         return;
     struct json_writer w;
     json_writer_init(&w, &call->answer.body);
-    schema_encode(&w, schema, object);
+    if (!schema_encode(&w, schema, object))
+        return;
+    json_writer_init(&w, &call->answer.replay);
+    schema_encode_without_secrets(&w, schema, object);
 }
 
 void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version)

@@ -18,6 +18,11 @@ static struct str document_of(struct call *call, const void *object)
     return json_text_take(&text, call->arena);
 }
 
+enum member call_member(const struct call *call, const char *name)
+{
+    return schema_member(call->route->body, &call->request.given, name);
+}
+
 enum error call_apply_patch(struct call *call, const void *object, void *out)
 {
     struct json_doc target, result;

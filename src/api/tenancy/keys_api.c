@@ -5,8 +5,6 @@
 #include "model/tenancy/tenants.h"
 #include "model/threads/participants.h"
 
-/* What a client gives follows the id, the secret ends it: each schema is a run of one table. */
-
 #define OF struct api_key
 static const struct field key_fields[] = {
     FIELD(UUID, id, IN_READ),
@@ -46,14 +44,9 @@ static enum error create_for(struct call *call, struct context *c, struct uuid t
 {
     struct api_key key = *(const struct api_key *)call->request.input;
     enum error e = key_create(c, tenant_id, &key);
-    if (e != OK)
-        return e;
-    call_answer(call, &schema_key_created, &key, 0);
-    key.secret = STR_NONE;
-    struct json_writer w;
-    json_writer_init(&w, &call->answer.replay);
-    schema_encode(&w, &schema_key_created, &key);
-    return OK;
+    if (e == OK)
+        call_answer(call, &schema_key_created, &key, 0);
+    return e;
 }
 
 enum error handle_key_create(struct call *call, struct context *c)

@@ -60,14 +60,9 @@ enum error handle_tenant_create(struct call *call, struct context *c)
         e = key_create(&theirs, created.tenant.id, &created.key);
         context_enter(c, c->tenant_id);
     }
-    if (e != OK)
-        return e;
-    call_answer(call, &schema_tenant_created, &created, 0);
-    created.key.secret = STR_NONE;
-    struct json_writer w;
-    json_writer_init(&w, &call->answer.replay);
-    schema_encode(&w, &schema_tenant_created, &created);
-    return OK;
+    if (e == OK)
+        call_answer(call, &schema_tenant_created, &created, 0);
+    return e;
 }
 
 static struct str cursor_of(struct arena *arena, const void *item)

@@ -3,8 +3,6 @@
 #include "base/schema_fields.h"
 #include "model/threads/shares.h"
 
-/* What a client gives follows the ids, the token ends it: each schema is a run of one table. */
-
 #define OF struct share
 static const struct field share_fields[] = {
     FIELD(UUID, id, IN_READ),
@@ -94,14 +92,9 @@ enum error handle_share_create(struct call *call, struct context *c)
 {
     struct share share = *(const struct share *)call->request.input;
     enum error e = share_create(c, call->request.params[0], &share);
-    if (e != OK)
-        return e;
-    call_answer(call, &schema_share_created, &share, share.version);
-    share.token = STR_NONE;
-    struct json_writer w;
-    json_writer_init(&w, &call->answer.replay);
-    schema_encode(&w, &schema_share_created, &share);
-    return OK;
+    if (e == OK)
+        call_answer(call, &schema_share_created, &share, share.version);
+    return e;
 }
 
 static struct str share_cursor(struct arena *arena, const void *item)

@@ -413,3 +413,94 @@ TEST(a_row_that_no_body_has_is_read_only_and_cannot_be_given)
     EXPECT(schema_is_read_only(&body, &account_fields[0]));
     EXPECT(!schema_is_read_only(&body, &account_fields[1]));
 }
+
+TEST(a_secret_that_is_shown_once_is_left_out_of_replays)
+{
+    CLEANUP(buf_deinit) struct buf b;
+    struct json_writer w;
+    const struct account account = {.name = STR("x"), .secret = STR("s")};
+    const struct schema read = SCHEMA("Account", struct account, account_fields, IN_READ);
+    const struct schema created =
+        SCHEMA("AccountCreated", struct account, account_fields, IN_READ | IN_CREATED);
+    buf_init(&b, 1000);
+    json_writer_init(&w, &b);
+    EXPECT(!schema_encode(&w, &read, &account));
+    buf_reset(&b);
+    json_writer_init(&w, &b);
+    EXPECT(schema_encode(&w, &created, &account));
+    EXPECT_STR(buf_str(&b), STR("{\"id\":\"00000000-0000-0000-0000-000000000000\","
+                                "\"name\":\"x\",\"secret\":\"s\"}"));
+    buf_reset(&b);
+    json_writer_init(&w, &b);
+    schema_encode_without_secrets(&w, &created, &account);
+    EXPECT_STR(buf_str(&b), STR("{\"id\":\"00000000-0000-0000-0000-000000000000\","
+                                "\"name\":\"x\",\"secret\":null}"));
+}
+
+TEST(decoding_tells_absent_null_and_given_apart)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct everything e, before = {.object = STR("{}"), .has_count = true, .count = 3};
+    struct problem problem;
+    struct presence presence;
+    arena_init(&a, TEST_ARENA_BYTES);
+    problem_init(&problem, &a);
+    struct json body =
+        parsed(&a, STR("{\"name\":\"x\",\"flag\":true,\"due\":null,\"object\":null}"));
+    EXPECT_EQ(schema_decode_presence(&a, &everything_schema, body, &e, &presence, &problem), OK);
+    EXPECT_EQ(schema_member(&everything_schema, &presence, "name"), MEMBER_GIVEN);
+    EXPECT_EQ(schema_member(&everything_schema, &presence, "due"), MEMBER_NULL);
+    EXPECT_EQ(schema_member(&everything_schema, &presence, "count"), MEMBER_ABSENT);
+    struct presence again = schema_presence(&everything_schema, body);
+    EXPECT(again.given == presence.given && again.null == presence.null);
+
+    schema_keep_absent(&everything_schema, &presence, &before, &e);
+    EXPECT_STR(e.name, STR("x"));
+    EXPECT(e.has_count && e.count == 3);
+    EXPECT(str_is_none(e.object)); /* null removes */
+}
+
+struct shape {
+    struct str kind;
+    int64_t radius;
+    int64_t width;
+};
+enum { IN_CIRCLE = IN_SENT(0), IN_SQUARE = IN_SENT(1) };
+static const char *const shapes[] = {"circle", "square", NULL};
+
+#define OF struct shape
+static const struct field shape_fields[] = {
+    FIELD(ENUM, kind, IN_BODY, .choices = shapes),
+    FIELD(INT, radius, IN_CIRCLE),
+    FIELD(INT, width, IN_SQUARE),
+};
+#undef OF
+static const struct schema shape_schemas[] = {
+    SCHEMA("a circle", struct shape, shape_fields, IN_BODY | IN_CIRCLE),
+    SCHEMA("a square", struct shape, shape_fields, IN_BODY | IN_SQUARE),
+};
+static const struct schema shape_schema = {.name = "Shape",
+    .fields = shape_fields,
+    .n_fields = COUNT_OF(shape_fields),
+    .struct_bytes = sizeof(struct shape),
+    .in = IN_BODY,
+    .variants = shape_schemas};
+
+TEST(the_first_member_selects_the_schema_of_an_object_with_variants)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    struct shape shape;
+    struct problem problem;
+    arena_init(&a, TEST_ARENA_BYTES);
+    problem_init(&problem, &a);
+    struct json square = parsed(&a, STR("{\"width\":2,\"kind\":\"square\"}"));
+    struct json wrong = parsed(&a, STR("{\"kind\":\"circle\",\"width\":2}"));
+    struct json unknown = parsed(&a, STR("{\"kind\":\"line\"}"));
+    EXPECT_EQ(schema_decode(&a, &shape_schema, square, &shape, &problem), OK);
+    EXPECT_EQ(shape.width, 2);
+    EXPECT_EQ(schema_decode(&a, &shape_schema, wrong, &shape, &problem), ERR_INVALID);
+    EXPECT_STR(problem.faults[0].detail, STR("is not a member of a circle"));
+    EXPECT_STR(problem.faults[1].detail, STR("must be given"));
+    EXPECT_EQ(schema_decode(&a, &shape_schema, unknown, &shape, &problem), ERR_INVALID);
+    EXPECT_STR(problem.faults[2].pointer, STR("/kind"));
+}
