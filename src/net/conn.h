@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside net: one connection and the exchange that it is busy with. A connection's life:
+ * Inside net: one connection and its current exchange. The states of a connection:
  *
  *   HANDSHAKE ─► HEAD ─► EXCHANGE ─► HEAD …            keep-alive
- *                 │         ├─► DISCARD ─► HEAD        the body was not wanted
+ *                 │         ├─► DISCARD ─► HEAD        the body was unwanted
  *                 └─────────┴─► LINGER ─► CLOSED       refused, or not kept
  *
- * conn_pump moves it on as far as its input allows; conn_flush sends. Callbacks of the application
- * may re-enter both: conn_pump then only notes that it has to go round again. Memory is counted in
- * references: the poll handle, each exchange, the dirty list, and whoever calls out.
+ * conn_pump processes the available input; conn_flush sends. Callbacks of the application may
+ * re-enter both: an inner conn_pump only makes the outer one run again. References are held by the
+ * poll handle, each exchange, the dirty list, and functions that call the application.
  */
 #ifndef NET_CONN_H
 #define NET_CONN_H
@@ -29,59 +29,60 @@ enum conn_state {
 };
 
 enum body_mode {
-    BODY_UNREAD,  /* the application has not asked for it yet */
+    BODY_UNREAD,  /* the application has not requested it yet */
     BODY_COLLECT, /* http_exchange_read_body */
     BODY_RUNS,    /* http_exchange_stream_body */
-    BODY_DISCARD, /* nobody wants it, but the next request is behind it */
-    BODY_BROKEN,  /* its end will not be found: the connection cannot be kept */
+    BODY_DISCARD, /* unwanted, but the next request follows it */
+    BODY_BROKEN,  /* its end cannot be found, so the connection cannot be kept */
     BODY_DONE
 };
 
 struct conn {
     uv_poll_t poll;
     struct shard *shard;
-    struct conn *prev, *next; /* of the shard */
+    struct conn *prev, *next; /* in the shard's list */
     struct conn *next_dirty;
     struct deadline deadline;
     struct http_exchange *exchange;
     SSL *tls;
     struct buf in;    /* input kept between reads */
-    struct str input; /* what is still to be processed: in `in`, or in the shard's read buffer */
+    struct str input; /* unprocessed input, in `in` or in the shard's read buffer */
     struct outqueue out;
     struct http_body body;
-    uint64_t since_ms;    /* start of the head, the idling, the discarding or the lingering */
-    uint64_t body_ms;     /* start of the body, put off by pauses */
+    uint64_t since_ms;    /* start of the head, or of the idle, discard or linger phase */
+    uint64_t body_ms;     /* start of the body, moved forward by pauses */
     uint64_t paused_ms;   /* start of the pause */
     uint64_t received_ms; /* last input */
-    uint64_t sent_ms;     /* last output, or when the queue began to wait */
-    uint64_t queued_ms;   /* when the queue began to wait */
+    uint64_t sent_ms;     /* last output, or when the queue became non-empty */
+    uint64_t queued_ms;   /* when the queue became non-empty */
     int fd;
     unsigned refs;
     uint8_t state;
     uint8_t body_mode;
-    uint8_t events; /* what the poll handle waits for */
-    bool idle;      /* HEAD, and no byte of it has come */
-    bool eof;       /* the peer sends no more */
+    uint8_t events; /* the events that the poll handle waits for */
+    bool idle;      /* HEAD, and no byte of it has arrived */
+    bool eof;       /* the peer has closed its sending side */
     bool paused;
     bool dirty;
-    bool blocked;          /* the last send could not send everything */
+    bool blocked;          /* the last send was incomplete */
     bool read_wants_write; /* TLS */
     bool write_wants_read;
-    bool tls_broken; /* OpenSSL must not be asked for anything any more */
+    bool tls_broken; /* OpenSSL must not be used any more */
     bool pumping;
     bool pump_again;
-    bool said_goodbye; /* LINGER: the answer is out, and the sending side shut */
+    bool said_goodbye; /* LINGER: the answer is sent and the sending side is closed */
     char peer[INET6_ADDRSTRLEN];
 };
 
 enum answer_state {
     ANSWER_NONE,
     ANSWER_STREAM,
-    ANSWER_COMPLETE /* all of it is queued: the exchange ends when the queue is sent */
+    ANSWER_COMPLETE /* fully queued: the exchange ends when the queue is sent */
 };
 
 struct http_exchange {
-    struct conn *conn; /* referenced, also after the end, when it is closed or busy elsewhere */
+    struct conn
+        *conn; /* referenced even after the end, when it is closed or serves another exchange */
     struct http_request request;
     struct arena arena;
     struct buf body;
@@ -91,17 +92,17 @@ struct http_exchange {
     void (*on_run)(struct http_exchange *x, struct str run, bool last);
     struct http_stream_hooks hooks;
     struct ws *ws;      /* NULL: HTTP */
-    uint64_t ending_ms; /* when the last words were queued, 0: not yet */
+    uint64_t ending_ms; /* when the last bytes were queued; 0: not yet */
     unsigned refs;
     uint8_t answer;
     bool ended;
     bool keep_alive;
     bool is_head;
-    bool mute;     /* the stream's bytes are not sent: HEAD, 204, 304 */
+    bool mute;     /* the bytes of the stream are not sent: HEAD, 204, 304 */
     bool chunked;  /* the answer */
-    bool is_sized; /* the stream: `left` bytes of it are to come */
+    bool is_sized; /* the stream has a length, of which `left` bytes are missing */
     uint64_t left;
-    bool unsent; /* on_writable is due when the queue is empty */
+    bool unsent; /* on_writable must be called when the queue is empty */
     bool ends_on_eof;
 };
 
@@ -109,15 +110,15 @@ struct http_exchange {
 void conn_open(struct shard *shard, int fd, const char *peer, bool over_capacity);
 void conn_ref(struct conn *c);
 void conn_unref(struct conn *c);
-/* At once; ends the exchange. Does nothing when closed already. */
+/* Closes at once and ends the exchange. Does nothing if the connection is closed. */
 void conn_close(struct conn *c);
-/* The last answer is sent: closes so that the peer can read it. */
+/* The last answer is sent: closes in a way that lets the peer read it. */
 void conn_finish(struct conn *c);
-/* Answers for the application and closes. */
+/* Sends the refusal on behalf of the application and closes. */
 void conn_refuse(struct conn *c, struct http_refusal refusal);
-/* Brings poll events and deadline in line with the state. */
+/* Sets poll events and deadline according to the state. */
 void conn_update(struct conn *c);
-/* Every connection of the shard: gives each to `act`, which may close any. */
+/* Calls `act` for each connection of the shard; `act` may close any of them. */
 void conn_each(struct shard *shard, void (*act)(struct conn *c));
 void conn_drain(struct conn *c);
 
@@ -127,15 +128,16 @@ void conn_read(struct conn *c);
 void conn_pump(struct conn *c);
 
 /* --- conn_write.c --------------------------------------------------------------------------- */
-/* The queue to add to; the stall clock starts when it was empty. */
+/* Returns the queue for more output. If it was empty, the stall timeout starts now. */
 struct outqueue *conn_output(struct conn *c);
 void conn_flush(struct conn *c);
-/* Has the queue flushed before the loop sleeps again. */
+/* Flushes the queue before the loop sleeps again. */
 void conn_mark_dirty(struct conn *c);
-/* Plain or TLS. A number of bytes, 0 at the peer's end (receive only), or one of these. */
+/* Plain or TLS. These return a number of bytes, 0 at the end of the input (receive only), or one of
+ * the enum. */
 enum { IO_AGAIN = -1, IO_BROKEN = -2 };
 ssize_t conn_receive(struct conn *c, char *place, size_t room);
-/* From the front of the queue, which it leaves as it is. */
+/* Sends from the front of the queue without removing anything. */
 ssize_t conn_send(struct conn *c);
 
 /* --- conn_time.c ---------------------------------------------------------------------------- */
@@ -147,25 +149,25 @@ struct tls *tls_create(
     struct str certificate, struct str key, struct arena *arena, struct str *out_why);
 void tls_destroy(struct tls *t); /* accepts NULL */
 SSL *tls_accept(struct tls *t, int fd);
-/* 1: done, IO_AGAIN, IO_BROKEN. */
+/* Returns 1 when done, IO_AGAIN or IO_BROKEN. */
 int tls_handshake(struct conn *c);
 ssize_t tls_receive(struct conn *c, char *place, size_t room);
 ssize_t tls_send(struct conn *c, const struct iovec *pieces, size_t n);
-/* Says goodbye as far as the socket takes it. */
+/* Sends the closing alert if the socket accepts it at once. */
 void tls_say_goodbye(struct conn *c);
 
 /* --- exchange.c ----------------------------------------------------------------------------- */
 struct http_exchange *exchange_create(void);
 void exchange_unref(struct http_exchange *x);
 void exchange_begin(struct http_exchange *x, struct conn *c);
-/* Holds more of the body; false when the server holds too much already. */
+/* Stores more of the body. Returns false if the server already stores too much. */
 bool exchange_collect(struct http_exchange *x, struct str run);
 void exchange_free_body(struct http_exchange *x);
-/* The connection lets go of it: on_end, exactly once. */
+/* Separates the exchange from its connection and calls on_end, exactly once. */
 void exchange_end(struct http_exchange *x);
-/* The answer is sent whole. */
+/* The answer has been sent completely. */
 void exchange_finish(struct http_exchange *x);
-/* No more body is wanted; may give up keep_alive. */
+/* Discards the rest of the body; may clear keep_alive. */
 void exchange_drop_body(struct http_exchange *x);
 
 /* --- reply.c -------------------------------------------------------------------------------- */
@@ -179,16 +181,16 @@ struct reply_head {
     unsigned minor; /* of the request */
     bool keep_alive;
 };
-/* In the shard's buffer, until the next call. */
+/* The text is in the shard's buffer and valid until the next call. */
 struct str reply_head_text(struct shard *shard, const struct reply_head *head);
 bool reply_has_body(int status);
 
 /* --- stream.c ------------------------------------------------------------------------------- */
-/* Drops what the request held: a subscriber stays for hours. */
+/* Frees the memory of the request, because a subscriber may stay for hours. */
 void stream_begin(struct http_exchange *x, const struct http_stream_hooks *hooks);
 /* Returns true if the stream is open and its queue has room for `size` more bytes. */
 bool stream_takes(const struct http_exchange *x, size_t size);
-/* Queues the bytes with a reference of their own; false when the stream does not take them. */
+/* Queues the bytes with a reference of its own. Returns false if the stream does not take them. */
 MUST_CHECK bool stream_send(struct http_exchange *x, struct http_shared *s);
 void stream_drain(struct http_exchange *x);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The deadlines of one loop's connections, in a wheel of coarse slots instead of a timer each. A
- * deadline that is put off or lifted stays filed where it is and is looked at again when its slot
- * comes round, so that the common case, a later deadline on every request, costs one store.
- * Deadlines are met up to two ticks late, never early. Owned and used by the loop's thread.
+ * The deadlines of one loop's connections, in a wheel of coarse slots instead of one timer each. A
+ * deadline that is postponed or removed stays in its slot and is checked again when the slot is
+ * due. So the common case, a later deadline on every request, costs one store. Deadlines are served
+ * up to two ticks late, never early. Only the loop's thread uses a wheel.
  */
 #ifndef NET_DEADLINES_H
 #define NET_DEADLINES_H
@@ -24,17 +24,17 @@ struct deadline {
 
 struct deadlines {
     struct deadline slots[DEADLINES_SLOTS]; /* heads of rings */
-    uint64_t tick;                          /* the last one that was served */
+    uint64_t tick;                          /* the last tick that was served */
     size_t count;
 };
 
 void deadlines_init(struct deadlines *wheel, uint64_t now_ms);
-/* Brings an empty wheel, that was not served for a while, up to date. */
+/* Advances an empty wheel that was not served for a while. */
 void deadlines_catch_up(struct deadlines *wheel, uint64_t now_ms);
-/* DEADLINE_NEVER lifts it; it must be cleared before its memory goes. */
+/* DEADLINE_NEVER removes the deadline. Clear it before its memory is freed. */
 void deadline_set(struct deadlines *wheel, struct deadline *d, uint64_t at_ms);
 void deadline_clear(struct deadlines *wheel, struct deadline *d);
-/* Clears every deadline that has passed and calls `on_due` with it; that may set and clear any. */
+/* Clears every deadline that has passed and calls `on_due` for it, which may set and clear any. */
 void deadlines_serve(struct deadlines *wheel, uint64_t now_ms, void (*on_due)(struct deadline *d));
 
 #endif

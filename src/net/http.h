@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP/1.1 as bytes: strict parsing of a request's head, framing of its body, and the text of an
- * answer's head. No sockets, no memory but the arena, so that the fuzzer can drive it alone.
- * Strict means: one form of every line end, no folding, no control bytes, exactly one Host, a body
- * framed by exactly one of Content-Length and "chunked". What could be read in two ways is refused.
+ * HTTP/1.1 as bytes: strict parsing of the head of a request, framing of its body, and reason
+ * phrases. Without sockets and with no memory but the arena, so that a fuzzer can run it alone.
+ * Strict means: one form of line end, no folding, no control bytes, exactly one Host, and a body
+ * framed by exactly one of Content-Length and "chunked". Ambiguous input is rejected.
  */
 #ifndef NET_HTTP_H
 #define NET_HTTP_H
@@ -13,21 +13,21 @@
 
 struct http_header {
     struct str name;  /* as sent */
-    struct str value; /* without the blanks around it */
+    struct str value; /* without surrounding blanks */
 };
 
 struct http_limits {
     size_t head_bytes;   /* request line and headers together */
     size_t target_bytes; /* of the request line */
-    size_t headers;      /* how many */
-    size_t body_bytes;   /* the largest that any route may ask for */
+    size_t headers;      /* the number of headers */
+    size_t body_bytes;   /* the largest limit that a route may set */
 };
 
-/* Of the server, unless it is told otherwise, and of requests that come without a socket. */
+/* The defaults of the server, and the limits of requests that do not use a socket. */
 extern const struct http_limits http_default_limits;
 
-/* What the memory of one request may come to: a share of its own, and a multiple of what its body
- * may take, for what is made of it. */
+/* The memory limit of one request: a fixed part, and a multiple of the body limit for the decoded
+ * forms of the body. */
 size_t http_arena_budget(size_t body_limit_bytes);
 
 struct http_request {
@@ -46,11 +46,11 @@ struct http_request {
     uint64_t content_length;
 };
 
-/* The first header of that name (any case), or STR_NONE. */
+/* Returns the first header of this name (any case), or STR_NONE. */
 struct str http_header(const struct http_request *r, struct str name);
-/* How many headers have that name. */
+/* Returns the number of headers of this name. */
 size_t http_header_count(const struct http_request *r, struct str name);
-/* Whether a comma-separated header lists the token (any case). */
+/* Returns true if the comma-separated header contains the token (any case). */
 bool http_header_lists(const struct http_request *r, struct str name, struct str token);
 
 struct http_refusal {
@@ -61,17 +61,17 @@ struct http_refusal {
 enum http_parsed { HTTP_MORE, HTTP_DONE, HTTP_REFUSED };
 
 /*
- * Looks for one whole head at the front of `bytes`. HTTP_DONE: `out_request` is filled (its strings
- * are copied into the arena) and `out_used` bytes belong to the head. HTTP_REFUSED: `out_refusal`.
+ * Parses one complete head at the front of `bytes`. HTTP_DONE: `out_request` is set, its strings
+ * are copied into the arena, and the head has `out_used` bytes. HTTP_REFUSED: `out_refusal` is set.
  */
 enum http_parsed http_head_parse(struct arena *arena, struct str bytes,
     const struct http_limits *limits, struct http_request *out_request, size_t *out_used,
     struct http_refusal *out_refusal);
 
-/* The body's framing: a small machine that turns received bytes into runs of payload. */
+/* The framing of a body: a state machine that turns received bytes into runs of payload. */
 struct http_body {
     bool chunked;
-    uint64_t left; /* of the length, or of the current chunk */
+    uint64_t left; /* in the body, or in the current chunk */
     uint64_t seen; /* payload so far */
     uint64_t limit;
     unsigned state;
@@ -80,20 +80,22 @@ struct http_body {
 
 void http_body_init(struct http_body *b, const struct http_request *r, uint64_t limit_bytes);
 /*
- * Takes some of `bytes`: HTTP_MORE with a run of payload (maybe empty) in `out_run` and `out_used`
- * bytes taken; HTTP_DONE likewise when the body is complete; HTTP_REFUSED (413 over the limit).
+ * Consumes `out_used` bytes. HTTP_MORE: `out_run` is a run of payload, which may be empty.
+ * HTTP_DONE: the same, and the body is complete. HTTP_REFUSED: `out_refusal` is set; 413 if the
+ * limit is exceeded.
  */
 enum http_parsed http_body_feed(struct http_body *b, struct str bytes, struct str *out_run,
     size_t *out_used, struct http_refusal *out_refusal);
 
-/* A value may stem from a client: a control byte in it becomes a blank, never a line end. */
+/* Replaces control bytes by blanks: a value that contains bytes from a client must not end the
+ * line. */
 void http_clean_value(char *value, size_t len);
 
-/* Standard reason phrase, "" for an unknown status. */
+/* Returns the standard reason phrase, or "" for an unknown status. */
 const char *http_reason(int status);
 
-/* Percent-decoding of one path segment or query part; '+' is a blank in queries. False: malformed,
- * a NUL, or not UTF-8. */
+/* Decodes the percent-encoding of one path segment or query part; '+' is a blank in queries.
+ * Returns false if the text is malformed, contains NUL or is not UTF-8. */
 MUST_CHECK bool http_decode_percent(
     struct arena *arena, struct str encoded, bool query, struct str *out_decoded);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The head of an answer, parsed as strictly as a request's (net/http.h): no sockets, no memory but
- * the arena. */
+/* Parses the head of an answer as strictly as that of a request (net/http.h): without sockets and
+ * with no memory but the arena. */
 #ifndef NET_HTTP_ANSWER_H
 #define NET_HTTP_ANSWER_H
 
@@ -14,14 +14,14 @@ struct http_answer {
     size_t n_headers;
     bool keep_alive;
     bool chunked;
-    bool has_length; /* neither: the body ends with the connection */
+    bool has_length; /* neither chunked nor a length: the body ends with the connection */
     uint64_t content_length;
 };
 
-/* HTTP_DONE: `out_used` bytes belong to the head. HTTP_REFUSED: `out_rule` says why. */
+/* HTTP_DONE: the head has `out_used` bytes. HTTP_REFUSED: `out_rule` is the reason. */
 enum http_parsed http_answer_parse(struct arena *arena, struct str bytes, size_t max_bytes,
     struct http_answer *out_answer, size_t *out_used, const char **out_rule);
-/* The first header of that name (any case), or STR_NONE. */
+/* Returns the first header of this name (any case), or STR_NONE. */
 struct str http_answer_header(const struct http_answer *answer, struct str name);
 
 #endif

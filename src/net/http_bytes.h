@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which bytes may stand where in HTTP/1.1 (RFC 9110 section 5.6, RFC 9112, RFC 3986). */
+/* The bytes that HTTP/1.1 allows in each place (RFC 9110 section 5.6, RFC 9112, RFC 3986). */
 #ifndef NET_HTTP_BYTES_H
 #define NET_HTTP_BYTES_H
 
@@ -7,9 +7,9 @@
 
 enum http_byte {
     HTTP_TOKEN = 1, /* of a method or a field name */
-    HTTP_FIELD = 2, /* of a field value: no control but the tab */
+    HTTP_FIELD = 2, /* of a field value: no control byte except the tab */
     HTTP_PATH = 4,  /* of a path: pchar and '/' */
-    HTTP_QUERY = 8, /* of a query: also what browsers leave unescaped there */
+    HTTP_QUERY = 8, /* of a query, with those that browsers leave unescaped */
     HTTP_HOST = 16, /* of a registered name or an IPv4 address */
 };
 
@@ -20,7 +20,7 @@ static inline bool http_byte_is(char byte, enum http_byte class)
     return (http_byte_classes[(unsigned char)byte] & class) != 0;
 }
 
-/* 0 to 15, or -1. */
+/* Returns 0 to 15, or -1. */
 static inline int http_hex_digit(char byte)
 {
     if (byte >= '0' && byte <= '9')

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop: one thread that owns sockets and timers, and a mailbox through which every other thread
- * speaks to it. Tasks run on the loop's thread in the order in which they were posted; none is lost
- * until loop_stop. Everything else in net is called on the loop's own thread unless it says
- * otherwise.
+ * A loop: one thread that owns sockets and timers, and a mailbox for tasks from other threads.
+ * Tasks run on the loop's thread in the order in which they were posted; all tasks posted before
+ * loop_stop run. Everything else in net is called on the loop's own thread unless stated otherwise.
  */
 #ifndef NET_LOOP_H
 #define NET_LOOP_H
@@ -14,7 +13,8 @@
 
 struct loop;
 
-/* Embedded in what is posted; the poster owns it until `run` is called, `run` owns it then. */
+/* Part of the object that is posted. The sender owns it until `run` is called, then `run` owns it.
+ * */
 struct loop_task {
     struct loop_task *next;
     void (*run)(struct loop_task *task);
@@ -23,11 +23,11 @@ struct loop_task {
 struct loop *loop_create(void);
 /* Starts the thread. */
 void loop_start(struct loop *loop);
-/* Any thread: what is posted before this still runs, then the thread ends. Joins it. */
+/* Any thread. Tasks posted before this still run, then the thread ends and is joined. */
 void loop_stop(struct loop *loop);
 void loop_destroy(struct loop *loop);
 
-/* Any thread. One wake-up serves all that is posted before the loop gets to it. */
+/* Any thread. Tasks that are posted before the loop wakes up share one wake-up. */
 void loop_post(struct loop *loop, struct loop_task *task);
 
 /*
@@ -50,7 +50,7 @@ void loop_timer_close(struct loop_timer *timer, void (*on_closed)(struct loop_ti
 
 bool loop_is_current(const struct loop *loop);
 uv_loop_t *loop_uv(struct loop *loop);
-/* Steady milliseconds as of this turn of the loop; cheap. */
+/* Steady milliseconds at the start of this turn of the loop; cheap. */
 uint64_t loop_now_ms(struct loop *loop);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes that wait to be sent on one connection, in order, as pieces: copied, borrowed from the
- * exchange, or shared with other connections. `bytes` is what is left of all pieces together; when
- * it is 0 there is no piece and no memory.
+ * The output queue of one connection: pieces in their order, which are copied, borrowed from the
+ * exchange, or shared with other connections. `bytes` is the unsent size of all pieces; when it is
+ * 0 the queue has no piece and no memory.
  *
- * What waits on all connections together, each shared byte counted once, is known too: what the
- * peers have not taken yet is memory of ours.
+ * outqueue_held_bytes is the unsent memory of the whole process. It grows when peers read slowly.
  */
 #ifndef NET_OUTQUEUE_H
 #define NET_OUTQUEUE_H
@@ -17,8 +16,8 @@
 struct out_piece {
     struct out_piece *next;
     struct str left;
-    size_t size;                /* what it holds: itself, and its bytes unless they are shared */
-    struct http_shared *shared; /* referenced while the piece lives; NULL for the others */
+    size_t size; /* the memory of the piece and of its bytes, unless they are shared */
+    struct http_shared *shared; /* referenced by the piece; NULL if its bytes are not shared */
     char copy[];
 };
 
@@ -35,14 +34,14 @@ size_t outqueue_held_bytes(void);
 
 void outqueue_clear(struct outqueue *q);
 void outqueue_add_copy(struct outqueue *q, struct str bytes);
-/* The bytes must stay until they are sent or the queue is cleared. */
+/* The bytes must remain valid until they are sent or the queue is cleared. */
 void outqueue_add_borrowed(struct outqueue *q, struct str bytes);
-/* Takes over the caller's reference; `wire` is a slice of the shared bytes. */
+/* Takes over the caller's reference. `wire` is a slice of the shared bytes. */
 void outqueue_add_shared(struct outqueue *q, struct http_shared *s, struct str wire);
 
-/* The first pieces, at most `max`; how many. */
+/* Returns the number of pieces, at most `max`, from the front of the queue. */
 size_t outqueue_gather(const struct outqueue *q, struct iovec *out_pieces, size_t max);
-/* The first `size` bytes were sent. */
+/* Removes the first `size` bytes, which have been sent. */
 void outqueue_sent(struct outqueue *q, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside net: the server and its shards. A shard is one loop's share of the server: its own end of
- * the listening socket, its connections, and the memory that they use by turns. Everything of a
- * shard is touched by its loop's thread alone, but for the counters, which anyone may read.
+ * Inside net: the server and its shards. A shard is the part of the server on one loop: its own
+ * listening socket, its connections, and the memory that they share. Only the loop's thread uses a
+ * shard, except for the counters, which any thread may read.
  */
 #ifndef NET_SHARD_H
 #define NET_SHARD_H
@@ -18,17 +18,18 @@ struct tls;
 
 enum {
     DATE_LEN = 29,
-    READ_BYTES = 64 * 1024,    /* of a body at once; the size of a shard's read buffer */
-    READ_HEAD_BYTES = 16384,   /* of heads at once; no TLS record is larger */
-    READ_AHEAD_BYTES = 16384,  /* of unprocessed input, past which nothing more is read */
-    DISCARD_BYTES = 64 * 1024, /* of an unwanted body read over to keep a connection */
+    READ_BYTES = 64 * 1024,    /* of a body in one read; the size of a shard's read buffer */
+    READ_HEAD_BYTES = 16384,   /* of heads in one read; no TLS record is larger */
+    READ_AHEAD_BYTES = 16384,  /* of unprocessed input at which reading stops */
+    DISCARD_BYTES = 64 * 1024, /* of an unwanted body that is read to keep the connection */
     REPLY_HEAD_BYTES = 1 << 20,
-    LINGER_MS = 2000,         /* for a refused client to notice the answer */
-    END_MS = 5000,            /* for a subscriber to take its last words */
-    REFUSED_CONNECTIONS = 64, /* past the maximum, that are told so; further ones are just closed */
+    LINGER_MS = 2000, /* for a refused client to read the answer */
+    END_MS = 5000,    /* for a subscriber to read the last bytes */
+    REFUSED_CONNECTIONS =
+        64, /* above the maximum that receive an answer; further ones are only closed */
 };
 
-/* Written by the shard's loop alone, read by any thread. */
+/* Written only by the shard's loop, read by any thread. */
 struct shard_counters {
     _Atomic uint64_t connections;
     _Atomic uint64_t requests;
@@ -51,11 +52,11 @@ struct shard {
     uv_poll_t listener;
     uv_timer_t accept_again; /* after the process ran out of descriptors */
     uv_timer_t tick;         /* runs while any deadline is set */
-    uv_prepare_t flush;      /* sends what was queued in this turn of the loop */
+    uv_prepare_t flush;      /* sends the output of this turn of the loop */
     uv_idle_t more;          /* keeps the loop from sleeping while connections are dirty */
     struct deadlines deadlines;
     struct conn *conns;
-    struct conn *dirty; /* have output to flush; each is referenced */
+    struct conn *dirty; /* connections with output to flush; each is referenced */
     struct http_exchange *spare;
     struct ws_reader *spare_reader;
     char *read_buffer;
@@ -69,7 +70,7 @@ struct shard {
 };
 
 struct http_server {
-    struct http_server_config config; /* its strings are not kept */
+    struct http_server_config config; /* without its strings */
     struct http_app app;
     struct tls *tls; /* NULL: plain */
     struct shard *shards;
@@ -77,14 +78,14 @@ struct http_server {
     uint16_t port;
     bool started;
     bool drained;
-    uv_mutex_t mutex; /* guards the two below */
+    uv_mutex_t mutex; /* guards `open` and `draining` */
     uv_cond_t changed;
-    _Atomic size_t collected; /* bytes of bodies that are held */
+    _Atomic size_t collected; /* bytes of bodies in memory */
     size_t open;              /* connections */
     size_t draining;          /* shards that have stopped listening */
 };
 
-/* Counts the connection in or out; how many are open with it. */
+/* Counts a connection; returns the number of open ones with it. */
 size_t server_add_open(struct http_server *s);
 void server_remove_open(struct http_server *s);
 
@@ -100,7 +101,7 @@ void shard_stop_listening(struct shard *shard);
 
 /* --- shard.c -------------------------------------------------------------------------------- */
 void shard_init(struct shard *shard, struct http_server *server, int listen_fd);
-/* Before or after the loop's thread; frees the loop too. */
+/* While the loop's thread does not run; also frees the loop. */
 void shard_deinit(struct shard *shard);
 void shard_set_deadline(struct shard *shard, struct deadline *d, uint64_t at_ms);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside net: how shared bytes lie in memory, framed once for all who send them. */
+/* Inside net: the memory of shared bytes, framed once for all connections that send them. */
 #ifndef NET_SHARED_H
 #define NET_SHARED_H
 
@@ -8,13 +8,13 @@
 #include "net/server.h"
 
 /*
- * HTTP: a chunk's size line, the bytes, CR LF; the bytes alone are a slice of the same.
- * WebSocket: a frame's header and the bytes. Both go out as one piece, without a copy.
+ * HTTP: the size line of a chunk, the bytes, CR LF; the bytes alone are a slice of the same memory.
+ * WebSocket: the header of a frame and the bytes. Both are sent as one piece without a copy.
  */
 struct http_shared {
     atomic_uint refs;
     bool websocket;
-    uint8_t before; /* bytes of framing before the payload, and after it */
+    uint8_t before; /* bytes of framing before and after the payload */
     uint8_t after;
     size_t len;
     char wire[];
