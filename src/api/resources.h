@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handlers and schemas that the route table names; each group lives in the file of its
- * resource. */
+/* The handlers and schemas of the route table, grouped by the file that defines them. */
 #ifndef API_RESOURCES_H
 #define API_RESOURCES_H
 
@@ -161,12 +160,12 @@ enum error handle_llm_call_list(struct call *call, struct context *c);
 enum error handle_tool_call_list(struct call *call, struct context *c);
 enum error handle_step_summary(struct call *call, struct context *c);
 
-/* threads_api.c */
-/* What savers of checkpoints of other frameworks ask for. */
+/* checkpoints_api.c, checkpoint_verbs_api.c: for checkpoint savers of other frameworks */
 extern const struct schema query_all_checkpoints, schema_deltas_body, schema_checkpoint_deltas;
 enum error handle_all_checkpoints(struct call *call, struct context *c);
 enum error handle_checkpoint_deltas(struct call *call, struct context *c);
 
+/* threads_api.c */
 extern const struct schema schema_thread, schema_thread_body, query_threads, schema_reason;
 extern const struct schema schema_keyed_thread_body;
 enum error handle_thread_ensure(struct call *call, struct context *c);

@@ -46,7 +46,7 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         .summary = "Read one version of a state document of " whose}
 
 /* What belongs to a run stands under it, and also under the agent that it is of: rows for both
- * are made by a macro of the path up to the run, and their handler begins with call_run. */
+ * are made by a macro of the path up to the run, and their handler begins with run_path_get. */
 #define RUN "/v1/runs/{run_id}"
 #define AGENT_RUN "/v1/agents/{agent_id}/runs/{run_id}"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the checkpoints' routes share. */
+/* Shared by the files of the checkpoint routes. */
 #ifndef API_CHECKPOINTS_CHECKPOINT_FIELDS_H
 #define API_CHECKPOINTS_CHECKPOINT_FIELDS_H
 
@@ -9,7 +9,7 @@
 /* An item of pending_writes, as the model writes it. */
 extern const struct schema schema_pending_write;
 
-/* A page by the query of the route; of the filter, whose they are is filled in. */
+/* Answers a page for the query of the route; the caller has set the owner in the filter. */
 MUST_CHECK enum error checkpoints_answer_list(struct call *call, struct context *c,
     const struct schema *schema, struct checkpoint_filter *filter);
 

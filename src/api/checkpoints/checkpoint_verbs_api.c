@@ -206,7 +206,7 @@ enum error handle_thread_recovery(struct call *call, struct context *c)
 enum error handle_run_recovery(struct call *call, struct context *c)
 {
     struct run run;
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e != OK)
         return e;
     struct checkpoint_place place = {
@@ -262,7 +262,7 @@ enum error handle_checkpoint_deltas(struct call *call, struct context *c)
 enum error handle_run_checkpoints(struct call *call, struct context *c)
 {
     struct run run;
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e != OK)
         return e;
     struct checkpoint_filter filter = {
@@ -276,7 +276,7 @@ enum error handle_run_checkpoint(struct call *call, struct context *c)
     struct uuid id = call->request.params[call_param(call, "checkpoint_id")];
     struct checkpoint k;
     struct run run;
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = checkpoint_get(c, run.thread_id, q->ns, id, CHECKPOINT_WHOLE, &k);
     if (e == OK && !(k.has_run_id && uuid_eq(k.run_id, run.id)))
@@ -334,7 +334,7 @@ enum error handle_run_replay(struct call *call, struct context *c)
         .dispatch = body->dispatch};
     struct replayed replayed;
     struct run run;
-    enum error e = call_run_whole(call, c, &run);
+    enum error e = run_path_get_whole(call, c, &run);
     if (e == OK)
         e = checkpoint_replay(c, &run, &replay, &replayed.run, &replayed.checkpoint);
     if (e == OK)

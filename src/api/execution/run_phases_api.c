@@ -50,7 +50,7 @@ enum error handle_run_phase_move(struct call *call, struct context *c)
 {
     const struct phase_body *body = call->request.input;
     struct run run;
-    enum error e = call_run_whole(call, c, &run);
+    enum error e = run_path_get_whole(call, c, &run);
     if (e == OK)
         e = run_move_phase(c, &run, body->to, body->trigger, body->detail);
     if (e == OK)
@@ -71,7 +71,7 @@ enum error handle_run_phase_list(struct call *call, struct context *c)
     struct run run;
     int64_t after;
     bool more;
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = cursor_to_number(call, q->page.cursor, &after);
     if (e == OK)
@@ -144,7 +144,7 @@ enum error handle_run_tree(struct call *call, struct context *c)
     struct run run;
     struct run_array family;
     struct tree tree = {0};
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = run_list_family(c, run.id, &family, &tree.is_cut);
     if (e != OK)

@@ -357,7 +357,7 @@ static enum error with_run(struct call *call, struct context *c,
     enum error (*verb)(struct call *call, struct context *c, struct run *run))
 {
     struct run run;
-    enum error e = call_run_whole(call, c, &run);
+    enum error e = run_path_get_whole(call, c, &run);
     if (e == OK)
         e = verb(call, c, &run);
     if (e == OK)
@@ -448,7 +448,7 @@ enum error handle_run_get(struct call *call, struct context *c)
 {
     const struct run_query *q = call->request.query;
     struct run_read read = {0};
-    enum error e = call_run_whole(call, c, &read.run);
+    enum error e = run_path_get_whole(call, c, &read.run);
     if (e == OK && !str_is_none(q->include))
         e = read_members(call, c, &read);
     /* The version is the run's alone. */

@@ -158,7 +158,7 @@ enum error handle_step_append(struct call *call, struct context *c)
     size_t n = batch ? body->steps.count : 1;
     struct step *steps = ARENA_ARRAY(call->arena, struct step, n);
     struct run run;
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = run_check_fence(c, &run);
     if (e == OK)
@@ -242,7 +242,7 @@ enum error steps_of_run(
         .calls = calls,
         .with_messages = calls == STEP_CALLS_NONE && steps_wants_messages(call)};
     *page = (struct step_page){.steps = ARENA_ARRAY(call->arena, struct step, limit)};
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = check_type(call, q->action_type);
     if (e != OK)
@@ -290,7 +290,7 @@ enum error handle_step_get(struct call *call, struct context *c)
 {
     struct run run;
     struct step step;
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = step_get(c, run.id, call->request.numbers[call_param(call, "number")], &step);
     if (e == OK)

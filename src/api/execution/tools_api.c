@@ -158,7 +158,7 @@ enum error handle_tools_await(struct call *call, struct context *c)
         pause.results[i].content = content_or_null(pause.results[i].content);
     }
     struct run run;
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = awaited_tools_add(c, &run, &pause);
     if (e != OK)
@@ -181,7 +181,7 @@ enum error handle_tool_results(struct call *call, struct context *c)
         results[i] = ((const struct tool_result *)list->items)[i];
         results[i].content = content_or_null(results[i].content);
     }
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = awaited_tools_settle(c, &run, results, list->count, &outcome);
     if (e != OK)
@@ -241,7 +241,7 @@ enum error handle_tool_list(struct call *call, struct context *c)
     bool more;
     enum error e = read_cursor(call, q->page.cursor, &filter);
     if (e == OK)
-        e = call_run(call, c, &run);
+        e = run_path_get(call, c, &run);
     if (e == OK)
         e = awaited_tool_list(c, run.id, &filter, limit, tools, &count, &more);
     if (e == OK)

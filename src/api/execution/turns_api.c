@@ -155,7 +155,7 @@ enum error handle_turn_create(struct call *call, struct context *c)
     struct run run;
     struct turn turn = {.input = input_text(call, &body->input)};
     take_body(body, &turn);
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = turn_check_input(c, body->input.message, body->input.tool_results);
     if (e == OK)
@@ -167,7 +167,7 @@ enum error handle_turn_create(struct call *call, struct context *c)
 
 static enum error find(struct call *call, struct context *c, struct run *run, struct turn *turn)
 {
-    enum error e = call_run(call, c, run);
+    enum error e = run_path_get(call, c, run);
     return e == OK ? turn_get(c, run->id, call->request.params[call_param(call, "turn_id")], turn)
                    : e;
 }
@@ -224,7 +224,7 @@ enum error handle_turn_list(struct call *call, struct context *c)
     struct run run;
     int64_t after;
     bool more;
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = cursor_to_number(call, q->page.cursor, &after);
     if (e == OK)

@@ -89,7 +89,7 @@ enum error handle_run_usage_add(struct call *call, struct context *c)
     struct usage usage = body->usage;
     struct run run;
     struct cost cost;
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = run_check_fence(c, &run);
     if (e == OK)
@@ -148,7 +148,7 @@ enum error handle_run_usage_get(struct call *call, struct context *c)
 {
     struct run run;
     struct run_usage_answer answer = {0};
-    enum error e = call_run(call, c, &run);
+    enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = usage_of_run(c, run.id, &answer.total, &answer.models);
     answer.run_id = run.id;

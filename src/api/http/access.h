@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which client sent a request, and what the client may do. All of it follows from the route table
- * (route.h) and runs before every handler.
+ * Authentication and permissions: which client sent a request, and what it may do. Everything
+ * follows from the route table (route.h) and runs before every handler.
  *
- * A request acts for its key's whole tenant, or for one principal: that of the key, or the one
- * that the header Cairn-Principal names, by which a key of the whole tenant narrows itself for this
- * request. A principal sees the threads in which it takes part, and in each thread as much as its
- * permission allows (model/threads/participants.h). Anything else is reported as not found.
+ * A request acts for its key's whole tenant or for one principal: that of the key, or the one in
+ * the header Cairn-Principal, by which a key of the whole tenant restricts itself for this request.
+ * A principal sees the threads in which it takes part, and in each thread as much as its permission
+ * allows (model/threads/participants.h). Anything else is reported as not found.
  */
 #ifndef API_HTTP_ACCESS_H
 #define API_HTTP_ACCESS_H

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One call of the API, from HTTP or in-process: the request, the job that carries it out, and the
- * answer. call_route and call_decode match and decode (on the caller's thread), call_submit hands
- * it to the store, `done` is called on a store thread once the answer is final and durable. Every
- * string of a call lives in its arena, except the answer's body, which is in `out`.
+ * One call of the API, over HTTP or in-process: the request, the job that carries it out, and the
+ * answer. The way of a call:
  *
- * The store may run the job several times. Each run starts from what call_submit found: handlers
- * change nothing of the request, and what they allocate goes with their run.
+ *   call.c         call_route and call_decode read the request, on the caller's thread
+ *   call_run.c     call_submit runs it as a job of the store: access.c, conditions.c and replay.c
+ *                  before the handler; calls `done` on a store thread, when the answer is durable
+ *   call_answer.c  the answers of handlers, and the refusals
+ *
+ * Every string of a call lives in its arena, except the body of the answer. The store may run the
+ * job several times. Each run starts from the state at call_submit: handlers do not change the
+ * request, and their allocations are freed before the next run.
  */
 #ifndef API_HTTP_CALL_H
 #define API_HTTP_CALL_H
@@ -29,12 +33,13 @@ enum {
 
 struct api {
     struct store *store;
-    /* Without any key the default tenant is open: only when listening on loopback. */
+    /* While there is no key, requests act for the default tenant: only when listening on loopback.
+     * */
     bool may_be_open;
-    uint64_t upload_max_bytes; /* of the body of an upload, unless its route says otherwise */
+    uint64_t upload_max_bytes; /* limit for the body of an upload, unless its route has one */
     struct rate_limiter *rate_limiter;
     struct api_metrics *metrics;
-    struct buf openapi; /* the document, made once */
+    struct buf openapi; /* the document, generated once */
 };
 
 /* The request, as call_route and call_decode have read it. Handlers do not change it. */
@@ -96,54 +101,56 @@ struct call {
     struct answer answer;
     struct problem problem; /* the error, when the call fails */
 
-    /* Of a ROUTE_UPLOAD. */
-    bool is_admitting; /* the job is the admission, or it was the last job */
+    /* Only for ROUTE_UPLOAD. */
+    bool is_admitting; /* the current or last job is the admission */
     bool is_admitted;
     struct intake upload;
     void *prepared; /* the result of the route's `prepare` */
 
-    /* What each run of the job starts from. */
+    /* Kept from one run of the job to the next. */
     struct arena_mark mark;
-    bool must_be_fresh; /* a replica must not answer: the permissions of a principal are needed */
-    bool is_counted;    /* by the rate limit: however often the job runs, it is one request */
+    bool must_be_fresh; /* a replica must not answer, because the permissions of a principal are
+                           needed */
+    bool is_counted;    /* against the rate limit, once for all runs of the job */
     struct rate_verdict rate;
 
-    /* Between the halves of the job. */
+    /* Kept between the two halves of the job. */
     struct context *context;
     struct replay *replay; /* of the Idempotency-Key */
-    /* A handler that has only sent its statements leaves the answer to this. */
+    /* A handler that only sends its statements sets this; it runs after their results and answers.
+     * */
     enum error (*later)(struct call *call, struct context *c);
     void *later_data;
 
     void (*done)(struct call *call);
-    void *data; /* the caller's */
+    void *data; /* for the owner of the call */
 };
 
 void call_init(
     struct call *call, struct api *api, struct arena *arena, const struct http_request *request);
 void call_deinit(struct call *call);
 
-/* Finds the route and checks what can be checked without a body. False: the answer is ready. */
+/* Finds the route and checks the path. Returns false if the answer is ready. */
 MUST_CHECK bool call_route(struct call *call);
-/* Decodes parameters and body; what is wrong with them is told after authentication. */
+/* Decodes parameters and body. Their faults are reported after authentication. */
 void call_decode(struct call *call, struct str body);
-/* Runs the handler: at once for static routes, else as a job; then `done`. */
+/* Runs the handler, at once for static routes, else as a job; then calls `done`. */
 void call_submit(struct call *call);
-/* Of a ROUTE_UPLOAD, after call_decode without a body: whether the bytes may come. `done` with
- * is_admitted, or with the refusal as the answer. */
+/* For a ROUTE_UPLOAD, after call_decode without a body: checks whether the client may send the
+ * bytes. Calls `done` with is_admitted, or with the refusal as the answer. */
 void call_admit(struct call *call);
 /* Returns the seconds that a finished call may wait for more; 0: its answer is final. */
 int64_t call_wait_s(const struct call *call);
-/* Makes a finished call ready to be submitted again. */
+/* Removes the answer of a finished call so that it can be submitted again. */
 void call_rewind(struct call *call);
 
-/* The answer is this problem. */
+/* Makes this problem the answer. */
 void call_refuse(struct call *call, enum error e);
 void call_add_header(struct call *call, struct str name, struct str value);
 
 /* The request's own id when it is safe to repeat, else a new one. */
 struct str request_read_id(struct arena *arena, const struct http_request *http);
-/* The API key; STR_NONE when there is none, "" when the header holds no key. */
+/* Returns the API key; STR_NONE if there is none, "" if the header contains no key. */
 struct str request_read_secret(const struct http_request *http);
 /* Returns true for 1 to max_bytes printable ASCII characters without blanks and quotes. */
 bool request_is_plain_id(struct str id, size_t max_bytes);
@@ -157,7 +164,7 @@ MUST_CHECK bool call_find_param(const struct call *call, const char *name, size_
 /* The thread of the path: {thread_id}, or {workflow_id} of the Memoria routes. */
 MUST_CHECK bool call_find_thread_param(const struct call *call, size_t *out_index);
 
-/* Answers one object; `version` 0 for objects without one. */
+/* Answers one object. `version` is 0 for objects without a version. */
 void call_answer(
     struct call *call, const struct schema *schema, const void *object, int64_t version);
 /* Answers {"data":[…],"has_more":…,"next_cursor":…}. */
@@ -165,11 +172,13 @@ void call_answer_page(struct call *call, const struct schema *schema, const void
     size_t count, bool more, struct str (*cursor_of)(struct arena *arena, const void *item));
 /* Answers bytes of any type. */
 void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version);
-/* No content. */
+/* Answers 204. */
 void call_answer_nothing(struct call *call);
-/* Whether the body, or a merge patch, has the member of route->body: a value, null, or not. */
+/* Returns whether the body, or a merge patch, has the member of route->body: a value, null, or
+ * neither. */
 enum member call_member(const struct call *call, const char *name);
-/* Changes `object` (of route->body) by the patch in the body; the result is decoded into out. */
+/* Applies the patch in the body to `object`, a struct of route->body, and decodes the result into
+ * `out`. */
 MUST_CHECK enum error call_apply_patch(struct call *call, const void *object, void *out);
 
 #endif

@@ -22,7 +22,7 @@ MUST_CHECK enum error cursor_to_text(struct call *call, struct str cursor, struc
 struct str cursor_from_number(struct arena *arena, int64_t number);
 MUST_CHECK enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number);
 
-/* Reports a cursor that is none of this list. */
+/* Reports a cursor that does not belong to this list. */
 enum error cursor_refused(struct call *call);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call that found nothing waits for: which events may change its answer. */
+/* The events that may change the answer of a waiting call. */
 #ifndef API_HTTP_INTEREST_H
 #define API_HTTP_INTEREST_H
 
@@ -9,16 +9,16 @@ struct interest {
     struct uuid tenant_id;
     struct uuid topic;  /* the thread, or the tenant itself */
     struct uuid key_id; /* nil without a key */
-    bool for_principal; /* what ends somebody's access may end its own */
-    bool for_claim;     /* only what may leave a run to claim matters; else what the filter takes */
-    bool by_time;       /* and what nothing tells of: it looks again each second */
-    struct event_filter filter; /* its strings are the call's */
+    bool for_principal; /* an event that ends a principal's access may end this one's */
+    bool for_claim;     /* only events that may free a run for a claim; else those of the filter */
+    bool by_time; /* the call also runs again each second, because not every change has an event */
+    struct event_filter filter; /* borrows the strings of the call */
 };
 
-/* Of a call that may wait (request.wait_s), once it has run. */
+/* For a call that may wait (call_wait_s), after its first run. */
 struct interest interest_of(const struct call *call);
 bool interest_is_met(const struct interest *i, const struct event *event);
-/* Whether it is this key or tenant that may not listen any more. */
+/* Returns true if this is the key or the tenant of the call, which may no longer listen. */
 bool interest_is_of(const struct interest *i, struct uuid id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of the API for /metrics, in Prometheus' text format. Thread-safe. */
+/* Counters of the API for /metrics, in the text format of Prometheus. Thread-safe. */
 #ifndef API_HTTP_METRICS_H
 #define API_HTTP_METRICS_H
 
@@ -7,7 +7,7 @@
 
 struct api_metrics;
 
-/* What the metrics report besides the API's own counts. */
+/* A source of metrics besides the counters of the API. */
 struct metrics_source {
     void *data;
     void (*write)(struct buf *out, void *data);
@@ -15,12 +15,12 @@ struct metrics_source {
 
 struct api_metrics *metrics_create(void);
 void metrics_destroy(struct api_metrics *m);
-/* Others that have figures to tell: before the first request. */
+/* Call before the first request. */
 void metrics_add_source(struct api_metrics *m, struct metrics_source source);
 void metrics_count(struct api_metrics *m, const struct route *route, int status);
 void metrics_write(struct api_metrics *m, struct buf *out);
 
-/* One metric of one value, with its HELP and TYPE lines. */
+/* Writes one metric with one value, and its HELP and TYPE lines. */
 void metrics_write_one(
     struct buf *out, const char *name, const char *type, const char *help, double value);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Long polls: a call that found nothing runs again when something happens, until its time is up. */
+/* Long polls: a call that found nothing runs again at each event of interest, until its time is
+ * over. */
 #ifndef API_HTTP_POLL_H
 #define API_HTTP_POLL_H
 
@@ -11,21 +12,21 @@ struct poll {
     struct watchers *watchers;
     struct loop_timer timer;
     bool started;    /* registered, timer running */
-    bool running;    /* the call is in the store; the owner clears it */
-    bool again;      /* something happened while it was */
+    bool running;    /* the call is in the store; the owner clears this */
+    bool again;      /* an event arrived while it was running */
     bool finished;   /* no more waiting: the next answer is final */
-    uint64_t due_ms; /* when one that acts by time runs again */
+    uint64_t due_ms; /* the next run of an interest with by_time */
     struct interest interest;
     void (*rerun)(struct poll *p);
-    void (*closed)(struct poll *p); /* the timer is gone: the memory may go */
+    void (*closed)(struct poll *p); /* the timer is closed: the memory may be freed */
 };
 
-/* Whether to wait on: after an empty answer. Registers at the first time, and then asks for one
- * more run at once, because something may have happened in between. */
+/* Call after an empty answer. Returns true if the call waits. The first time, registers the watch
+ * and runs the call once more, because an event may have arrived in between. */
 bool poll_wait(struct poll *p, struct loop *loop, uint64_t wait_ms);
-/* Before the answer goes out: nothing makes the call run again from here on. */
+/* Call before the answer is sent: from now on the call does not run again. */
 void poll_settle(struct poll *p);
-/* Unregisters; `closed` follows on a later turn of the loop. */
+/* Unregisters. `closed` is called on a later turn of the loop. */
 void poll_finish(struct poll *p);
 
 #endif

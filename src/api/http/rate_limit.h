@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests a minute, by key: a token bucket that holds one minute's worth and fills evenly. In
- * memory and per process. Thread-safe.
+ * Requests per minute and key: a token bucket that holds the tokens of one minute and fills evenly.
+ * In memory and per process. Thread-safe.
  */
 #ifndef API_HTTP_RATE_LIMIT_H
 #define API_HTTP_RATE_LIMIT_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The body of an upload on its way from a socket into content (api/http/intake.h): collected on the
- * loop while the piece before it is written on a content thread, and no faster than that. On the
- * exchange's loop; it lives in its owner, who keeps the exchange from receiver_start to `ended`.
+ * Receives the body of an upload from a socket and writes it as content (api/http/intake.h): the
+ * loop collects a piece while a content thread writes the previous one, and reading pauses when the
+ * thread is slower. On the exchange's loop. The receiver is part of its owner, which keeps the
+ * exchange from receiver_start to `ended`.
  */
 #ifndef API_HTTP_RECEIVER_H
 #define API_HTTP_RECEIVER_H
@@ -16,15 +17,15 @@ struct receiver {
     struct loop *loop;
     struct buf filling; /* from the socket */
     int64_t until_us;
-    bool has_all;  /* of the body */
-    bool has_left; /* the client, before that */
+    bool has_all;  /* the whole body has arrived */
+    bool has_left; /* the client has left before that */
     bool is_over;  /* `done` was called */
-    bool is_busy;  /* what follows is a content thread's */
+    bool is_busy;  /* the members below belong to a content thread */
     struct content_task task;
     struct loop_task back;
     struct content_writer *writer;
     struct buf writing;
-    bool is_final; /* nothing follows it */
+    bool is_final; /* the piece is the last one */
     bool is_ending;
     enum error result;
     struct content_info info;
@@ -32,15 +33,15 @@ struct receiver {
     void (*ended)(struct receiver *r);
 };
 
-/* `done`, once: all of the body is written and synced, and it is what its digest says; or why not.
- * ERR_CANCELLED when the client has left, unless what came is to be kept. */
+/* Calls `done` once: OK if the whole body is written, synced and matches its digest. ERR_CANCELLED
+ * if the client has left, unless the received part is kept. */
 void receiver_start(struct receiver *r, struct http_exchange *x, struct call *call,
     void (*done)(struct receiver *r, enum error e));
-/* A run of the body, as http_exchange_stream_body gives it. */
+/* Takes a run of the body from http_exchange_stream_body. */
 void receiver_take(struct receiver *r, struct str run, bool last);
 /* The exchange has ended. */
 void receiver_client_left(struct receiver *r);
-/* After `done`, and the call: keeps or removes the content, then `ended`, maybe at once. */
+/* After `done` and the call: keeps or removes the content, then calls `ended`, possibly at once. */
 void receiver_end(struct receiver *r, void (*ended)(struct receiver *r));
 
 #endif

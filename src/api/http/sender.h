@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Content on its way to a socket (api/http/download.h): one piece is being sent while the next is
- * read on a content thread, so that who reads slowly costs no more than two. On the exchange's
- * loop.
+ * Sends content to a socket (api/http/download.h): one piece is sent while a content thread reads
+ * the next, so a slow client costs the memory of two pieces. On the exchange's loop.
  */
 #ifndef API_HTTP_SENDER_H
 #define API_HTTP_SENDER_H
@@ -12,15 +11,15 @@
 
 struct sender;
 
-/* Takes the download of the call over and reads the first piece; then `ready`, once: OK, and
- * sender_start may be called; or what was wrong with it. */
+/* Takes over the download of the call and reads the first piece. Calls `ready` once: with OK if
+ * sender_start may be called, or with the error. */
 struct sender *sender_create(struct http_exchange *x, struct call *call,
     void (*ready)(void *data, enum error e), void *data);
-/* Sends. The exchange is the sender's from here on, with a hold that the caller had on it; when
- * both have ended, `ended` is called with `ended_data`. */
+/* Sends. Takes over the exchange and the caller's hold on it. When sender and exchange have ended,
+ * calls `ended` with `ended_data`. */
 void sender_start(struct sender *d, int status, const struct http_header *headers, size_t n_headers,
     void (*ended)(void *data), void *ended_data);
-/* Instead of that. */
+/* Instead of sender_start. */
 void sender_destroy(struct sender *d);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who listens on a loop: subscriptions and long polls, by thread or by tenant. Each loop has one
- * registry; it takes what the hub delivers and calls every watch that it concerns. Loop thread
- * only. A watch may remove itself while it is being called, and no other.
+ * The subscriptions and long polls of a loop, by thread or by tenant. Each loop has one registry,
+ * which receives the events of the hub and calls every watch of their topic. Loop thread only. A
+ * watch may remove itself while it is being called, but no other watch.
  */
 #ifndef API_HTTP_WATCH_H
 #define API_HTTP_WATCH_H
@@ -10,12 +10,13 @@
 #include "api/threads/events_api.h"
 #include "net/server.h"
 
-/* The forms in which an event goes out; each is made once a loop, at the first who wants it. */
+/* The forms in which an event is sent. Each is encoded once per loop, when the first watch needs
+ * it. */
 enum frame_kind { FRAME_SSE_THREAD, FRAME_SSE_TENANT, FRAME_WS, FRAME_WS_MEMORIA, FRAME_KINDS };
 
 enum { FRAME_MAX_BYTES = 1024 * 1024 };
 
-/* One event as a message of a stream of Server-Sent Events. */
+/* Writes one event as a message of Server-Sent Events. */
 void sse_write_event(struct buf *out, struct str cursor, const struct event *event);
 
 struct frames {
@@ -31,7 +32,7 @@ struct watch_ops {
     void (*on_event)(struct watch *w, struct frames *frames);
     /* Events may have been missed: read from the store. */
     void (*on_lost)(struct watch *w);
-    /* The key or the tenant with this id may not listen any more. */
+    /* The key or the tenant with this id may no longer listen. */
     void (*on_access_ended)(struct watch *w, struct uuid id);
     /* About once a second. */
     void (*on_tick)(struct watch *w, uint64_t now_ms);
@@ -41,25 +42,25 @@ struct watch_ops {
 
 struct watch {
     struct watch *next;
-    struct watch **link; /* what points at this one; NULL while it is not registered */
+    struct watch **link; /* the pointer to this watch; NULL while it is not registered */
     struct uuid tenant_id;
     struct uuid topic; /* the thread, or the tenant itself */
-    bool by_time;      /* acts on every tick, which is worth a count of those that do */
+    bool by_time;      /* acts on every tick; such watches are counted */
     const struct watch_ops *ops;
 };
 
 struct watchers;
 struct watchers *watchers_create(struct loop *loop, struct hub *hub);
-/* On the loop: calls on_drain of every watch. Nobody should start to wait from then on. */
+/* On the loop: calls on_drain of every watch. No call should begin to wait afterwards. */
 void watchers_drain(struct watchers *ws);
 bool watchers_are_draining(const struct watchers *ws);
-/* On the loop: closes the timer and lets go of the hub. Nothing is told from then on. */
+/* On the loop: closes the timer and leaves the hub. No watch is called afterwards. */
 void watchers_stop(struct watchers *ws);
 /* After the loop's thread has ended. */
 void watchers_destroy(struct watchers *ws);
 
 void watch_add(struct watchers *ws, struct watch *w);
-/* Does nothing when it is not registered. */
+/* Does nothing if the watch is not registered. */
 void watch_remove(struct watchers *ws, struct watch *w);
 size_t watch_count(const struct watchers *ws); /* any thread */
 size_t watch_count_by_time(const struct watchers *ws);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bodies of the routes of the store and the functions that carry them out. A route and an
+ * The bodies of the memory routes (/v1/store) and the functions that carry them out. A route and an
  * operation of a batch have the same members. `at` is the JSON Pointer of the object: empty for a
  * body, "/operations/3" inside a batch.
  */
@@ -43,12 +43,12 @@ struct memory_ask {
     bool has_offset;
     int64_t offset;
     struct str cursor;
-    size_t looks; /* that the searches of a batch before it have left; 0: it is the first */
+    size_t looks; /* left by the earlier searches of the batch; 0: this is the first */
 };
 
 extern const struct schema schema_memory_vector;
 
-/* Far more than the text of a number takes. */
+/* Much more than the text of any number. */
 enum { MEMORY_VECTOR_TEXT_MAX_BYTES = MEMORY_DIMENSIONS_MAX * 32 };
 
 /* The schemas of memory_ask_fields. An operation of a batch has the rows of its route, and `op`. */

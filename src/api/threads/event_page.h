@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a subscriber reads of the log, a page at a time, whichever way it is served: whether it
- * still may, where its cursor stands, what was pruned from under it, and the events after it. Also
- * the words that subscribers are told besides events.
+ * Reading the event log for a subscriber, one page at a time, over any transport: its access, its
+ * cursor, events that were pruned below its cursor, and the events after it. Also the messages
+ * other than events that subscribers receive.
  */
 #ifndef API_THREADS_EVENT_PAGE_H
 #define API_THREADS_EVENT_PAGE_H
@@ -12,64 +12,67 @@
 
 enum {
     EVENT_PAGE_EVENTS = 256,
-    EVENT_PAGE_BYTES = 128 * 1024, /* what a subscriber that does not read holds */
+    EVENT_PAGE_BYTES = 128 * 1024, /* the memory of a subscriber that does not read */
 };
 
-/* Who reads. */
+/* A reader of the log. */
 struct subscriber {
     struct uuid tenant_id;
     bool has_key;
-    struct str principal; /* STR_NONE: of the whole tenant */
+    struct str principal; /* STR_NONE: the whole tenant */
     char principal_text[PRINCIPAL_MAX_BYTES];
-    struct uuid key_id; /* nil without a key: such a one loses its right with the first key */
+    struct uuid key_id; /* nil without a key: such a subscriber loses its access when the first key
+                           is created */
     bool has_expiry;
     int64_t expires_at;
     bool memoria;
     struct event_filter filter;
-    char kind[EVENT_KIND_MAX_BYTES]; /* the filter's */
+    char kind[EVENT_KIND_MAX_BYTES]; /* of the filter */
     struct event_cursor cursor;
-    bool by_id;      /* the cursor is an event's id: Memoria's, until the next page */
-    int64_t last_id; /* of the last event sent: Memoria's cursor */
+    bool by_id;      /* the cursor is an event id, as Memoria's is, until the next page is read */
+    int64_t last_id; /* the id of the last event sent, which is Memoria's cursor */
 };
 
-/* Of a call that was admitted; nothing of the call is used afterwards. */
+/* For an admitted call, which is not used afterwards. */
 void subscriber_init(struct subscriber *s, const struct call *call);
-/* A copy that does not share the strings. */
+/* Makes a copy with its own strings. */
 void subscriber_copy(struct subscriber *to, const struct subscriber *from);
-/* The cursor in the terms of the client. */
+/* Returns the cursor in the form that the client uses. */
 struct str subscriber_cursor_text(const struct subscriber *s, struct arena *arena);
-/* Whether this event may have taken its access away: then it reads the next page before anything
- * else, and that finds out. */
+/* Returns true if this event may have ended the subscriber's access. The subscriber must then read
+ * its next page first, which checks the access. */
 bool subscriber_must_ask(const struct subscriber *s, const struct event *event);
-/* Whether only the store can tell which events are for it: it never goes live. */
+/* Returns true if only the store can select the subscriber's events: it never follows the hub. */
 bool subscriber_always_reads(const struct subscriber *s);
-/* Whether it is told of this event; else it only passes it. */
+/* Returns true if the subscriber should receive this event, else the event only advances its
+ * cursor. */
 bool subscriber_hears(const struct subscriber *s, const struct event *event);
-/* Where the event stands in this subscriber's stream. */
+/* Returns the position of the event in this subscriber's stream. */
 int64_t subscriber_position_of(const struct subscriber *s, const struct event *event);
-/* The event was delivered. */
+/* Moves the cursor behind a delivered event. */
 void subscriber_advance(struct subscriber *s, const struct event *event);
 
 struct event_page {
-    struct subscriber reader; /* as it was when the page was asked for */
-    int64_t position;         /* its cursor as a position of this stream */
-    bool deleted;             /* the thread is gone: this is the last page */
+    struct subscriber reader; /* as it was when the page was requested */
+    int64_t position;         /* the cursor as a position of this stream */
+    bool deleted;             /* the thread was deleted: this is the last page */
     struct event_bounds bounds;
     struct event *events;
     size_t n_events;
     bool more;
 };
 
-/* Fills in all but `reader`, in the context's arena. */
+/* Sets all members except `reader`, in the context's arena. */
 MUST_CHECK enum error event_page_read(struct event_page *page, struct context *c);
-/* The cursor up to which the page has looked, and whether there is more beyond it. */
+/* The position up to which the page has searched, and whether there may be more events after it. */
 int64_t event_page_looked(const struct event_page *page);
 bool event_page_has_more(const struct event_page *page);
-/* Before the page's events: moves the reader over what was pruned. True when it must be told. */
+/* Moves the cursor over pruned events, before those of the page. Returns true if the subscriber
+ * must be notified of the gap. */
 bool subscriber_meets_gap(struct subscriber *s, const struct event_page *page);
 
-/* The reason with which a subscription ends that cannot read its page; out_later: it may come back
- * with its cursor. */
+/* Returns the reason for ending a subscription that cannot read its page. `out_later`: the client
+ * may return with its cursor. */
 const char *event_page_refusal(enum error e, bool *out_later);
 
 /* {"kind":"gap","pruned_through":…,"cursor":…} */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the event routes, the streams and the Memoria façade share. */
+/* Shared by the event routes, the streams and the Memoria façade. */
 #ifndef API_THREADS_EVENTS_API_H
 #define API_THREADS_EVENTS_API_H
 
@@ -19,9 +19,9 @@ struct events_query {
 };
 
 /*
- * Where a reader stands. On the wire a decimal number: the seq of the last event seen in a thread,
- * the id of the last one in the tenant-wide stream. There, "ID~GAP" means: at ID, and told that
- * events up to GAP may be missing.
+ * The position of a reader. On the wire a decimal number: the seq of the last event that the reader
+ * has seen in a thread, or the id of the last one in the tenant-wide stream. There, "ID~GAP" means:
+ * at ID, and notified that events up to GAP may be missing.
  */
 struct event_cursor {
     int64_t position;
@@ -30,15 +30,15 @@ struct event_cursor {
 MUST_CHECK bool event_cursor_parse(struct str text, bool tenant, struct event_cursor *out_cursor);
 struct str event_cursor_text(struct arena *arena, struct event_cursor cursor);
 
-/* What admits a subscriber: left by the handler in call->answer.stream. */
+/* The admission of a subscriber, which the handler leaves in call->answer.stream. */
 struct event_admission {
     struct event_filter filter;
     struct event_cursor cursor;
-    bool memoria;      /* speaks the seed's names, and counts by event id */
-    int64_t cursor_id; /* Memoria's cursor */
+    bool memoria;      /* uses the names of the Memoria API, and event ids as cursors */
+    int64_t cursor_id; /* the cursor of Memoria */
 };
 
-/* The event as the stream and the pages show it. */
+/* Writes the event as streams and pages show it. */
 void event_write(struct json_writer *w, const struct event *event);
 
 #endif
