@@ -4,13 +4,13 @@
 #include "cli/layout.h"
 #include "cli/state.h"
 
-struct member {
+struct layout_member {
     const char *name;
     const char *source; /* in the server's answer; NULL: the same */
     enum { ALWAYS, WHEN_THERE, LIST } shown;
 };
 
-static const struct member config_members[] = {
+static const struct layout_member config_members[] = {
     {"agent_uuid", "thread_id", ALWAYS},
     {"system_prompt", NULL, ALWAYS},
     {"model", NULL, ALWAYS},
@@ -46,7 +46,7 @@ static const struct member config_members[] = {
     {"total_runs", NULL, ALWAYS},
 };
 
-static const struct member entry_members[] = {
+static const struct layout_member entry_members[] = {
     {"conversation_id", NULL, ALWAYS},
     {"agent_uuid", "thread_id", ALWAYS},
     {"run_id", NULL, ALWAYS},
@@ -65,7 +65,7 @@ static const struct member entry_members[] = {
     {"created_at", NULL, ALWAYS},
 };
 
-static const struct member step_members[] = {
+static const struct layout_member step_members[] = {
     {"log_id", NULL, ALWAYS},
     {"agent_uuid", "thread_id", ALWAYS},
     {"run_id", NULL, ALWAYS},
@@ -80,7 +80,7 @@ static const struct member step_members[] = {
 };
 
 static struct str document(
-    struct arena *arena, struct json source, const struct member *members, size_t n)
+    struct arena *arena, struct json source, const struct layout_member *members, size_t n)
 {
     struct json_text text;
     json_text_init(&text, SIZE_MAX);
