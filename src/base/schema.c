@@ -466,7 +466,7 @@ struct presence schema_presence(const struct schema *schema, struct json object)
     return presence;
 }
 
-enum member schema_member(
+enum member_state schema_member(
     const struct schema *schema, const struct presence *presence, const char *name)
 {
     const struct field *f = schema_find(schema, str_of(name));

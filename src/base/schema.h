@@ -122,7 +122,7 @@ struct presence {
     uint64_t given; /* with a value, or null */
     uint64_t null;
 };
-enum member { MEMBER_ABSENT, MEMBER_NULL, MEMBER_GIVEN };
+enum member_state { MEMBER_ABSENT, MEMBER_NULL, MEMBER_GIVEN };
 
 enum {
     SCHEMA_DEFAULT_STRING_BYTES = 1024 * 1024,
@@ -158,7 +158,7 @@ MUST_CHECK enum error schema_decode_presence(struct arena *arena, const struct s
 /* The members of an object that is not decoded, such as a merge patch. */
 struct presence schema_presence(const struct schema *schema, struct json object);
 /* The schema must have the member. */
-enum member schema_member(
+enum member_state schema_member(
     const struct schema *schema, const struct presence *presence, const char *name);
 /* Copies the members that a body left out from `before` to `after`. */
 void schema_keep_absent(

@@ -176,7 +176,7 @@ void call_answer_raw(struct call *call, struct str content_type, struct str byte
 void call_answer_nothing(struct call *call);
 /* Returns whether the body, or a merge patch, has the member of route->body: a value, null, or
  * neither. */
-enum member call_member(const struct call *call, const char *name);
+enum member_state call_member(const struct call *call, const char *name);
 /* Applies the patch in the body to `object`, a struct of route->body, and decodes the result into
  * `out`. */
 MUST_CHECK enum error call_apply_patch(struct call *call, const void *object, void *out);

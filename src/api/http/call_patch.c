@@ -18,7 +18,7 @@ static struct str document_of(struct call *call, const void *object)
     return json_text_take(&text, call->arena);
 }
 
-enum member call_member(const struct call *call, const char *name)
+enum member_state call_member(const struct call *call, const char *name)
 {
     return schema_member(call->route->body, &call->request.given, name);
 }
