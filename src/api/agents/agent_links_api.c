@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links of agents: whom a team or a workflow is made of. */
+/* Links of agents: the members of teams and workflows. */
 #include "api/resources.h"
 #include "base/schema_fields.h"
 #include "base/semver.h"
@@ -39,7 +39,8 @@ static const struct field links_query_fields[] = {
 const struct schema query_agent_links =
     SCHEMA("AgentLinksQuery", struct links_query, links_query_fields, IN_QUERY);
 
-/* --- Reading -------------------------------------------------------------------------------- */
+/* --- Reading -----------------------------------------------------------------------------------
+ */
 
 /* "POSITION:CHILD" */
 static struct str cursor_of(struct arena *arena, const void *item)
@@ -99,7 +100,8 @@ enum error handle_agent_tree(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Writing -------------------------------------------------------------------------------- */
+/* --- Writing -----------------------------------------------------------------------------------
+ */
 
 enum error handle_agent_link_put(struct call *call, struct context *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Versions of agents: what each is told to be, which one is active, and what differs. */
+/* Versions of agents: their definitions, the active one, and the differences between two. */
 #include "api/resources.h"
 #include "base/schema_fields.h"
 #include "base/semver.h"
@@ -89,7 +89,8 @@ static const struct field versions_query_fields[] = {
 const struct schema query_agent_versions =
     SCHEMA("AgentVersionsQuery", struct versions_query, versions_query_fields, IN_QUERY);
 
-/* --- Reading -------------------------------------------------------------------------------- */
+/* --- Reading -----------------------------------------------------------------------------------
+ */
 
 static void answer(struct call *call, const struct agent_version *version)
 {
@@ -135,7 +136,8 @@ enum error handle_agent_version_diff(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Writing -------------------------------------------------------------------------------- */
+/* --- Writing -----------------------------------------------------------------------------------
+ */
 
 /* A part that is null counts as given: it returns to the default. */
 static unsigned given_parts(const struct call *call)

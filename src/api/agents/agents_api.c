@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Agents: who works on threads. */
+/* Agents. */
 #include "api/resources.h"
 #include "base/schema_fields.h"
 #include "model/agents/agent_versions.h"

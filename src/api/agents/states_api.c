@@ -59,9 +59,10 @@ static const struct field states_query_fields[] = {
 const struct schema query_states =
     SCHEMA("StatesQuery", struct states_query, states_query_fields, IN_QUERY);
 
-/* --- Where ---------------------------------------------------------------------------------- */
+/* --- Places ------------------------------------------------------------------------------------
+ */
 
-/* The path says it all: whose, in which thread, under which name. */
+/* The path names the agent, the thread and the document. */
 static struct state_place place_of(const struct call *call)
 {
     struct state_place place = {.is_config = true, .name = STR("config")};
@@ -88,13 +89,14 @@ static int64_t version_of(const struct call *call)
     abort(); /* the route has no {version} */
 }
 
-/* Configuration is set by the tenant, and read by the agent. */
+/* The tenant writes the configuration, and the agent reads it. */
 static enum error check_may_write(struct context *c, const struct state_place *place)
 {
     return place->is_config ? agent_allow_tenant(c) : OK;
 }
 
-/* --- Reading -------------------------------------------------------------------------------- */
+/* --- Reading -----------------------------------------------------------------------------------
+ */
 
 static struct str state_cursor(struct arena *arena, const void *item)
 {
@@ -160,9 +162,11 @@ enum error handle_state_version_list(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Writing -------------------------------------------------------------------------------- */
+/* --- Writing -----------------------------------------------------------------------------------
+ */
 
-/* A conflict answers with both sides, so that the client can merge without asking again. */
+/* The answer to a conflict has both documents, so that the client can merge them without another
+ * request. */
 static void tell_both_sides(struct call *call, const struct state *current)
 {
     struct json_text text;
@@ -186,7 +190,7 @@ static void tell_both_sides(struct call *call, const struct state *current)
     call->problem.extension = json_text_take(&text, call->arena);
 }
 
-/* What is there, if this request may write over it. */
+/* Finds the current document, if this request may replace it. */
 static enum error find_to_write(
     struct call *call, struct context *c, const struct state_place *place, struct state *out_before)
 {
@@ -194,7 +198,7 @@ static enum error find_to_write(
     if (e == OK)
         e = state_find(c, place, out_before);
     if (e == OK && out_before->version == 0 && !str_eq(call->request.http->method, STR("PUT")))
-        e = state_get(c, place, out_before); /* says what is not there */
+        e = state_get(c, place, out_before); /* reports what is missing */
     if (e == OK)
         e = state_check_match(c, out_before);
     if (e == ERR_STALE)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private storage of agents: the one place where a value is not wrapped into JSON. */
+/* Private storage of agents. Its values are the only ones that are not wrapped in JSON. */
 #include "model/agents/storage.h"
 
 #include "api/resources.h"
 #include "base/hash.h"
 #include "base/schema_fields.h"
 
-/* As it is on the wire: of a value that is bytes, a text. */
+/* An item on the wire. A value of bytes is a text. */
 struct storage_row {
     struct storage_item item;
     struct str base64;
@@ -44,7 +44,8 @@ static const struct field storage_query_fields[] = {
 const struct schema query_storage =
     SCHEMA("StorageQuery", struct storage_query, storage_query_fields, IN_QUERY);
 
-/* --- The value ------------------------------------------------------------------------------ */
+/* --- The value ---------------------------------------------------------------------------------
+ */
 
 static enum error read_value(struct call *call, struct context *c, struct storage_item *out)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done with checkpoints once they are there: by thread, and by the run that put them. */
+/* Operations on existing checkpoints, of a thread and of the run that put them. */
 #include "api/checkpoints/checkpoint_fields.h"
 #include "api/execution/run_path.h"
 #include "api/resources.h"
 #include "base/schema_fields.h"
 #include "model/checkpoints/checkpoints.h"
 
-/* --- What goes ------------------------------------------------------------------------------ */
+/* --- Delete and prune --------------------------------------------------------------------------
+ */
 
 struct namespace_query {
     struct str ns;
@@ -86,7 +87,8 @@ enum error handle_checkpoint_prune(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Copy ----------------------------------------------------------------------------------- */
+/* --- Copy --------------------------------------------------------------------------------------
+ */
 
 struct copy_body {
     struct uuid to_thread_id;
@@ -111,7 +113,8 @@ enum error handle_checkpoint_copy(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Compare -------------------------------------------------------------------------------- */
+/* --- Compare -----------------------------------------------------------------------------------
+ */
 
 #define OF struct checkpoint_diff
 static const struct field diff_fields[] = {
@@ -139,7 +142,8 @@ enum error handle_checkpoint_diff(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Recover -------------------------------------------------------------------------------- */
+/* --- Recover -----------------------------------------------------------------------------------
+ */
 
 struct recovery_query {
     bool has_id;
@@ -214,7 +218,8 @@ enum error handle_run_recovery(struct call *call, struct context *c)
     return answer_recovery(call, c, &place);
 }
 
-/* --- The history of channels ---------------------------------------------------------------- */
+/* --- The history of channels -------------------------------------------------------------------
+ */
 
 struct deltas_body {
     struct str ns;
@@ -257,7 +262,8 @@ enum error handle_checkpoint_deltas(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Of a run ------------------------------------------------------------------------------- */
+/* --- Checkpoints of a run ----------------------------------------------------------------------
+ */
 
 enum error handle_run_checkpoints(struct call *call, struct context *c)
 {

@@ -6,7 +6,8 @@
 #include "api/resources.h"
 #include "base/schema_fields.h"
 
-/* --- What is shown -------------------------------------------------------------------------- */
+/* --- Answers -----------------------------------------------------------------------------------
+ */
 
 struct pending_write {
     struct checkpoint_task task;
@@ -58,7 +59,8 @@ const struct schema schema_checkpoint =
 const struct schema schema_run_checkpoint =
     SCHEMA("RunCheckpoint", struct checkpoint, checkpoint_fields, IN_READ | IN_STATE);
 
-/* --- Put ------------------------------------------------------------------------------------ */
+/* --- Put ---------------------------------------------------------------------------------------
+ */
 
 static const char *const inherits[] = {"all", "versions", NULL};
 
@@ -170,7 +172,8 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
     return OK;
 }
 
-/* --- One ------------------------------------------------------------------------------------ */
+/* --- One object --------------------------------------------------------------------------------
+ */
 
 struct place_query {
     struct str ns;
@@ -206,7 +209,8 @@ enum error handle_checkpoint_latest(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Lists ---------------------------------------------------------------------------------- */
+/* --- Lists -------------------------------------------------------------------------------------
+ */
 
 static const char *const includes[] = {"values", "writes", "all", NULL};
 
@@ -252,7 +256,8 @@ static unsigned shown(struct str include)
     return str_eq(include, STR("writes")) ? CHECKPOINT_WRITES : CHECKPOINT_WHOLE;
 }
 
-/* By number; of all threads a place in the order by time: "AT~THREAD~NUMBER". */
+/* The cursor is a number; in the list of all threads a position in the order by time,
+ * "AT~THREAD~NUMBER". */
 static struct str write_cursor(
     struct call *call, const struct checkpoint_filter *filter, const struct checkpoint_mark *next)
 {
@@ -330,7 +335,8 @@ enum error handle_all_checkpoints(struct call *call, struct context *c)
     return checkpoints_answer_list(call, c, &schema_checkpoint, &filter);
 }
 
-/* --- Writes --------------------------------------------------------------------------------- */
+/* --- Writes ------------------------------------------------------------------------------------
+ */
 
 struct write_body {
     struct str channel;

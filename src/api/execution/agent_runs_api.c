@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs that are started of an agent, as other platforms start them. */
+/* Runs started through an agent, as other platforms start them. */
 #include "api/resources.h"
 #include "base/schema_fields.h"
 #include "model/agents/agents.h"
@@ -67,7 +67,7 @@ static const struct field create_fields[] = {
 const struct schema schema_agent_run_create =
     SCHEMA("AgentRunCreate", struct agent_run_create, create_fields, IN_BODY);
 
-/* The thread that is named, where the request may write to it; else a new one. */
+/* Finds the thread that the body names, if the request may write to it, or creates one. */
 static enum error open_thread(struct context *c, const struct agent_run_create *body,
     const struct agent *agent, struct thread *out_thread)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eval runs: what was found out about agents, runs and models. */
+/* Eval runs: results of evaluations of agents, runs and models. */
 #include "api/resources.h"
 #include "base/schema_fields.h"
 #include "model/execution/evals.h"

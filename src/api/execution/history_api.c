@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversation history, and the context that an engine takes from it. */
+/* Conversation history, and the context that an engine reads from it. */
 #include "model/execution/history.h"
 
 #include "api/resources.h"
@@ -18,7 +18,6 @@ static const struct field usage_fields[] = {
 static const struct schema schema_history_usage =
     SCHEMA("HistoryUsage", struct history_usage, usage_fields, IN_READ);
 
-/* What an engine may change comes first: HistoryPatch is that part. */
 #define OF struct history_entry
 static const struct field entry_fields[] = {
     FIELD(ARRAY_OR_NONE, messages, IN_PATCH | IN_READ,
@@ -71,7 +70,8 @@ static const struct field query_fields[] = {
 const struct schema query_history =
     SCHEMA("HistoryQuery", struct history_query, query_fields, IN_QUERY);
 
-/* --- Entries -------------------------------------------------------------------------------- */
+/* --- Entries -----------------------------------------------------------------------------------
+ */
 
 static struct str cursor_of(struct arena *arena, const void *item)
 {
@@ -121,7 +121,8 @@ enum error handle_history_patch(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Context -------------------------------------------------------------------------------- */
+/* --- Context -----------------------------------------------------------------------------------
+ */
 
 struct context_query {
     bool has_runs;

@@ -13,7 +13,8 @@
 #include "model/execution/runs.h"
 #include "model/threads/participants.h"
 
-/* --- What it speaks ------------------------------------------------------------------------- */
+/* --- Schemas -----------------------------------------------------------------------------------
+ */
 
 struct workflow_start {
     bool has_workflow_id;
@@ -93,7 +94,7 @@ static const struct field memoria_event_fields[] = {
 static const struct schema schema_memoria_event =
     SCHEMA("WorkflowEvent", struct event, memoria_event_fields, IN_READ);
 
-/* The view workflow_events does the same. */
+/* The view workflow_events has the same mapping. */
 bool memoria_event_is_shown(const struct event *event)
 {
     return !event_kind_is_reserved(event->kind) ||
@@ -109,7 +110,7 @@ void memoria_event_write(struct json_writer *w, const struct event *event)
     schema_encode(w, &schema_memoria_event, &told);
 }
 
-/* The id of the tenant's newest event: every event of the call comes after it. */
+/* Returns the id of the tenant's newest event: every event of the call has a greater one. */
 static enum error current_cursor(struct context *c, int64_t *out_cursor)
 {
     struct event_bounds bounds;
@@ -143,7 +144,8 @@ static enum error answer(
     return e;
 }
 
-/* --- Start ---------------------------------------------------------------------------------- */
+/* --- Start -------------------------------------------------------------------------------------
+ */
 
 /* The patch that appends one message:
  * {"meta":{"next_seq":N+1},"tail":[…,{"seq","role","content"}]}. */
@@ -176,7 +178,7 @@ static void write_message_patch(
     json_write_end(w);
 }
 
-/* The number of the next message. A counter that cannot be counted on starts over. */
+/* Returns the number of the next message. A counter that is not valid starts again. */
 static int64_t next_seq(struct json context)
 {
     struct json meta, next;
@@ -211,7 +213,7 @@ static enum error append_to_context(
         THREAD_DOCUMENT_MAX_BYTES);
 }
 
-/* The workflow to start on: a new one, or one that may have been cancelled or failed before. */
+/* Opens the workflow of a start: a new one, or one that was cancelled or failed before. */
 static enum error open_workflow(
     struct context *c, const struct workflow_start *body, struct thread *out_thread)
 {
@@ -252,9 +254,10 @@ enum error handle_workflow_start(struct call *call, struct context *c)
     return e == OK ? answer(call, c, before.id, cursor) : e;
 }
 
-/* --- Input, pause, resume, cancel ----------------------------------------------------------- */
+/* --- Input, pause, resume, cancel --------------------------------------------------------------
+ */
 
-/* The newest run that waits; else the newest of all, whose refusal says why. */
+/* Finds the newest waiting run, or the newest run, whose refusal states the reason. */
 static enum error find_waiting(struct context *c, const struct thread *thread, struct run *out_run)
 {
     struct run_array active;
@@ -316,7 +319,8 @@ enum error handle_workflow_cancel(struct call *call, struct context *c)
     return with_thread(call, c, cancel);
 }
 
-/* --- The stream ----------------------------------------------------------------------------- */
+/* --- The stream --------------------------------------------------------------------------------
+ */
 
 enum error handle_workflow_stream(struct call *call, struct context *c)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What models cost. */
+/* Prices of models. */
 #include "api/resources.h"
 #include "base/schema_fields.h"
 #include "model/execution/usage.h"
 
-/* Rates are told for a million tokens, and kept in picodollars for one. */
+/* Rates on the wire are for a million tokens; stored rates are picodollars for one token. */
 enum { MILLION = 1000000 };
 #define RATE_MAX (PRICE_RATE_MAX_PICO * MILLION)
 
@@ -86,7 +86,8 @@ static const struct field prices_query_fields[] = {
 const struct schema query_prices =
     SCHEMA("PricesQuery", struct prices_query, prices_query_fields, IN_QUERY);
 
-/* --- In and out ------------------------------------------------------------------------------ */
+/* --- Conversion --------------------------------------------------------------------------------
+ */
 
 static enum error take_rate(
     struct context *c, const char *place, const char *name, int64_t told, int64_t *out_rate)
@@ -98,7 +99,7 @@ static enum error take_rate(
     return OK;
 }
 
-/* What is left out comes from the input's rate, rounded up to a whole picodollar. */
+/* Rates that are left out are computed from the rate of input, rounded up to a whole picodollar. */
 static enum error take_rates(
     struct context *c, const char *place, const struct rates_body *told, struct price_rates *out)
 {
@@ -153,7 +154,8 @@ static enum error check_model(struct call *call, struct str model)
         &call->problem, STR("model"), "must have at most %d bytes", MODEL_NAME_MAX_BYTES);
 }
 
-/* --- Handlers --------------------------------------------------------------------------------- */
+/* --- Handlers ----------------------------------------------------------------------------------
+ */
 
 enum error handle_price_put(struct call *call, struct context *c)
 {

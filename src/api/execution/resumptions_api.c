@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an engine needs to go on with a thread where it stopped. */
+/* The state that an engine needs to continue a thread where it stopped. */
 #include "model/execution/resumptions.h"
 
 #include "api/resources.h"
@@ -9,7 +9,6 @@
 
 #define SECOND_PICO 1000000000000
 
-/* What an engine writes stands between the ids and what Cairn adds: ResumptionBody is that part. */
 #define OF struct resumption
 static const struct field fields[] = {
     FIELD(UUID, thread_id, IN_READ),
@@ -112,7 +111,7 @@ enum error handle_resumption_get(struct call *call, struct context *c)
     return e;
 }
 
-/* It must be said which version was seen, as of a state document. */
+/* A write must name the version that it replaces, as for a state document. */
 static enum error check_match(struct context *c, const struct resumption *before)
 {
     const struct state seen = {.version = before->version};

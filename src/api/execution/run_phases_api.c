@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The phase of a run, its log, and the family of a run. */
+/* The phase of a run, the log of its phases, and the tree of its descendants. */
 #include "api/execution/run_path.h"
 #include "api/resources.h"
 #include "base/schema_fields.h"
@@ -81,7 +81,8 @@ enum error handle_run_phase_list(struct call *call, struct context *c)
     return e;
 }
 
-/* --- The tree ------------------------------------------------------------------------------- */
+/* --- The tree ----------------------------------------------------------------------------------
+ */
 
 /* A run without its documents, and the nodes of its children. */
 struct tree_node {
@@ -124,7 +125,7 @@ static const struct field tree_fields[] = {
 #undef OF
 const struct schema schema_run_tree = SCHEMA("RunTree", struct tree, tree_fields, IN_READ);
 
-/* The runs come generation by generation: children stand behind their parents. */
+/* The runs are in the order of generations: children follow their parents. */
 static struct tree_node make_node(struct arena *arena, const struct run_array *family, size_t index)
 {
     struct tree_node node = {.run = family->runs[index]};

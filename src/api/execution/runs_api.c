@@ -20,10 +20,7 @@ static const struct field usage_fields[] = {
 #undef OF
 const struct schema schema_run_usage = SCHEMA("RunUsage", struct run_usage, usage_fields, IN_READ);
 
-/* Parts of one table: Run is without the first row, which is the id by another platform's name, and
- * RunBody is what an engine may change, which follows the id. */
-
-/* A child of a run, to who reads the run: what the member of a team answered. */
+/* The answer of a child of a run, such as the member of a team. */
 struct member_response {
     struct uuid run_id;
     bool has_agent_id;
@@ -48,7 +45,7 @@ static const struct field member_fields[] = {
 static const struct schema schema_member_response =
     SCHEMA("MemberResponse", struct member_response, member_fields, IN_READ);
 
-/* A run with what its children answered. */
+/* A run with the answers of its children. */
 struct run_read {
     struct run run;
     struct nested_list members;
@@ -206,7 +203,6 @@ static const struct field claim_fields[] = {
 };
 #undef OF
 const struct schema schema_run_claim = SCHEMA("RunClaim", struct claim_body, claim_fields, IN_BODY);
-/* A heartbeat names the new length alone. */
 const struct schema schema_run_heartbeat =
     SCHEMA("RunHeartbeat", struct claim_body, claim_fields, IN_HEARTBEAT);
 
@@ -250,10 +246,8 @@ static const struct field runs_query_fields[] = {
 #undef OF
 const struct schema query_runs = SCHEMA(
     "RunsQuery", struct runs_query, runs_query_fields, IN_QUERY | IN_BY_AGENT | IN_BY_THREAD);
-/* The thread is in the path. */
 const struct schema query_thread_runs =
     SCHEMA("ThreadRunsQuery", struct runs_query, runs_query_fields, IN_QUERY | IN_BY_AGENT);
-/* The agent is. */
 const struct schema query_agent_runs =
     SCHEMA("AgentRunsQuery", struct runs_query, runs_query_fields, IN_QUERY);
 
@@ -352,7 +346,7 @@ enum error handle_thread_run_list(struct call *call, struct context *c)
     return e == OK ? answer_list(call, c, &filter) : e;
 }
 
-/* Reads the run of the path, applies one verb to it, and answers it. */
+/* Reads the run of the path, applies one verb to the run, and answers with it. */
 static enum error with_run(struct call *call, struct context *c,
     enum error (*verb)(struct call *call, struct context *c, struct run *run))
 {
@@ -417,7 +411,7 @@ static enum error release(struct call *call, struct context *c, struct run *run)
     return run_release(c, run);
 }
 
-/* The newest children, as long as they are not too large together. */
+/* Reads the newest children, up to the maximum size of a page. */
 static enum error read_members(struct call *call, struct context *c, struct run_read *read)
 {
     struct run *runs = ARENA_ARRAY(call->arena, struct run, MEMBERS_MAX);
@@ -451,7 +445,7 @@ enum error handle_run_get(struct call *call, struct context *c)
     enum error e = run_path_get_whole(call, c, &read.run);
     if (e == OK && !str_is_none(q->include))
         e = read_members(call, c, &read);
-    /* The version is the run's alone. */
+    /* The version does not cover the answers of the children. */
     if (e == OK)
         call_answer(call, &schema_run_read, &read, read.has_more_members ? 0 : read.run.version);
     return e;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of models and of tools, as they are told by the steps that ended them. */
+/* Calls of models and of tools, taken from the steps that ended them. */
 #include "api/execution/steps_api.h"
 #include "api/resources.h"
 #include "base/schema_fields.h"
@@ -51,7 +51,7 @@ const struct schema schema_llm_call =
 const struct schema schema_tool_call =
     SCHEMA("ToolCall", struct called, call_fields, IN_READ | IN_TOOL);
 
-/* The first of these members that the data have. */
+/* Returns the first of these members that the data has. */
 static struct str take_first(struct arena *arena, struct json data, const char *const *names)
 {
     struct json value;
@@ -83,7 +83,7 @@ static enum error tell_of(struct call *call, const struct step *step, struct cal
     return OK;
 }
 
-/* A page ends with the call whose messages pass PAGE_MAX_BYTES. */
+/* A page ends with the call whose messages exceed PAGE_MAX_BYTES. */
 static enum error answer_calls(
     struct call *call, struct context *c, enum step_calls calls, const struct schema *schema)
 {
@@ -120,7 +120,8 @@ enum error handle_tool_call_list(struct call *call, struct context *c)
     return answer_calls(call, c, STEP_CALLS_TOOL, &schema_tool_call);
 }
 
-/* --- Sums ----------------------------------------------------------------------------------- */
+/* --- Sums --------------------------------------------------------------------------------------
+ */
 
 struct summary_query {
     bool has_run_id;

@@ -19,8 +19,7 @@ static const struct field usage_fields[] = {
 static const struct schema schema_step_usage =
     SCHEMA("StepUsage", struct step_usage, usage_fields, IN_BODY);
 
-/* A line of a log may say whose it is: it must be this run. The id that it had elsewhere is not
- * kept. */
+/* A line of a log may name its run, which must be this one. Its id in the log is not stored. */
 struct step_input {
     struct step step; /* the first member: rows of a step and of the input share a table */
     bool has_log_id;
@@ -89,7 +88,8 @@ static const struct schema schema_step_input =
 const struct schema schema_step_append =
     SCHEMA("StepAppend", struct step_input, step_fields, IN_BODY | IN_BATCH);
 
-/* --- Append --------------------------------------------------------------------------------- */
+/* --- Append ------------------------------------------------------------------------------------
+ */
 
 #define OF struct step
 static const struct field ref_fields[] = {
@@ -119,7 +119,7 @@ static const struct field appended_fields[] = {
 const struct schema schema_steps_appended =
     SCHEMA("StepsAppended", struct appended, appended_fields, IN_READ);
 
-/* A list stands alone. */
+/* A body with a list has no other members. */
 static enum error check_form(struct call *call, const struct step_input *body)
 {
     const struct step *s = &body->step;
@@ -181,7 +181,8 @@ enum error handle_step_append(struct call *call, struct context *c)
     return OK;
 }
 
-/* --- Of one run ----------------------------------------------------------------------------- */
+/* --- Steps of one run --------------------------------------------------------------------------
+ */
 
 static const char *const includes[] = {"messages", NULL};
 
@@ -298,7 +299,8 @@ enum error handle_step_get(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Across runs ---------------------------------------------------------------------------- */
+/* --- Across runs -------------------------------------------------------------------------------
+ */
 
 struct steps_query {
     struct page_query page;
@@ -325,7 +327,7 @@ static const struct field steps_query_fields[] = {
 const struct schema query_steps =
     SCHEMA("StepsQuery", struct steps_query, steps_query_fields, IN_QUERY);
 
-/* The cursor is a place in the order by time and id: "AT~ID". */
+/* The cursor is a position in the order by time and id: "AT~ID". */
 static enum error read_cursor(struct call *call, struct str text, struct step_filter *filter)
 {
     size_t tilde = str_find(text, '~');

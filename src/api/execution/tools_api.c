@@ -26,7 +26,8 @@ static const struct field tool_fields[] = {
 const struct schema schema_awaited_tool =
     SCHEMA("AwaitedTool", struct awaited_tool, tool_fields, IN_READ);
 
-/* --- Bodies --------------------------------------------------------------------------------- */
+/* --- Bodies ------------------------------------------------------------------------------------
+ */
 
 #define OF struct awaited_tool
 static const struct field asked_fields[] = {
@@ -105,7 +106,8 @@ static const struct field results_fields[] = {
 const struct schema schema_tool_results =
     SCHEMA("ToolResults", struct results_body, results_fields, IN_BODY);
 
-/* --- Answers -------------------------------------------------------------------------------- */
+/* --- Answers -----------------------------------------------------------------------------------
+ */
 
 struct tools_answer {
     struct uuid run_id;
@@ -133,7 +135,8 @@ const struct schema schema_tools_pause =
 const struct schema schema_tools_settled =
     SCHEMA("ToolsSettled", struct tools_answer, answer_fields, IN_READ | IN_SETTLED);
 
-/* --- Handlers ------------------------------------------------------------------------------- */
+/* --- Handlers ----------------------------------------------------------------------------------
+ */
 
 static struct str content_or_null(struct str content)
 {
@@ -148,7 +151,7 @@ enum error handle_tools_await(struct call *call, struct context *c)
         .current_step = body->current_step,
         .n_tools = body->tools.count,
         .n_results = body->backend_results.count};
-    /* The model fills in the numbers: the request stays as it is, for it may run again. */
+    /* The model fills in numbers in a copy: the job may run again with the same request. */
     pause.tools = ARENA_ARRAY(call->arena, struct awaited_tool, pause.n_tools);
     pause.results = ARENA_ARRAY(call->arena, struct awaited_tool, pause.n_results + 1);
     for (size_t i = 0; i < pause.n_tools; i++)

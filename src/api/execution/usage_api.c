@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs used of models: told by engines, computed, and summed up by day. */
+/* Usage of models by runs: calls that engines report, and the cost of each. */
 #include "api/execution/run_path.h"
 #include "api/resources.h"
 #include "base/clock.h"
@@ -44,7 +44,6 @@ static const struct field usage_fields[] = {
 const struct schema schema_usage_body =
     SCHEMA("UsageBody", struct usage_body, usage_fields, IN_BODY | IN_TOKENS);
 
-/* The tokens alone. */
 static const struct schema schema_tokens =
     SCHEMA("TokenUsage", struct usage_body, usage_fields, IN_TOKENS);
 
@@ -104,7 +103,7 @@ enum error handle_run_usage_add(struct call *call, struct context *c)
     return OK;
 }
 
-/* --- A run's -----------------------------------------------------------------------------------
+/* --- Usage of a run ----------------------------------------------------------------------------
  */
 
 #define OF struct model_usage

@@ -170,7 +170,7 @@ static enum error take_groups(struct call *call, struct usage_filter *filter)
 /* --- A page ------------------------------------------------------------------------------------
  */
 
-/* "DAY:AGENT:LENGTH:MODEL" and the provider, which has the rest. */
+/* "DAY:AGENT:LENGTH:MODEL", and the rest is the provider. */
 static struct str cursor_of(struct arena *arena, const struct usage_key *key)
 {
     char agent[UUID_TEXT_LEN];

@@ -5,9 +5,10 @@
 #include "base/schema_fields.h"
 #include "model/files/blobs.h"
 
-/* --- In --------------------------------------------------------------------------------------- */
+/* --- Upload ------------------------------------------------------------------------------------
+ */
 
-/* What the request says of the file, but for its bytes. */
+/* Reads the properties of the file from the request, without the bytes. */
 static enum error read_put(struct call *call, struct context *c, struct file_put *out_put)
 {
     const struct str none_match = STR("If-None-Match");
@@ -53,7 +54,8 @@ enum error handle_file_put(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Out -------------------------------------------------------------------------------------- */
+/* --- Download ----------------------------------------------------------------------------------
+ */
 
 struct get_query {
     bool has_version;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of a thread: what is told of them in JSON. Their bytes: file_bytes_api.c. */
+/* Files of a thread, as JSON. file_bytes_api.c has their bytes. */
 #include "api/files/files_api.h"
 
 #include "api/resources.h"
@@ -107,7 +107,8 @@ static const struct field copy_fields[] = {
 #undef OF
 const struct schema schema_file_copy = SCHEMA("FileCopy", struct copy_body, copy_fields, IN_BODY);
 
-/* --- Cursors ---------------------------------------------------------------------------------- */
+/* --- Cursors -----------------------------------------------------------------------------------
+ */
 
 static enum error bad_cursor(struct call *call)
 {
@@ -147,7 +148,8 @@ static enum error read_version_cursor(struct call *call, struct str cursor, int6
     return good ? OK : bad_cursor(call);
 }
 
-/* --- Handlers -------------------------------------------------------------------------------- */
+/* --- Handlers ----------------------------------------------------------------------------------
+ */
 
 void files_answer(struct call *call, const struct file *file, bool is_new)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a file is, when whoever sent it did not say. */
+/* Guesses the media type of a file that was sent without one. */
 #include "api/files/files_api.h"
 
 /* By the end of the name, in lower case. */

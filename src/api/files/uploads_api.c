@@ -41,7 +41,7 @@ static const struct field uploads_query_fields[] = {
 const struct schema query_uploads =
     SCHEMA("UploadsQuery", struct uploads_query, uploads_query_fields, IN_QUERY);
 
-/* Lease time is no time of day. */
+/* Lease time is not the time of day. */
 static void tell_times(const struct context *c, struct file_upload *upload)
 {
     upload->expires_at = c->now_us + (upload->expires_at - c->lease_now_us);
@@ -113,7 +113,8 @@ enum error handle_upload_delete(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Bytes ------------------------------------------------------------------------------------ */
+/* --- Bytes -------------------------------------------------------------------------------------
+ */
 
 struct append_query {
     bool has_offset;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store: items under namespaces, search in them, and which namespaces there are. */
+/* The store: items in namespaces, search, and the list of namespaces. */
 #include "api/memory/memory_fields.h"
 #include "api/resources.h"
 #include "base/hash.h"
 
-/* --- The wire --------------------------------------------------------------------------------- */
+/* --- Schemas -----------------------------------------------------------------------------------
+ */
 
 enum { IN_FOUND = IN_SHOWN(0) };
 #define OF struct memory_item
@@ -115,7 +116,8 @@ static const struct field item_query_fields[] = {
 const struct schema query_memory_item =
     SCHEMA("StoreItemQuery", struct item_query, item_query_fields, IN_QUERY);
 
-/* --- Items ------------------------------------------------------------------------------------ */
+/* --- Items -------------------------------------------------------------------------------------
+ */
 
 static struct str pointer_to(struct context *c, struct str at, const char *member)
 {
@@ -176,7 +178,7 @@ enum error memory_do_delete(struct context *c, const struct memory_ask *ask, str
     return e == OK ? memory_item_delete(c, ns, ask->key) : e;
 }
 
-/* Which item the parameters name. */
+/* Finds the item that the parameters name. */
 static enum error read_query(
     struct call *call, struct context *c, struct str *out_ns, struct str *out_key)
 {
@@ -186,7 +188,7 @@ static enum error read_query(
     if (str_is_none(q->key) || q->key.len == 0)
         return problem_fault(c->problem, STR("key"), "must be given");
     struct str_list labels = memory_split_namespace(c->arena, q->ns);
-    if (str_ends_with(q->ns, STR("."))) /* as it is stored; not as it is told */
+    if (str_ends_with(q->ns, STR("."))) /* in the form that is stored */
         return problem_fault(c->problem, STR("namespace"), "must not end in a \".\"");
     *out_key = q->key;
     return memory_join_namespace(c, labels, STR("namespace"), out_ns);
@@ -228,7 +230,8 @@ enum error handle_memory_delete(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Cursors ---------------------------------------------------------------------------------- */
+/* --- Cursors -----------------------------------------------------------------------------------
+ */
 
 static enum error refuse_cursor(struct context *c, struct str at)
 {
@@ -238,7 +241,7 @@ static enum error refuse_cursor(struct context *c, struct str at)
     return ERR_BAD_CURSOR;
 }
 
-/* Its kind is its first letter; made up by somebody, it could be anything. */
+/* The first letter of a cursor is its kind. A client may send any text. */
 static enum error read_cursor(
     struct context *c, const struct memory_ask *ask, struct str at, char kind, struct str *out_rest)
 {
@@ -294,7 +297,8 @@ static struct str write_position(struct arena *arena, const struct memory_positi
                    (long long)p->updated_at, (long long)p->number, (long long)p->skip));
 }
 
-/* --- Search ----------------------------------------------------------------------------------- */
+/* --- Search ------------------------------------------------------------------------------------
+ */
 
 enum error memory_do_search(
     struct context *c, const struct memory_ask *ask, struct str at, struct memory_page *out_page)
@@ -333,7 +337,8 @@ enum error handle_memory_search(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Namespaces ------------------------------------------------------------------------------- */
+/* --- Namespaces --------------------------------------------------------------------------------
+ */
 
 static struct str write_names(struct arena *arena, const struct memory_namespaces_found *found)
 {
@@ -351,7 +356,7 @@ static struct str write_names(struct arena *arena, const struct memory_namespace
     return json_text_take(&text, arena);
 }
 
-/* What is left of the offset, and where to go on. */
+/* The rest of the offset, and the position to continue from. */
 static enum error read_names_cursor(
     struct context *c, const struct memory_ask *ask, struct str at, struct memory_namespaces *names)
 {

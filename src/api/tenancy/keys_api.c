@@ -54,14 +54,14 @@ enum error handle_key_create(struct call *call, struct context *c)
     return create_for(call, c, c->tenant_id);
 }
 
-/* An operator's way to help a tenant that has lost its keys. */
+/* An operator can create a key for a tenant that has lost its keys. */
 enum error handle_tenant_key_create(struct call *call, struct context *c)
 {
     struct tenant tenant;
     enum error e = tenant_get(c, call->request.params[0], &tenant);
     if (e != OK)
         return e;
-    /* The key belongs to that tenant, and so does the record of its making. */
+    /* The key belongs to that tenant, and so does its audit record. */
     struct context theirs = *c;
     context_enter(&theirs, tenant.id);
     e = create_for(call, &theirs, tenant.id);

@@ -54,7 +54,7 @@ enum error handle_tenant_create(struct call *call, struct context *c)
             .scopes = {.items = (struct str[]){STR("admin")}, .count = 1}}};
     enum error e = tenant_create(c, input->name, &created.tenant);
     if (e == OK) {
-        /* The new key belongs to the new tenant, and so does the record of its making. */
+        /* The new key belongs to the new tenant, and so does its audit record. */
         struct context theirs = *c;
         context_enter(&theirs, created.tenant.id);
         e = key_create(&theirs, created.tenant.id, &created.key);
@@ -98,7 +98,7 @@ enum error handle_tenant_get(struct call *call, struct context *c)
 enum error handle_tenant_patch(struct call *call, struct context *c)
 {
     struct tenant before, after;
-    /* Operators are all of one tenant: its lock is that of every tenant's name. */
+    /* All operators belong to one tenant, so its lock protects the names of all tenants. */
     enum error e = context_lock_tenant(c);
     if (e == OK)
         e = tenant_get(c, call->request.params[0], &before);

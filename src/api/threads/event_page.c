@@ -4,7 +4,8 @@
 #include "api/execution/memoria.h"
 #include "model/tenancy/keys.h"
 
-/* --- The subscriber ------------------------------------------------------------------------- */
+/* --- The subscriber ----------------------------------------------------------------------------
+ */
 
 void subscriber_copy(struct subscriber *to, const struct subscriber *from)
 {
@@ -89,10 +90,11 @@ bool subscriber_meets_gap(struct subscriber *s, const struct event_page *page)
     return true;
 }
 
-/* --- The page ------------------------------------------------------------------------------- */
+/* --- The page ----------------------------------------------------------------------------------
+ */
 
-/* A notice that the key was revoked may have been sent before the stream was there to hear it, or
- * may have been lost with others. */
+/* The notice that a key was revoked may have been sent before the stream subscribed, or may be lost
+ * with others. */
 static enum error check_key(const struct subscriber *s, struct context *c)
 {
     struct api_key key = {0};
@@ -104,8 +106,9 @@ static enum error check_key(const struct subscriber *s, struct context *c)
     return e == OK && (key.is_revoked || any) ? ERR_UNAUTHENTICATED : e;
 }
 
-/* Every page asks again whether the principal takes part: what is read in the same snapshot was
- * committed while it did. Of a thread that is gone nobody tells who did; it only ends. */
+/* Every page checks again that the principal takes part: the events of the same snapshot were
+ * committed while the principal did. The participants of a deleted thread are not known; its stream
+ * ends. */
 static enum error check_participation(const struct subscriber *s, struct context *c)
 {
     c->principal = s->principal;
@@ -119,7 +122,8 @@ static enum error check_participation(const struct subscriber *s, struct context
     return e == OK ? ERR_UNAUTHENTICATED : e;
 }
 
-/* Where the page begins, and what is there to read. Of a deleted thread its last event is left. */
+/* Finds where the page begins, and the bounds of the log. A deleted thread still has its last
+ * event. */
 static enum error find_page(struct event_page *p, struct context *c)
 {
     const struct subscriber *s = &p->reader;
@@ -162,7 +166,8 @@ bool event_page_has_more(const struct event_page *p)
     return p->more || event_page_looked(p) < p->bounds.last;
 }
 
-/* --- Words ---------------------------------------------------------------------------------- */
+/* --- Answers -----------------------------------------------------------------------------------
+ */
 
 const char *event_page_refusal(enum error e, bool *out_later)
 {

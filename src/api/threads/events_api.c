@@ -25,7 +25,8 @@ void event_write(struct json_writer *w, const struct event *event)
     schema_encode(w, &schema_event, event);
 }
 
-/* --- Append --------------------------------------------------------------------------------- */
+/* --- Append ------------------------------------------------------------------------------------
+ */
 
 struct event_input {
     bool has_run_id;
@@ -150,7 +151,8 @@ enum error handle_event_append(struct call *call, struct context *c)
     return event_append_begin(c, call->request.params[0], events, n, append);
 }
 
-/* --- Cursors -------------------------------------------------------------------------------- */
+/* --- Cursors -----------------------------------------------------------------------------------
+ */
 
 bool event_cursor_parse(struct str text, bool tenant, struct event_cursor *out_cursor)
 {
@@ -160,7 +162,7 @@ bool event_cursor_parse(struct str text, bool tenant, struct event_cursor *out_c
         return false;
     if (tilde < text.len &&
         (!tenant || !str_to_i64(str_slice(text, tilde + 1, text.len), &cursor.told_gap) ||
-            cursor.told_gap <= cursor.position)) /* a gap behind it is never written */
+            cursor.told_gap <= cursor.position)) /* a gap after it is never written */
         return false;
     *out_cursor = cursor;
     return true;
@@ -181,7 +183,8 @@ static enum error bad_cursor(struct call *call, const char *rule)
     return ERR_BAD_CURSOR;
 }
 
-/* --- Read ----------------------------------------------------------------------------------- */
+/* --- Read --------------------------------------------------------------------------------------
+ */
 
 enum { IN_PAGE = IN_SENT(0) }; /* parameters of a page that a stream does not take */
 #define OF struct events_query
@@ -206,7 +209,7 @@ static bool is_thread_route(const struct call *call)
     return !str_is_none(route_param_name(call->route, 0));
 }
 
-/* An SSE client that reconnects says where it was in a header. */
+/* An SSE client that reconnects sends its position in a header. */
 static struct str cursor_of_request(const struct call *call, const struct events_query *q)
 {
     struct str last = http_header(call->request.http, STR("Last-Event-ID"));
@@ -327,7 +330,8 @@ enum error handle_event_stream(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Prune ---------------------------------------------------------------------------------- */
+/* --- Prune -------------------------------------------------------------------------------------
+ */
 
 struct prune_body {
     bool has_through_seq;
@@ -387,7 +391,8 @@ enum error handle_event_prune(struct call *call, struct context *c)
         e = event_prune_older(c, thread.id, body->older_than, &answer.pruned);
     else
         e = event_prune_finished(c, thread.id, INT64_MAX, &answer.pruned);
-    /* Also with a full disk events are pruned: nothing done leaves nothing behind. */
+    /* Events can be pruned while the disk is full, so a prune that removes nothing writes nothing.
+     */
     if (e == OK && answer.pruned > 0)
         e = audit_record(c, "events.pruned", "thread", thread.id, describe(call->arena, &answer));
     if (e == OK)

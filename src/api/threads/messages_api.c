@@ -6,8 +6,6 @@
 
 enum { METADATA_MAX_BYTES = MESSAGE_METADATA_MAX_BYTES + MESSAGE_DEBUG_MAX_BYTES + 1024 };
 
-/* What an edit may change comes first: MessageBody is that part of the table, Message the whole. */
-
 #define OF struct message
 static const struct field message_fields[] = {
     FIELD(STRING_OR_NONE, content, IN_BODY | IN_READ, .max = MESSAGE_CONTENT_MAX_BYTES),
@@ -46,7 +44,8 @@ const struct schema schema_message = SCHEMA("Message", struct message, message_f
 const struct schema schema_message_body =
     SCHEMA("MessageBody", struct message, message_fields, IN_BODY);
 
-/* --- Create --------------------------------------------------------------------------------- */
+/* --- Create ------------------------------------------------------------------------------------
+ */
 
 struct message_input {
     struct message message;
@@ -128,7 +127,7 @@ static enum error answer_create(struct call *call, struct context *c)
     return OK;
 }
 
-/* A batch stands alone, and each message has its content. */
+/* A body with a list has no other members, and each message has content. */
 static enum error check_form(struct call *call, const struct message_input *body)
 {
     const struct message_input *inputs = body->messages.items;
@@ -170,7 +169,8 @@ enum error handle_message_create(struct call *call, struct context *c)
         c, call->request.params[0], messages, n, batch ? STR("/messages") : STR_NONE, append);
 }
 
-/* --- Lists ---------------------------------------------------------------------------------- */
+/* --- Lists -------------------------------------------------------------------------------------
+ */
 
 static const char *const includes[] = {"debug", NULL};
 
@@ -319,7 +319,8 @@ enum error handle_thread_message_search(struct call *call, struct context *c)
     return e == OK ? search(call, c, &in) : e;
 }
 
-/* --- One ------------------------------------------------------------------------------------ */
+/* --- One object --------------------------------------------------------------------------------
+ */
 
 struct message_query {
     struct str include;
@@ -344,7 +345,8 @@ enum error handle_message_get(struct call *call, struct context *c)
         call_answer(call, &schema_message, &message, message.version);
         return OK;
     }
-    /* A response leaves the version as it is: nobody who has the message has its responses. */
+    /* A response does not change the version: a client that has the version may not have the
+     * responses. */
     call_add_header(
         call, STR("ETag"), arena_printf(call->arena, "\"%lld\"", (long long)message.version));
     call_answer(call, &schema_message, &message, 0);
@@ -380,7 +382,8 @@ enum error handle_message_delete(struct call *call, struct context *c)
     return e;
 }
 
-/* --- What is kept apart --------------------------------------------------------------------- */
+/* --- Debug data and versions -------------------------------------------------------------------
+ */
 
 #define OF struct message
 static const struct field debug_fields[] = {

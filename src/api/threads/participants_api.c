@@ -3,7 +3,6 @@
 #include "base/schema_fields.h"
 #include "model/threads/participants.h"
 
-/* What a patch may change stands between principal and online; a join also gives the principal. */
 enum { PATCH_FIELDS = 7, JOIN_FIELDS = 7 };
 
 #define OF struct participant
@@ -84,7 +83,7 @@ static void answer(struct call *call, const struct participant *p)
     call_answer(call, &schema_participant, p, p->version);
 }
 
-/* The one that the path names: by its id, or as "me". */
+/* Finds the participant of the path, which is an id or "me". */
 static enum error find(struct call *call, struct context *c, struct participant *out)
 {
     struct thread thread;
@@ -143,7 +142,7 @@ enum error handle_participant_get(struct call *call, struct context *c)
     return e;
 }
 
-/* What a patch takes away has no default to go back to. */
+/* A member that a patch removes has no default. */
 static enum error check_whole(struct call *call, const struct participant *p)
 {
     const struct {

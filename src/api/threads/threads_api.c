@@ -4,9 +4,6 @@
 #include "model/execution/runs.h"
 #include "model/threads/threads.h"
 
-/* What a client may set follows the id: ThreadBody is that run of the table, Thread the whole.
- * Where the key is in the path the body has all but the first of them. */
-
 enum { IN_UNKEYED_BODY = IN_SENT(0) }; /* of routes that do not have the key in their path */
 #define OF struct thread
 static const struct field thread_fields[] = {
@@ -166,10 +163,10 @@ enum error handle_thread_get(struct call *call, struct context *c)
     return e;
 }
 
-/* A status given in a patch moves the active runs along, as the verb of that name does. */
+/* A status in a patch also changes the active runs, as the verb of that name does. */
 static enum error move(struct context *c, struct thread *thread, enum thread_status status)
 {
-    c->has_match = false; /* it has been checked, against the version before the patch */
+    c->has_match = false; /* the version before the patch has been checked */
     if (status == THREAD_PAUSED)
         return thread_pause(c, thread);
     if (status == THREAD_CANCELLED)

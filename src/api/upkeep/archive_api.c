@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Archives: a thread, an agent or the tenant goes out as a file, and comes in again. */
+/* Archives: export and import of a thread, an agent or the tenant as a file. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -9,13 +9,14 @@
 #include "model/upkeep/archive.h"
 
 /* An export holds a reader of the store until its rows are written, and then a content thread until
- * its content is. */
+ * its content is written. */
 enum { EXPORTS_AT_ONCE = 2 };
 static atomic_int n_exports;
 
-/* --- Export --------------------------------------------------------------------------------- */
+/* --- Export ------------------------------------------------------------------------------------
+ */
 
-/* What an archive shows, the key must be allowed to read by its own route. */
+/* The key must have the scopes of all routes that show the data of the archive. */
 static enum error check_scopes(struct context *c, unsigned needed)
 {
     unsigned missing = needed & ~c->scopes;
@@ -25,7 +26,7 @@ static enum error check_scopes(struct context *c, unsigned needed)
         scope_name((enum scope)(missing & -missing)));
 }
 
-/* One that counts among those that are being made until it is complete. */
+/* An export in progress, which is counted until it is complete. */
 struct export
 {
     struct archive_export *archive;
@@ -102,7 +103,7 @@ static enum error write_export(
         close(fd);
     if (e == OK)
         e = answer_export(call, x, subject, fd);
-    if (e != OK || !call->answer.download.is_wanted) { /* the client may have it already */
+    if (e != OK || !call->answer.download.is_wanted) { /* the client may already have received it */
         drop_export(x);
         return e;
     }
@@ -148,7 +149,8 @@ enum error handle_tenant_export(struct call *call, struct context *c)
     return make_export(call, c, (struct archive_subject){.what = ARCHIVE_TENANT}, SCOPE_NONE);
 }
 
-/* --- Import --------------------------------------------------------------------------------- */
+/* --- Import ------------------------------------------------------------------------------------
+ */
 
 struct import_query {
     struct str ids;
@@ -217,7 +219,7 @@ static const struct field import_fields[] = {
 #undef OF
 const struct schema schema_import = SCHEMA("Import", struct import_answer, import_fields, IN_READ);
 
-/* What is known of the archive between the upload and the answer. */
+/* The state of an import between the upload and the answer. */
 struct prepared {
     struct archive *archive;
     struct content_reader *content;

@@ -25,9 +25,9 @@ enum error handle_health(struct call *call, struct context *c)
     return OK;
 }
 
-/* Unlike healthz it asks the store: a transaction began, and the schema answers. Of a store that
- * others share too, it is known from its pulse whether it answers (call_submit). With a full disk
- * it is ready all the same: reads and streams go on, and no other node could write instead. */
+/* Unlike healthz, readyz asks the store: a transaction must begin and read the schema. For a store
+ * that other nodes share, its pulse states whether the store answers (call_submit). A node whose
+ * disk is full is ready: reads and streams continue, and no other node could write instead. */
 enum error handle_ready(struct call *call, struct context *c)
 {
     bool any;
