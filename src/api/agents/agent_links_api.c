@@ -39,8 +39,7 @@ static const struct field links_query_fields[] = {
 const struct schema query_agent_links =
     SCHEMA("AgentLinksQuery", struct links_query, links_query_fields, IN_QUERY);
 
-/* --- Reading -----------------------------------------------------------------------------------
- */
+/* --- Reading ------------------------------------------------------------------------------- */
 
 /* "POSITION:CHILD" */
 static struct str cursor_of(struct arena *arena, const void *item)
@@ -100,8 +99,7 @@ enum error handle_agent_tree(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Writing -----------------------------------------------------------------------------------
- */
+/* --- Writing ------------------------------------------------------------------------------- */
 
 enum error handle_agent_link_put(struct call *call, struct context *c)
 {

@@ -89,8 +89,7 @@ static const struct field versions_query_fields[] = {
 const struct schema query_agent_versions =
     SCHEMA("AgentVersionsQuery", struct versions_query, versions_query_fields, IN_QUERY);
 
-/* --- Reading -----------------------------------------------------------------------------------
- */
+/* --- Reading ------------------------------------------------------------------------------- */
 
 static void answer(struct call *call, const struct agent_version *version)
 {
@@ -136,8 +135,7 @@ enum error handle_agent_version_diff(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Writing -----------------------------------------------------------------------------------
- */
+/* --- Writing ------------------------------------------------------------------------------- */
 
 /* A part that is null counts as given: it returns to the default. */
 static unsigned given_parts(const struct call *call)

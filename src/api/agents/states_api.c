@@ -59,8 +59,7 @@ static const struct field states_query_fields[] = {
 const struct schema query_states =
     SCHEMA("StatesQuery", struct states_query, states_query_fields, IN_QUERY);
 
-/* --- Places ------------------------------------------------------------------------------------
- */
+/* --- Places -------------------------------------------------------------------------------- */
 
 /* The path names the agent, the thread and the document. */
 static struct state_place place_of(const struct call *call)
@@ -95,8 +94,7 @@ static enum error check_may_write(struct context *c, const struct state_place *p
     return place->is_config ? agent_allow_tenant(c) : OK;
 }
 
-/* --- Reading -----------------------------------------------------------------------------------
- */
+/* --- Reading ------------------------------------------------------------------------------- */
 
 static struct str state_cursor(struct arena *arena, const void *item)
 {
@@ -162,8 +160,7 @@ enum error handle_state_version_list(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Writing -----------------------------------------------------------------------------------
- */
+/* --- Writing ------------------------------------------------------------------------------- */
 
 /* The answer to a conflict has both documents, so that the client can merge them without another
  * request. */

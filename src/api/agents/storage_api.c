@@ -44,8 +44,7 @@ static const struct field storage_query_fields[] = {
 const struct schema query_storage =
     SCHEMA("StorageQuery", struct storage_query, storage_query_fields, IN_QUERY);
 
-/* --- The value ---------------------------------------------------------------------------------
- */
+/* --- The value ----------------------------------------------------------------------------- */
 
 static enum error read_value(struct call *call, struct context *c, struct storage_item *out)
 {

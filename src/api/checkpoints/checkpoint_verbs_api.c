@@ -6,8 +6,7 @@
 #include "base/schema_fields.h"
 #include "model/checkpoints/checkpoints.h"
 
-/* --- Delete and prune --------------------------------------------------------------------------
- */
+/* --- Delete and prune ---------------------------------------------------------------------- */
 
 struct namespace_query {
     struct str ns;
@@ -87,8 +86,7 @@ enum error handle_checkpoint_prune(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Copy --------------------------------------------------------------------------------------
- */
+/* --- Copy ---------------------------------------------------------------------------------- */
 
 struct copy_body {
     struct uuid to_thread_id;
@@ -113,8 +111,7 @@ enum error handle_checkpoint_copy(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Compare -----------------------------------------------------------------------------------
- */
+/* --- Compare ------------------------------------------------------------------------------- */
 
 #define OF struct checkpoint_diff
 static const struct field diff_fields[] = {
@@ -142,8 +139,7 @@ enum error handle_checkpoint_diff(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Recover -----------------------------------------------------------------------------------
- */
+/* --- Recover ------------------------------------------------------------------------------- */
 
 struct recovery_query {
     bool has_id;
@@ -218,8 +214,7 @@ enum error handle_run_recovery(struct call *call, struct context *c)
     return answer_recovery(call, c, &place);
 }
 
-/* --- The history of channels -------------------------------------------------------------------
- */
+/* --- The history of channels --------------------------------------------------------------- */
 
 struct deltas_body {
     struct str ns;
@@ -262,8 +257,7 @@ enum error handle_checkpoint_deltas(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Checkpoints of a run ----------------------------------------------------------------------
- */
+/* --- Checkpoints of a run ------------------------------------------------------------------ */
 
 enum error handle_run_checkpoints(struct call *call, struct context *c)
 {

@@ -6,8 +6,7 @@
 #include "api/resources.h"
 #include "base/schema_fields.h"
 
-/* --- Answers -----------------------------------------------------------------------------------
- */
+/* --- Answers ------------------------------------------------------------------------------- */
 
 struct pending_write {
     struct checkpoint_task task;
@@ -59,8 +58,7 @@ const struct schema schema_checkpoint =
 const struct schema schema_run_checkpoint =
     SCHEMA("RunCheckpoint", struct checkpoint, checkpoint_fields, IN_READ | IN_STATE);
 
-/* --- Put ---------------------------------------------------------------------------------------
- */
+/* --- Put ----------------------------------------------------------------------------------- */
 
 static const char *const inherits[] = {"all", "versions", NULL};
 
@@ -172,8 +170,7 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
     return OK;
 }
 
-/* --- One object --------------------------------------------------------------------------------
- */
+/* --- One object ---------------------------------------------------------------------------- */
 
 struct place_query {
     struct str ns;
@@ -209,8 +206,7 @@ enum error handle_checkpoint_latest(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Lists -------------------------------------------------------------------------------------
- */
+/* --- Lists --------------------------------------------------------------------------------- */
 
 static const char *const includes[] = {"values", "writes", "all", NULL};
 
@@ -335,8 +331,7 @@ enum error handle_all_checkpoints(struct call *call, struct context *c)
     return checkpoints_answer_list(call, c, &schema_checkpoint, &filter);
 }
 
-/* --- Writes ------------------------------------------------------------------------------------
- */
+/* --- Writes -------------------------------------------------------------------------------- */
 
 struct write_body {
     struct str channel;

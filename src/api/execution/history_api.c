@@ -70,8 +70,7 @@ static const struct field query_fields[] = {
 const struct schema query_history =
     SCHEMA("HistoryQuery", struct history_query, query_fields, IN_QUERY);
 
-/* --- Entries -----------------------------------------------------------------------------------
- */
+/* --- Entries ------------------------------------------------------------------------------- */
 
 static struct str cursor_of(struct arena *arena, const void *item)
 {
@@ -121,8 +120,7 @@ enum error handle_history_patch(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Context -----------------------------------------------------------------------------------
- */
+/* --- Context ------------------------------------------------------------------------------- */
 
 struct context_query {
     bool has_runs;

@@ -13,8 +13,7 @@
 #include "model/execution/runs.h"
 #include "model/threads/participants.h"
 
-/* --- Schemas -----------------------------------------------------------------------------------
- */
+/* --- Schemas ------------------------------------------------------------------------------- */
 
 struct workflow_start {
     bool has_workflow_id;
@@ -144,8 +143,7 @@ static enum error answer(
     return e;
 }
 
-/* --- Start -------------------------------------------------------------------------------------
- */
+/* --- Start --------------------------------------------------------------------------------- */
 
 /* The patch that appends one message:
  * {"meta":{"next_seq":N+1},"tail":[…,{"seq","role","content"}]}. */
@@ -254,8 +252,7 @@ enum error handle_workflow_start(struct call *call, struct context *c)
     return e == OK ? answer(call, c, before.id, cursor) : e;
 }
 
-/* --- Input, pause, resume, cancel --------------------------------------------------------------
- */
+/* --- Input, pause, resume, cancel ---------------------------------------------------------- */
 
 /* Finds the newest waiting run, or the newest run, whose refusal states the reason. */
 static enum error find_waiting(struct context *c, const struct thread *thread, struct run *out_run)
@@ -319,8 +316,7 @@ enum error handle_workflow_cancel(struct call *call, struct context *c)
     return with_thread(call, c, cancel);
 }
 
-/* --- The stream --------------------------------------------------------------------------------
- */
+/* --- The stream ---------------------------------------------------------------------------- */
 
 enum error handle_workflow_stream(struct call *call, struct context *c)
 {

@@ -86,8 +86,7 @@ static const struct field prices_query_fields[] = {
 const struct schema query_prices =
     SCHEMA("PricesQuery", struct prices_query, prices_query_fields, IN_QUERY);
 
-/* --- Conversion --------------------------------------------------------------------------------
- */
+/* --- Conversion ---------------------------------------------------------------------------- */
 
 static enum error take_rate(
     struct context *c, const char *place, const char *name, int64_t told, int64_t *out_rate)
@@ -154,8 +153,7 @@ static enum error check_model(struct call *call, struct str model)
         &call->problem, STR("model"), "must have at most %d bytes", MODEL_NAME_MAX_BYTES);
 }
 
-/* --- Handlers ----------------------------------------------------------------------------------
- */
+/* --- Handlers ------------------------------------------------------------------------------ */
 
 enum error handle_price_put(struct call *call, struct context *c)
 {

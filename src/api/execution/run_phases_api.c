@@ -81,8 +81,7 @@ enum error handle_run_phase_list(struct call *call, struct context *c)
     return e;
 }
 
-/* --- The tree ----------------------------------------------------------------------------------
- */
+/* --- The tree ------------------------------------------------------------------------------ */
 
 /* A run without its documents, and the nodes of its children. */
 struct tree_node {

@@ -120,8 +120,7 @@ enum error handle_tool_call_list(struct call *call, struct context *c)
     return answer_calls(call, c, STEP_CALLS_TOOL, &schema_tool_call);
 }
 
-/* --- Sums --------------------------------------------------------------------------------------
- */
+/* --- Sums ---------------------------------------------------------------------------------- */
 
 struct summary_query {
     bool has_run_id;

@@ -88,8 +88,7 @@ static const struct schema schema_step_input =
 const struct schema schema_step_append =
     SCHEMA("StepAppend", struct step_input, step_fields, IN_BODY | IN_BATCH);
 
-/* --- Append ------------------------------------------------------------------------------------
- */
+/* --- Append -------------------------------------------------------------------------------- */
 
 #define OF struct step
 static const struct field ref_fields[] = {
@@ -181,8 +180,7 @@ enum error handle_step_append(struct call *call, struct context *c)
     return OK;
 }
 
-/* --- Steps of one run --------------------------------------------------------------------------
- */
+/* --- Steps of one run ---------------------------------------------------------------------- */
 
 static const char *const includes[] = {"messages", NULL};
 
@@ -299,8 +297,7 @@ enum error handle_step_get(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Across runs -------------------------------------------------------------------------------
- */
+/* --- Across runs --------------------------------------------------------------------------- */
 
 struct steps_query {
     struct page_query page;

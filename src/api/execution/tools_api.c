@@ -26,8 +26,7 @@ static const struct field tool_fields[] = {
 const struct schema schema_awaited_tool =
     SCHEMA("AwaitedTool", struct awaited_tool, tool_fields, IN_READ);
 
-/* --- Bodies ------------------------------------------------------------------------------------
- */
+/* --- Bodies -------------------------------------------------------------------------------- */
 
 #define OF struct awaited_tool
 static const struct field asked_fields[] = {
@@ -106,8 +105,7 @@ static const struct field results_fields[] = {
 const struct schema schema_tool_results =
     SCHEMA("ToolResults", struct results_body, results_fields, IN_BODY);
 
-/* --- Answers -----------------------------------------------------------------------------------
- */
+/* --- Answers ------------------------------------------------------------------------------- */
 
 struct tools_answer {
     struct uuid run_id;
@@ -135,8 +133,7 @@ const struct schema schema_tools_pause =
 const struct schema schema_tools_settled =
     SCHEMA("ToolsSettled", struct tools_answer, answer_fields, IN_READ | IN_SETTLED);
 
-/* --- Handlers ----------------------------------------------------------------------------------
- */
+/* --- Handlers ------------------------------------------------------------------------------ */
 
 static struct str content_or_null(struct str content)
 {

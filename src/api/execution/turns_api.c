@@ -36,8 +36,7 @@ static const struct field turn_fields[] = {
 #undef OF
 const struct schema schema_turn = SCHEMA("Turn", struct turn, turn_fields, IN_READ);
 
-/* --- Bodies ------------------------------------------------------------------------------------
- */
+/* --- Bodies -------------------------------------------------------------------------------- */
 
 struct turn_input {
     struct str message;
@@ -125,8 +124,7 @@ static const struct field turns_query_fields[] = {
 const struct schema query_turns =
     SCHEMA("TurnsQuery", struct turns_query, turns_query_fields, IN_QUERY);
 
-/* --- Handlers ----------------------------------------------------------------------------------
- */
+/* --- Handlers ------------------------------------------------------------------------------ */
 
 static void answer(struct call *call, const struct turn *turn)
 {

@@ -7,8 +7,7 @@
 #include "model/execution/history.h"
 #include "model/execution/usage.h"
 
-/* --- One call of a model -----------------------------------------------------------------------
- */
+/* --- One call of a model ------------------------------------------------------------------- */
 
 struct usage_body {
     struct usage usage;
@@ -103,8 +102,7 @@ enum error handle_run_usage_add(struct call *call, struct context *c)
     return OK;
 }
 
-/* --- Usage of a run ----------------------------------------------------------------------------
- */
+/* --- Usage of a run ------------------------------------------------------------------------ */
 
 #define OF struct model_usage
 static const struct field model_usage_fields[] = {

@@ -106,8 +106,7 @@ static const struct field usage_query_fields[] = {
 const struct schema query_usage =
     SCHEMA("UsageQuery", struct usage_query, usage_query_fields, IN_QUERY);
 
-/* --- Days --------------------------------------------------------------------------------------
- */
+/* --- Days ---------------------------------------------------------------------------------- */
 
 static struct str date_of(struct arena *arena, int64_t day)
 {
@@ -167,8 +166,7 @@ static enum error take_groups(struct call *call, struct usage_filter *filter)
     return OK;
 }
 
-/* --- A page ------------------------------------------------------------------------------------
- */
+/* --- A page -------------------------------------------------------------------------------- */
 
 /* "DAY:AGENT:LENGTH:MODEL", and the rest is the provider. */
 static struct str cursor_of(struct arena *arena, const struct usage_key *key)
@@ -255,8 +253,7 @@ enum error handle_usage(struct call *call, struct context *c)
     return OK;
 }
 
-/* --- Averages ----------------------------------------------------------------------------------
- */
+/* --- Averages ------------------------------------------------------------------------------ */
 
 struct average_row {
     bool has_thread_id;

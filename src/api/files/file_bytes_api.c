@@ -5,8 +5,7 @@
 #include "base/schema_fields.h"
 #include "model/files/blobs.h"
 
-/* --- Upload ------------------------------------------------------------------------------------
- */
+/* --- Upload -------------------------------------------------------------------------------- */
 
 /* Reads the properties of the file from the request, without the bytes. */
 static enum error read_put(struct call *call, struct context *c, struct file_put *out_put)
@@ -54,8 +53,7 @@ enum error handle_file_put(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Download ----------------------------------------------------------------------------------
- */
+/* --- Download ------------------------------------------------------------------------------ */
 
 struct get_query {
     bool has_version;

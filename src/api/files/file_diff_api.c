@@ -70,8 +70,7 @@ static const struct field diff_fields[] = {
 #undef OF
 const struct schema schema_file_diff = SCHEMA("FileDiff", struct diff_answer, diff_fields, IN_READ);
 
-/* --- The texts ---------------------------------------------------------------------------------
- */
+/* --- The texts ----------------------------------------------------------------------------- */
 
 static enum error read_text(
     struct call *call, struct context *c, const struct file_version *v, struct str *out_text)
@@ -111,8 +110,7 @@ static enum error find_versions(struct call *call, struct context *c, struct fil
     return e;
 }
 
-/* --- The answer --------------------------------------------------------------------------------
- */
+/* --- The answer ---------------------------------------------------------------------------- */
 
 static bool wants_text(const struct call *call)
 {

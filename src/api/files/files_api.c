@@ -107,8 +107,7 @@ static const struct field copy_fields[] = {
 #undef OF
 const struct schema schema_file_copy = SCHEMA("FileCopy", struct copy_body, copy_fields, IN_BODY);
 
-/* --- Cursors -----------------------------------------------------------------------------------
- */
+/* --- Cursors ------------------------------------------------------------------------------- */
 
 static enum error bad_cursor(struct call *call)
 {
@@ -148,8 +147,7 @@ static enum error read_version_cursor(struct call *call, struct str cursor, int6
     return good ? OK : bad_cursor(call);
 }
 
-/* --- Handlers ----------------------------------------------------------------------------------
- */
+/* --- Handlers ------------------------------------------------------------------------------ */
 
 void files_answer(struct call *call, const struct file *file, bool is_new)
 {

@@ -113,8 +113,7 @@ enum error handle_upload_delete(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Bytes -------------------------------------------------------------------------------------
- */
+/* --- Bytes --------------------------------------------------------------------------------- */
 
 struct append_query {
     bool has_offset;

@@ -4,8 +4,7 @@
 #include "api/resources.h"
 #include "base/hash.h"
 
-/* --- Schemas -----------------------------------------------------------------------------------
- */
+/* --- Schemas ------------------------------------------------------------------------------- */
 
 enum { IN_FOUND = IN_SHOWN(0) };
 #define OF struct memory_item
@@ -116,8 +115,7 @@ static const struct field item_query_fields[] = {
 const struct schema query_memory_item =
     SCHEMA("StoreItemQuery", struct item_query, item_query_fields, IN_QUERY);
 
-/* --- Items -------------------------------------------------------------------------------------
- */
+/* --- Items --------------------------------------------------------------------------------- */
 
 static struct str pointer_to(struct context *c, struct str at, const char *member)
 {
@@ -230,8 +228,7 @@ enum error handle_memory_delete(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Cursors -----------------------------------------------------------------------------------
- */
+/* --- Cursors ------------------------------------------------------------------------------- */
 
 static enum error refuse_cursor(struct context *c, struct str at)
 {
@@ -297,8 +294,7 @@ static struct str write_position(struct arena *arena, const struct memory_positi
                    (long long)p->updated_at, (long long)p->number, (long long)p->skip));
 }
 
-/* --- Search ------------------------------------------------------------------------------------
- */
+/* --- Search -------------------------------------------------------------------------------- */
 
 enum error memory_do_search(
     struct context *c, const struct memory_ask *ask, struct str at, struct memory_page *out_page)
@@ -337,8 +333,7 @@ enum error handle_memory_search(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Namespaces --------------------------------------------------------------------------------
- */
+/* --- Namespaces ---------------------------------------------------------------------------- */
 
 static struct str write_names(struct arena *arena, const struct memory_namespaces_found *found)
 {

@@ -45,8 +45,7 @@ static const struct field answer_fields[] = {
 const struct schema schema_memory_batch_answer =
     SCHEMA("StoreBatchAnswer", struct batch_answer, answer_fields, IN_READ);
 
-/* --- Carrying out ------------------------------------------------------------------------------
- */
+/* --- Carrying out -------------------------------------------------------------------------- */
 
 /* A missing item is no error inside a batch. */
 static enum error if_there(struct context *c, enum error e)

@@ -4,8 +4,7 @@
 #include "api/execution/memoria.h"
 #include "model/tenancy/keys.h"
 
-/* --- The subscriber ----------------------------------------------------------------------------
- */
+/* --- The subscriber ------------------------------------------------------------------------ */
 
 void subscriber_copy(struct subscriber *to, const struct subscriber *from)
 {
@@ -90,8 +89,7 @@ bool subscriber_meets_gap(struct subscriber *s, const struct event_page *page)
     return true;
 }
 
-/* --- The page ----------------------------------------------------------------------------------
- */
+/* --- The page ------------------------------------------------------------------------------ */
 
 /* The notice that a key was revoked may have been sent before the stream subscribed, or may be lost
  * with others. */
@@ -166,8 +164,7 @@ bool event_page_has_more(const struct event_page *p)
     return p->more || event_page_looked(p) < p->bounds.last;
 }
 
-/* --- Answers -----------------------------------------------------------------------------------
- */
+/* --- Answers ------------------------------------------------------------------------------- */
 
 const char *event_page_refusal(enum error e, bool *out_later)
 {

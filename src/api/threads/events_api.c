@@ -25,8 +25,7 @@ void event_write(struct json_writer *w, const struct event *event)
     schema_encode(w, &schema_event, event);
 }
 
-/* --- Append ------------------------------------------------------------------------------------
- */
+/* --- Append -------------------------------------------------------------------------------- */
 
 struct event_input {
     bool has_run_id;
@@ -151,8 +150,7 @@ enum error handle_event_append(struct call *call, struct context *c)
     return event_append_begin(c, call->request.params[0], events, n, append);
 }
 
-/* --- Cursors -----------------------------------------------------------------------------------
- */
+/* --- Cursors ------------------------------------------------------------------------------- */
 
 bool event_cursor_parse(struct str text, bool tenant, struct event_cursor *out_cursor)
 {
@@ -183,8 +181,7 @@ static enum error bad_cursor(struct call *call, const char *rule)
     return ERR_BAD_CURSOR;
 }
 
-/* --- Read --------------------------------------------------------------------------------------
- */
+/* --- Read ---------------------------------------------------------------------------------- */
 
 enum { IN_PAGE = IN_SENT(0) }; /* parameters of a page that a stream does not take */
 #define OF struct events_query
@@ -330,8 +327,7 @@ enum error handle_event_stream(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Prune -------------------------------------------------------------------------------------
- */
+/* --- Prune --------------------------------------------------------------------------------- */
 
 struct prune_body {
     bool has_through_seq;

@@ -44,8 +44,7 @@ const struct schema schema_message = SCHEMA("Message", struct message, message_f
 const struct schema schema_message_body =
     SCHEMA("MessageBody", struct message, message_fields, IN_BODY);
 
-/* --- Create ------------------------------------------------------------------------------------
- */
+/* --- Create -------------------------------------------------------------------------------- */
 
 struct message_input {
     struct message message;
@@ -169,8 +168,7 @@ enum error handle_message_create(struct call *call, struct context *c)
         c, call->request.params[0], messages, n, batch ? STR("/messages") : STR_NONE, append);
 }
 
-/* --- Lists -------------------------------------------------------------------------------------
- */
+/* --- Lists --------------------------------------------------------------------------------- */
 
 static const char *const includes[] = {"debug", NULL};
 
@@ -319,8 +317,7 @@ enum error handle_thread_message_search(struct call *call, struct context *c)
     return e == OK ? search(call, c, &in) : e;
 }
 
-/* --- One object --------------------------------------------------------------------------------
- */
+/* --- One object ---------------------------------------------------------------------------- */
 
 struct message_query {
     struct str include;
@@ -382,8 +379,7 @@ enum error handle_message_delete(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Debug data and versions -------------------------------------------------------------------
- */
+/* --- Debug data and versions --------------------------------------------------------------- */
 
 #define OF struct message
 static const struct field debug_fields[] = {

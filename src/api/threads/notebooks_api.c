@@ -139,8 +139,7 @@ enum error handle_notebook_delete(struct call *call, struct context *c)
     return e;
 }
 
-/* --- Sessions ----------------------------------------------------------------------------------
- */
+/* --- Sessions ------------------------------------------------------------------------------ */
 
 enum error handle_notebook_session_add(struct call *call, struct context *c)
 {

@@ -13,8 +13,7 @@
 enum { EXPORTS_AT_ONCE = 2 };
 static atomic_int n_exports;
 
-/* --- Export ------------------------------------------------------------------------------------
- */
+/* --- Export -------------------------------------------------------------------------------- */
 
 /* The key must have the scopes of all routes that show the data of the archive. */
 static enum error check_scopes(struct context *c, unsigned needed)
@@ -149,8 +148,7 @@ enum error handle_tenant_export(struct call *call, struct context *c)
     return make_export(call, c, (struct archive_subject){.what = ARCHIVE_TENANT}, SCOPE_NONE);
 }
 
-/* --- Import ------------------------------------------------------------------------------------
- */
+/* --- Import -------------------------------------------------------------------------------- */
 
 struct import_query {
     struct str ids;
