@@ -325,6 +325,8 @@ def check_sources():
     say("sources")
     report_one("layers", one_test, run(["tools/layers.py"]))
     report_one("tidy", one_test, run(["tools/tidy.py"]))
+    report_one("SQL tools", unittest_counts,
+               run(["python3", "-m", "unittest", "discover", "-s", "tests/tools"]))
     files = run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.c", "*.h"])
     report_one("format", one_test,
                run(["clang-format", "--dry-run", "--Werror", *files.stdout.split()]))

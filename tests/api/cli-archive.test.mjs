@@ -46,7 +46,7 @@ test('an archive goes through files and pipes', async (t) => {
     const made = await as(bob).json('import', file, '--ids', 'remap');
     assert.equal(made.objects[0].from, agent);
     expectStatus(await bob.get(`/v1/agents/${made.objects[0].to}`), 200);
-    await as(bob).refused(1, /has the name of/, 'import', file, '--ids', 'remap');
+    await as(bob).refused(1, /has the same name as/, 'import', file, '--ids', 'remap');
     expectStatus(await bob.del(`/v1/agents/${made.objects[0].to}`), 204);
   });
 

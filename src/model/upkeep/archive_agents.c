@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an archive says of agents: their versions, which was active when, and their links. */
+/* The rules for agents in archives: their versions, activations and links. */
 #include "base/alloc.h"
 #include "base/semver.h"
 #include "model/agents/agent_links.h"
@@ -53,7 +53,7 @@ static void sort_versions(struct archive *a)
     a->has_sorted_versions = true;
 }
 
-/* All versions stand before the first row that names one. */
+/* All versions come before the first row that refers to one. */
 static bool has_version(struct archive *a, uint32_t agent, struct str version)
 {
     struct archive_name wanted = archive_name_of(agent, version);
@@ -67,7 +67,7 @@ enum error archive_judge_activation(
 {
     return has_version(w->archive, agent, text(w, row, "version"))
                ? OK
-               : broken(w, "\"version\" names a version that is not in the archive");
+               : broken(w, "\"version\" refers to a version that is not in the archive");
 }
 
 /* --- Links ---------------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ enum error archive_judge_link(
     struct archive *a = w->archive;
     struct str version = text(w, row, "child_version");
     if (!str_is_none(version) && !has_version(a, child, version))
-        return broken(w, "\"child_version\" names a version that is not in the archive");
+        return broken(w, "\"child_version\" refers to a version that is not in the archive");
     if (a->n_links == a->cap_links) {
         a->cap_links = a->cap_links == 0 ? 16 : 2 * a->cap_links;
         a->links = mem_realloc(a->links, a->cap_links * sizeof *a->links);
@@ -86,12 +86,11 @@ enum error archive_judge_link(
     a->links[a->n_links++] = (struct archive_link){parent, child};
     if (a->n_links > AGENT_CHILDREN_MAX &&
         a->links[a->n_links - 1 - AGENT_CHILDREN_MAX].parent == parent)
-        return broken(w, "its parent has too many children");
+        return broken(w, "the parent has too many children");
     return OK;
 }
 
-/* Pushes every child below its parents until all lie still, or one is too deep: as those in a
- * circle are in the end. */
+/* Moves children below their parents until no depth changes, or one is too great, as in a cycle. */
 static bool are_links_short(const struct archive *a)
 {
     uint8_t *depths = mem_zalloc(a->ids[SORT_AGENT].count + 1);
@@ -117,9 +116,9 @@ enum error archive_judge_agents(struct archive *a, struct problem *problem)
     for (size_t i = 1; i < a->n_versions; i++)
         if (archive_compare_names(&a->versions[i - 1], &a->versions[i]) == 0)
             return archive_broken(
-                problem, STR("agent_versions.jsonl"), "has a version of the same agent twice");
+                problem, STR("agent_versions.jsonl"), "has the same version of an agent twice");
     if (!are_links_short(a))
         return archive_broken(problem, STR("agent_links.jsonl"),
-            "leads in a circle, or over more than %d links", AGENT_LINK_DEPTH_MAX);
+            "has a cycle, or a chain of more than %d links", AGENT_LINK_DEPTH_MAX);
     return OK;
 }

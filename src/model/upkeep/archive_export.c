@@ -21,15 +21,14 @@ struct blob_place {
 
 struct archive_export {
     int fd;
-    uint64_t at; /* where the next byte goes, behind what is in `out` */
+    uint64_t at; /* the position in the file to which `out` will be written */
     struct buf out;
     /* The member that is being written. */
     uint64_t header_at;
     uint64_t member_bytes;
     struct sha256_state *hash;
-    /* What manifest.json will say. */
     struct archive_manifest *manifest;
-    struct sha256 digest; /* of that */
+    struct sha256 digest; /* of the manifest */
     struct blob_place *blobs;
     size_t n_blobs;
     size_t cap_blobs;
@@ -92,7 +91,7 @@ static enum error flush(struct archive_export *x, struct problem *problem)
     return OK;
 }
 
-/* What was appended to `out` since `from` belongs to the member. */
+/* Adds the bytes of `out` behind `from` to the size and hash of the member. */
 static enum error account(struct archive_export *x, size_t from, struct problem *problem)
 {
     struct str added = str_slice(buf_str(&x->out), from, x->out.len);
@@ -110,7 +109,7 @@ static enum error add_bytes(struct archive_export *x, struct str bytes, struct p
 
 static const char ZEROS[TAR_END_BYTES];
 
-/* Its size is not known yet: the header is written over when it is. */
+/* Reserves the header, which end_member overwrites when the size is known. */
 static void begin_member(struct archive_export *x)
 {
     x->header_at = x->at + x->out.len;
@@ -175,7 +174,7 @@ static enum error write_row(struct archive_export *x, const struct archive_membe
     return account(x, from, problem);
 }
 
-/* An item is told as the value that it is, however it is stored. */
+/* The archive has the value of an item, in whatever form the item is stored. */
 static enum error unpack_item(
     struct context *c, struct archive_export *x, struct arena *arena, struct archive_value *row)
 {
@@ -304,7 +303,7 @@ enum error archive_find_subject(struct context *c, const struct archive_subject 
 
 /* --- Content -------------------------------------------------------------------------------- */
 
-/* What comes before it; its own bytes are a hole until archive_export_fill. */
+/* Writes the header. The content is a hole until archive_export_fill. */
 static enum error place_blob(
     struct archive_export *x, struct blob_place *b, struct problem *problem)
 {
@@ -348,7 +347,6 @@ static enum error place_content(struct archive_export *x, struct problem *proble
     return e == OK ? write_end(x, bytes, problem) : e;
 }
 
-/* Before anything is copied. */
 static enum error check_room(const struct archive_export *x, struct problem *problem)
 {
     uint64_t bytes = 0;
@@ -410,7 +408,7 @@ static enum error copy_blob(struct archive_export *x, const struct blob_place *b
     return e;
 }
 
-/* --- Whether what is not there should be ------------------------------------------------------ */
+/* --- Missing content -------------------------------------------------------------------------- */
 
 struct doubt {
     struct uuid tenant_id;
@@ -432,7 +430,8 @@ static enum error look_up(void *data, struct tx *tx)
     return e;
 }
 
-/* Who has deleted the file since its row was read is no damage: it may be asked for again. */
+/* Content of a file that was deleted after its row was read is not damage: the client may repeat
+ * the export. */
 static enum error blame(
     struct store *store, struct uuid tenant_id, const struct blob_place *b, struct problem *problem)
 {
@@ -442,10 +441,10 @@ static enum error blame(
         return e;
     if (!doubt.is_known)
         return problem_set(
-            problem, ERR_UNAVAILABLE, "content was removed while it was being exported: try again");
+            problem, ERR_UNAVAILABLE, "content was deleted during the export: try again");
     store_note_damage(store);
     return problem_set(
-        problem, ERR_DAMAGED, "content is not what was stored: cairn check tells what is damaged");
+        problem, ERR_DAMAGED, "stored content is damaged: run cairn check for details");
 }
 
 enum error archive_export_fill(

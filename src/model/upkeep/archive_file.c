@@ -176,7 +176,7 @@ static enum error read_file(
             continue;
         if (n <= 0)
             return problem_set(problem, ERR_UNAVAILABLE, "the archive cannot be read: %s",
-                n < 0 ? strerror(errno) : "it has become shorter");
+                n < 0 ? strerror(errno) : "it is shorter than expected");
         place += n;
         at += (uint64_t)n;
         size -= (size_t)n;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of an archive: what of it is written and read in the same way, and what is known of one
- * that is being imported. Private to the files archive*.c.
+ * The file of an archive: the parts that export and import share, and the state of an archive that
+ * is being imported. Private to archive*.c.
  */
 #ifndef MODEL_UPKEEP_ARCHIVE_FILE_H
 #define MODEL_UPKEEP_ARCHIVE_FILE_H
 
 #include "model/upkeep/archive_tables.h"
 
-/* --- cairn.json and manifest.json: one form, byte by byte ----------------------------------- */
+/* --- cairn.json and manifest.json: the same bytes for the same content ---------------------- */
 
 enum { ARCHIVE_HEAD_MAX_BYTES = 4096, ARCHIVE_MANIFEST_MAX_BYTES = 64 * 1024 };
 
@@ -17,38 +17,38 @@ void archive_write_head(const struct archive_subject *subject, struct buf *out);
 struct archive_manifest;
 struct archive_manifest *manifest_create(void);
 void manifest_destroy(struct archive_manifest *m); /* accepts NULL */
-/* `rows` is NULL for what has none. */
+/* Adds a member. `rows` is NULL for a member without rows. */
 void manifest_note(struct archive_manifest *m, const char *name, uint64_t size_bytes,
     const int64_t *rows, struct sha256 hash);
-/* `digest` is the SHA-256 of the hashes, one after the other. */
+/* `digest` is the SHA-256 of the concatenated hashes of all contents. */
 void manifest_end(
     struct archive_manifest *m, uint64_t n_blobs, uint64_t size_bytes, struct sha256 digest);
 struct str manifest_text(const struct archive_manifest *m);
 
 /* --- Ids ------------------------------------------------------------------------------------ */
 
-/* One object of the archive; its place among those of its sort is its number. */
+/* One object of the archive. Its number is its position among the objects of its sort. */
 struct archive_entry {
     struct uuid from;
     struct uuid to;
-    uint32_t owner;   /* number of its thread; NO_OWNER */
-    uint32_t fact;    /* of a run its depth, of others a version */
-    bool is_open;     /* something of it is still to come */
-    bool was_there;   /* an agent that the tenant had */
-    bool key_dropped; /* a thread whose key another one has */
+    uint32_t owner;   /* the number of its thread, or NO_OWNER */
+    uint32_t fact;    /* the depth of a run or snapshot, else a version */
+    bool is_open;     /* a row that belongs to it must follow */
+    bool was_there;   /* an agent that the tenant already had */
+    bool key_dropped; /* a thread whose key another thread has */
 };
 #define NO_OWNER UINT32_MAX
 
 struct archive_ids_of {
     struct archive_entry *entries;
-    uint32_t *sorted; /* their numbers by `from`, once the member is read */
+    uint32_t *sorted; /* the numbers by `from`; NULL until the member was read */
     size_t count;
     size_t cap;
 };
 struct archive_entry *ids_add(struct archive_ids_of *ids, struct uuid id);
-/* False: two are the same, and out_twice is it. */
+/* Returns false and a duplicate id if there is one. */
 MUST_CHECK bool ids_sort(struct archive_ids_of *ids, struct uuid *out_twice);
-/* NULL: there is none. */
+/* Returns NULL if the archive has no such object. */
 struct archive_entry *ids_find(const struct archive_ids_of *ids, struct uuid id);
 uint32_t ids_number(const struct archive_ids_of *ids, const struct archive_entry *entry);
 void ids_deinit(struct archive_ids_of *ids);
@@ -66,23 +66,23 @@ struct archive_content {
     struct sha256 sha256;
     uint64_t at;
     uint64_t size_bytes;
-    bool is_named; /* by a version of a file */
+    bool is_named; /* a version of a file refers to it */
     bool is_staged;
     bool is_adopted;
-    struct uuid id; /* under which it was staged */
+    struct uuid id; /* of the staged content */
 };
 
-/* A file's, with its thread: the beginning of their hash. */
+/* The name of a file in its thread, or a version of an agent: the beginning of the hash. */
 struct archive_name {
     uint8_t bytes[16];
 };
 
 struct archive_item {
     struct sha256 sha256;
-    bool is_named; /* by a snapshot */
+    bool is_named; /* a snapshot refers to it */
 };
 
-/* What the rules about events and runs need to know of a thread. */
+/* The state of a thread for the rules about its events, runs and participants. */
 struct archive_thread {
     int64_t last_seq;
     int64_t pruned_seq;
@@ -92,7 +92,7 @@ struct archive_thread {
     bool is_in_notebook;
 };
 
-/* From one agent to another, by their numbers. */
+/* A link between agents, by their numbers. */
 struct archive_link {
     uint32_t parent;
     uint32_t child;
@@ -100,7 +100,7 @@ struct archive_link {
 
 struct archive {
     struct archive_source source;
-    int fd; /* of the spooled rows, for the source that reads them */
+    int fd; /* of the spooled rows, from which the source reads */
     uint64_t size_bytes;
     struct archive_subject subject;
     struct archive_place head;
@@ -112,11 +112,11 @@ struct archive {
     size_t n_contents;
     size_t cap_contents;
     uint64_t content_bytes;
-    struct store *staged_in;    /* where the sweep waits for it; NULL */
-    struct archive_item *items; /* by hash, as they come */
+    struct store *staged_in;    /* its sweep waits for the import; NULL: nothing is staged */
+    struct archive_item *items; /* by hash */
     size_t n_items;
     size_t cap_items;
-    struct archive_name *names; /* of files, also of those that are gone */
+    struct archive_name *names; /* of files, including deleted ones */
     size_t n_names;
     size_t cap_names;
     struct archive_name *versions; /* of agents */
@@ -128,18 +128,18 @@ struct archive {
     size_t cap_links;
 };
 
-/* ERR_INVALID at this place. */
+/* Returns ERR_INVALID with this position. */
 enum error archive_broken(struct problem *problem, struct str place, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 MUST_CHECK enum error archive_pread(
     const struct archive *a, uint64_t at, char *place, size_t size, struct problem *problem);
-/* ERR_STORAGE_FULL. */
+/* ERR_STORAGE_FULL if the disk is full. */
 MUST_CHECK enum error archive_write_file(
     int fd, uint64_t at, struct str bytes, struct problem *problem);
-/* Finds the members and contents, and checks their hashes against manifest.json. */
+/* Finds the members and contents and compares their hashes with manifest.json. */
 MUST_CHECK enum error archive_index(struct archive *a, struct problem *problem);
 
-/* Calls `take` with every row of a member, in order. The row lives until it returns. */
+/* Calls `take` with every row of a member, in order. The row lives until `take` returns. */
 struct archive_walk {
     struct archive *archive;
     const struct archive_member *member;
@@ -151,33 +151,34 @@ struct archive_walk {
 };
 MUST_CHECK enum error archive_walk(struct archive_walk *w, enum archive_member_id member);
 
-/* --- Rules that the API has too -------------------------------------------------------------- */
+/* --- Rules that the API also applies --------------------------------------------------------- */
 
-/* Of a row by itself. */
+/* Checks a row by itself. */
 MUST_CHECK enum error archive_judge_alone(struct archive_walk *w, struct archive_value *row);
-/* Of the row of a file, or of its end; remembers the name. */
+/* Checks the row of a file or of a deleted file, and records its name. */
 MUST_CHECK enum error archive_judge_name(
     struct archive_walk *w, const struct archive_value *row, uint32_t thread);
-/* What stands for a name within a thread, or a version within an agent. */
+/* The hash of a name within a thread, or of a version within an agent. */
 struct archive_name archive_name_of(uint32_t owner, struct str name);
 int archive_compare_names(const void *a, const void *b);
 
-/* archive_agents.c: `agent` is the number of the agent that the row belongs to. */
+/* archive_agents.c: `agent` is the number of the agent to which the row belongs. */
 MUST_CHECK enum error archive_judge_agent_version(
     struct archive_walk *w, const struct archive_value *row, uint32_t agent);
 MUST_CHECK enum error archive_judge_activation(
     struct archive_walk *w, const struct archive_value *row, uint32_t agent);
 MUST_CHECK enum error archive_judge_link(
     struct archive_walk *w, const struct archive_value *row, uint32_t parent, uint32_t child);
-/* Once all are known: no version twice, no way along the links that is a circle, or too long. */
+/* After all rows were read: rejects duplicate versions, and cycles and long chains of links. */
 MUST_CHECK enum error archive_judge_agents(struct archive *a, struct problem *problem);
 
-/* Once all names are known, and before archive_judge_filenames. */
+/* After all names were recorded, and before archive_judge_filenames. */
 MUST_CHECK enum error archive_sort_names_of_files(struct archive *a, struct problem *problem);
-/* Of a message, or a version of one. */
+/* Checks a message, or a version of a message. */
 MUST_CHECK enum error archive_judge_filenames(
     struct archive_walk *w, const struct archive_value *row, uint32_t thread);
 
+/* Returns NULL if the archive does not have the content. */
 struct archive_content *archive_find_content(const struct archive *a, struct str sha256);
 
 #endif

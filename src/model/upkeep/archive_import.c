@@ -12,7 +12,7 @@
 #include "model/upkeep/archive.sql.h"
 #include "model/upkeep/archive_file.h"
 
-/* How far ahead of this server's clock ids may be that are kept: new ones come after them. */
+/* How far kept ids may be ahead of the server's clock. New ids are greater than kept ones. */
 #define AHEAD_MAX_MS ((uint64_t)24 * 3600 * 1000)
 
 struct import {
@@ -21,12 +21,11 @@ struct import {
     enum archive_ids ids;
     bool dry;
     bool ends_thread; /* the event is the last of its thread */
-    /* What the next document of the same thread is kept as a change of; nil: none. */
 };
 
 /* --- Ids ------------------------------------------------------------------------------------ */
 
-/* Lists are in the order of ids: one from the future would stay first for good. */
+/* Lists are in the order of ids: an object with an id in the future would remain the newest. */
 static enum error check_kept(struct import *im, enum archive_sort sort)
 {
     const struct archive_ids_of *ids = &im->archive->ids[sort];
@@ -41,11 +40,11 @@ static enum error check_kept(struct import *im, enum archive_sort sort)
     }
     uuid_format(greatest, text);
     return problem_set(im->c->problem, ERR_INVALID,
-        "the id %.*s of a %s is of the future: import it with new ids", UUID_TEXT_LEN, text,
+        "the id %.*s of a %s is in the future: import with ids=remap", UUID_TEXT_LEN, text,
         archive_sort_names[sort]);
 }
 
-/* Each run begins anew. */
+/* The job may run several times: every run starts over. */
 static enum error choose_ids(struct import *im)
 {
     enum error e = OK;
@@ -90,7 +89,7 @@ static void map_row(const struct archive_walk *w, struct archive_value *row)
     }
 }
 
-/* --- What Cairn's own events name ------------------------------------------------------------ */
+/* --- Ids in the payloads of Cairn's own events ----------------------------------------------- */
 
 static enum archive_sort mentioned(struct json key)
 {
@@ -140,7 +139,7 @@ static void map_payload(
     payload->text = json_text_take(&text, w->arena);
 }
 
-/* --- Who is in the way ---------------------------------------------------------------------- */
+/* --- Conflicts ------------------------------------------------------------------------------ */
 
 static enum error find_by(struct archive_walk *w, const struct sql_statement *statement,
     const struct archive_value *row, struct uuid *out_id, bool *out_found)
@@ -162,7 +161,7 @@ static enum error find_taken(
     return find_by(w, w->member->taken, row, out_id, out_found);
 }
 
-/* A thread that has a key which another one has here comes without it, and that is told. */
+/* Drops the key of a thread if another thread of the tenant has it, and reports that. */
 static enum error free_key(struct archive_walk *w, struct archive_value *row, struct uuid from)
 {
     struct archive_value *key = &row[archive_field(w->member, "key")];
@@ -183,8 +182,7 @@ static enum error other_price(struct archive_walk *w, const struct archive_value
     struct import *im = w->data;
     struct str model = row[archive_field(w->member, "model")].text;
     return problem_set(im->c->problem, ERR_CONFLICT,
-        "the price of \"%.*s\" (%s line %lld) is another one here, or the prices here are in "
-        "another currency",
+        "the tenant has another price for \"%.*s\" (%s line %lld), or prices in another currency",
         STR_ARG(model), w->member->name, (long long)w->line);
 }
 
@@ -194,15 +192,15 @@ static enum error other_item(struct archive_walk *w, const struct archive_value 
     struct str ns = row[archive_field(w->member, "namespace")].text;
     struct str key = row[archive_field(w->member, "key")].text;
     return problem_set(im->c->problem, ERR_CONFLICT,
-        "the store here has the key \"%.*s\" in the namespace %.*s already (%s line %lld)",
-        STR_ARG(key), (int)ns.len - 1, ns.ptr, w->member->name, (long long)w->line);
+        "the store already has the key \"%.*s\" in the namespace %.*s (%s line %lld)", STR_ARG(key),
+        (int)ns.len - 1, ns.ptr, w->member->name, (long long)w->line);
 }
 
 static enum error no_item(struct archive_walk *w)
 {
     struct import *im = w->data;
     return problem_set(im->c->problem, ERR_CONFLICT,
-        "%s line %lld names an item that is not there, or that has this vector already",
+        "%s line %lld refers to an item that does not exist, or that already has this vector",
         w->member->name, (long long)w->line);
 }
 
@@ -221,14 +219,15 @@ static enum error conflict(
     uuid_format(taken, text);
     if (uuid_eq(own, taken))
         return problem_set(im->c->problem, ERR_CONFLICT,
-            "there is a %s %.*s already (%s line %lld): import with ids=remap", w->member->row,
+            "the %s %.*s already exists (%s line %lld): import with ids=remap", w->member->row,
             UUID_TEXT_LEN, text, w->member->name, (long long)w->line);
     return problem_set(im->c->problem, ERR_CONFLICT,
-        "the %s of %s line %lld has the name of %.*s, which is there already", w->member->row,
+        "the %s in %s line %lld has the same name as %.*s, which already exists", w->member->row,
         w->member->name, (long long)w->line, UUID_TEXT_LEN, text);
 }
 
-/* An agent that a thread's archive only mentions may be there: then that one is meant. */
+/* The archive of a thread only refers to its agents: an existing agent with the same id or name is
+ * used instead. */
 static enum error find_agent(
     struct archive_walk *w, const struct archive_value *row, bool *out_was_there)
 {
@@ -257,7 +256,7 @@ static enum error check_free(struct archive_walk *w, const struct archive_value 
 
 /* --- Adding --------------------------------------------------------------------------------- */
 
-/* Workers that wait for a run look again when the last event of a thread has come. */
+/* The last event of a thread wakes the workers that wait for a run. */
 static enum error bind_event(struct import *im, struct query *q)
 {
     int64_t id = 0;
@@ -268,7 +267,7 @@ static enum error bind_event(struct import *im, struct query *q)
     return e;
 }
 
-/* An id that no event has: the log may have been pruned of the one that told of the message. */
+/* Takes an id that no event has: the event that announced the message may have been pruned. */
 static enum error bind_message(struct import *im, struct query *q)
 {
     int64_t id = 0;
@@ -298,7 +297,7 @@ static enum error add_row(struct archive_walk *w, const struct archive_value *ro
     return e;
 }
 
-/* What is left of a thread of the same id. Ids of events that go so are not given again. */
+/* Deletes remaining events of a deleted thread with the same id. Their ids are not used again. */
 static enum error clear_log(struct import *im, struct uuid thread_id)
 {
     static const struct sql_statement *const statements[] = {
@@ -317,18 +316,18 @@ static enum error clear_log(struct import *im, struct uuid thread_id)
     return e;
 }
 
-/* The references of a snapshot are in its manifest. */
+/* Adds the references to items, which are in the manifest of the snapshot. */
 static enum error refer(struct archive_walk *w, const struct archive_value *row)
 {
     struct import *im = w->data;
     struct manifest_named named = {.arena = w->arena};
     struct str manifest = row[archive_field(w->member, "manifest")].bytes;
     if (!manifest_read_names(w->arena, manifest, &named))
-        return problem_set(im->c->problem, ERR_INVALID, "a manifest is none");
+        return problem_set(im->c->problem, ERR_INVALID, "a manifest is not valid");
     return item_refer(im->c, row[archive_field(w->member, "id")].id, &named);
 }
 
-/* What follows from a row that was added. */
+/* Updates the data that is derived from an added row. */
 static enum error follow(struct archive_walk *w, const struct archive_value *row)
 {
     struct import *im = w->data;
@@ -430,7 +429,7 @@ enum error archive_stage(
     return e;
 }
 
-/* What cannot be removed now is a leftover, and swept. */
+/* The sweep deletes content that cannot be deleted here. */
 void archive_unstage(struct archive *a, struct store *store, struct uuid tenant_id, bool succeeded)
 {
     for (size_t i = 0; i < a->n_contents; i++)
@@ -486,7 +485,7 @@ enum error archive_apply(struct context *c, struct archive *a, enum archive_ids 
     struct import im = {.c = c, .archive = a, .ids = ids, .dry = dry};
     struct archive_walk w = {.archive = a, .problem = c->problem, .take = take_row, .data = &im};
     enum error e = choose_ids(&im);
-    /* One import of a tenant at a time: what is not there now is not there when it is added. */
+    /* Only one import of a tenant at a time: a row that is free now is free when it is added. */
     if (e == OK && !dry)
         e = context_lock_tenant(c);
     if (e == OK && !dry)

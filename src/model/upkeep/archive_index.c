@@ -33,7 +33,7 @@ struct indexer {
     struct problem *problem;
     uint64_t at;
     struct tar_header header; /* of the member at `at` */
-    bool is_end;              /* there is none */
+    bool is_end;              /* there is no further member */
     char *piece;              /* READ_BYTES */
     struct archive_manifest *manifest;
     struct sha256_state *digest; /* of the hashes of contents */
@@ -58,7 +58,7 @@ static enum error read_header(struct indexer *x)
             "%s", rule);
     x->at += sizeof block;
     if (!x->is_end && x->header.size_bytes > x->archive->size_bytes - x->at)
-        return archive_broken(x->problem, name_of(x), "is cut off");
+        return archive_broken(x->problem, name_of(x), "is truncated");
     return OK;
 }
 
@@ -70,11 +70,11 @@ static enum error expect_member(struct indexer *x, const char *name)
     if (x->is_end)
         return archive_broken(x->problem, str_of(name), "is missing");
     if (!str_eq(name_of(x), str_of(name)))
-        return archive_broken(x->problem, name_of(x), "stands where %s belongs", name);
+        return archive_broken(x->problem, name_of(x), "was found instead of %s", name);
     return OK;
 }
 
-/* Whether something else comes next. */
+/* Returns whether the next member has another name, without consuming it. */
 static enum error look_ahead(struct indexer *x, const char *name, bool *out_absent)
 {
     uint64_t at = x->at;
@@ -91,7 +91,7 @@ static enum error skip_padding(struct indexer *x)
     size_t size = tar_padding(x->header.size_bytes);
     enum error e = archive_pread(x->archive, x->at, padding, size, x->problem);
     if (e == OK && !tar_is_zero(padding))
-        return archive_broken(x->problem, name_of(x), "is not followed by zeros");
+        return archive_broken(x->problem, name_of(x), "must be padded with zeros");
     x->at += size;
     return e;
 }
@@ -104,7 +104,7 @@ static int64_t count_lines(struct str piece)
     return n;
 }
 
-/* Hashes what the member holds, counts its lines, and goes behind it. */
+/* Hashes the member, counts its lines, and skips it. */
 static enum error pass_member(struct indexer *x, struct archive_place *out)
 {
     struct sha256_state *hash = sha256_create();
@@ -132,13 +132,15 @@ static enum error read_version(struct indexer *x, struct json root)
     int64_t number;
     if (json_type(root) != JSON_OBJECT || !json_get(root, STR("format"), &format) ||
         !json_string_eq(format, STR("cairn-archive")))
-        return archive_broken(x->problem, STR("cairn.json"), "does not say that it is an archive");
+        return archive_broken(
+            x->problem, STR("cairn.json"), "must have the format \"cairn-archive\"");
     if (!json_get(root, STR("version"), &version) || json_type(version) != JSON_NUMBER ||
         !json_to_i64(version, &number))
         return archive_broken(x->problem, STR("cairn.json"), "has no version");
     if (number != ARCHIVE_VERSION)
         return archive_broken(x->problem, STR("cairn.json"),
-            "is of version %lld; this server knows version %d", (long long)number, ARCHIVE_VERSION);
+            "has version %lld; this server supports version %d", (long long)number,
+            ARCHIVE_VERSION);
     return OK;
 }
 
@@ -184,14 +186,13 @@ static enum error read_head(struct indexer *x)
         return e;
     if (!read_subject(json_root(&doc), &a->subject))
         return archive_broken(
-            x->problem, STR("cairn.json"), "must say what it is of: a thread, an agent, a tenant");
+            x->problem, STR("cairn.json"), "must name its subject: a thread, an agent or a tenant");
     struct buf canonical;
     buf_init(&canonical, ARCHIVE_HEAD_MAX_BYTES);
     archive_write_head(&a->subject, &canonical);
     bool same = str_eq(buf_str(&canonical), text);
     buf_deinit(&canonical);
-    return same ? OK
-                : archive_broken(x->problem, STR("cairn.json"), "has a member that is not known");
+    return same ? OK : archive_broken(x->problem, STR("cairn.json"), "has an unknown member");
 }
 
 /* --- Contents ------------------------------------------------------------------------------- */
@@ -216,13 +217,13 @@ static enum error add_content(struct indexer *x, struct sha256 named)
             x->problem, STR("the archive"), "has more than %d contents", ARCHIVE_MAX_BLOBS);
     if (a->n_contents > 0 &&
         memcmp(a->contents[a->n_contents - 1].sha256.bytes, named.bytes, SHA256_LEN) >= 0)
-        return archive_broken(x->problem, name_of(x), "is not behind the one before it");
+        return archive_broken(x->problem, name_of(x), "is not in the order of the hashes");
     struct str name = arena_str(x->problem->arena, name_of(x));
     enum error e = pass_member(x, &place);
     if (e != OK)
         return e;
     if (memcmp(place.hash.bytes, named.bytes, SHA256_LEN) != 0)
-        return archive_broken(x->problem, name, "does not have the hash that it is called by");
+        return archive_broken(x->problem, name, "does not have the hash in its name");
     if (a->n_contents == a->cap_contents) {
         a->cap_contents = a->cap_contents == 0 ? 16 : 2 * a->cap_contents;
         a->contents = mem_realloc(a->contents, a->cap_contents * sizeof(struct archive_content));
@@ -234,7 +235,7 @@ static enum error add_content(struct indexer *x, struct sha256 named)
     return OK;
 }
 
-/* Up to the manifest, whose header it leaves read. */
+/* Reads up to and including the header of the manifest. */
 static enum error read_contents(struct indexer *x)
 {
     const struct str folder = STR("blobs/");
@@ -249,7 +250,7 @@ static enum error read_contents(struct indexer *x)
         struct str name = name_of(x);
         if (!str_starts_with(name, folder) ||
             !read_hash(str_slice(name, folder.len, name.len), &named))
-            return archive_broken(x->problem, name, "does not belong into an archive");
+            return archive_broken(x->problem, name, "does not belong in an archive");
         e = add_content(x, named);
         if (e != OK)
             return e;
@@ -284,12 +285,12 @@ static struct str text_in(struct json object, const char *name)
 static enum error blame_member(struct indexer *x, struct json found)
 {
     return archive_broken(x->problem, STR("manifest.json"),
-        "does not fit: the archive has %.*s with %.*s bytes, %.*s rows and the SHA-256 %.*s",
+        "does not match: the archive has %.*s with %.*s bytes, %.*s rows and the SHA-256 %.*s",
         STR_ARG(text_in(found, "name")), STR_ARG(text_in(found, "size_bytes")),
         STR_ARG(text_in(found, "rows")), STR_ARG(text_in(found, "sha256")));
 }
 
-/* Which of its members is not the one that belongs there, for whoever has to find out. */
+/* Reports the first member that differs. */
 static enum error blame(struct indexer *x, struct str text, struct str canonical)
 {
     struct json_doc ours, theirs;
@@ -306,8 +307,7 @@ static enum error blame(struct indexer *x, struct str text, struct str canonical
             if (!json_at(yours, i, &b) || !json_equal(a, b))
                 return blame_member(x, a);
     return archive_broken(x->problem, STR("manifest.json"),
-        "does not fit: the archive has %zu contents in blobs/, of %llu bytes, and the manifest "
-        "tells of others",
+        "does not match: the archive has %zu contents of %llu bytes in blobs/",
         x->archive->n_contents, (unsigned long long)x->archive->content_bytes);
 }
 
@@ -343,7 +343,7 @@ static enum error read_end(struct indexer *x)
 
 /* --- Lines ---------------------------------------------------------------------------------- */
 
-/* The lines of a member, without their ends; `rest` is what was read and not given yet. */
+/* The lines of a member, without their newlines. `rest` was read but not returned yet. */
 struct lines {
     uint64_t at;
     uint64_t end;
@@ -393,7 +393,7 @@ static enum error next_line(
     }
 }
 
-/* What is wrong with a line is told with its place. */
+/* Adds the member and the line to the fault of a row. */
 static enum error place_fault(struct archive_walk *w, enum error e)
 {
     struct problem *p = w->problem;

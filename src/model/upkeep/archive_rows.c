@@ -155,7 +155,7 @@ static enum error take_text(struct arena *arena, const struct archive_field *f, 
     if (str_has_byte(out->text, '\0'))
         return broken(problem, f, "must not contain U+0000");
     if (f->choices != NULL)
-        return is_choice(f, out->text) ? OK : broken(problem, f, "has a value that is not known");
+        return is_choice(f, out->text) ? OK : broken(problem, f, "has an unknown value");
     return check_length(f, out->text.len, problem);
 }
 
@@ -222,13 +222,13 @@ static enum error take_coded(struct arena *arena, const struct archive_field *f,
                    : broken(problem, f, "must be a UUID");
     case KIND_TIME:
         return clock_parse(text, &out->number) ? OK
-                                               : broken(problem, f, "must be a time of RFC 3339");
+                                               : broken(problem, f, "must be an RFC 3339 time");
     case KIND_HASH: {
         unsigned char *hash = arena_alloc(arena, SHA256_LEN);
         out->bytes = (struct str){(const char *)hash, SHA256_LEN};
         return hex_to_bytes(text, hash, SHA256_LEN)
                    ? OK
-                   : broken(problem, f, "must be a SHA-256 in 64 lower-case digits");
+                   : broken(problem, f, "must be a SHA-256 in 64 lower-case hexadecimal digits");
     }
     default:
         if (json_type(v) != JSON_STRING || !base64url_decode(arena, text, &out->bytes))
@@ -293,7 +293,7 @@ enum error archive_read_line(const struct archive_member *m, struct arena *arena
         e = found ? take_value(arena, f, v, problem, &out[i]) : take_absent(f, problem, &out[i]);
     }
     if (e == OK && n_taken != json_count(root))
-        return problem_set(problem, ERR_INVALID, "has a member that is not known");
+        return problem_set(problem, ERR_INVALID, "has an unknown member");
     return e;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the API would refuse of a row, an import refuses too: by the models' own rules. */
+/* An import rejects every row that the API would reject, by the same functions of the model. */
 #include "base/alloc.h"
 #include "model/agents/state_told.h"
 #include "model/agents/storage.h"
@@ -65,7 +65,7 @@ enum error archive_sort_names_of_files(struct archive *a, struct problem *proble
     for (size_t i = 1; i < a->n_names; i++)
         if (archive_compare_names(&a->names[i - 1], &a->names[i]) == 0)
             return archive_broken(problem, STR("files.jsonl"),
-                "and file_ends.jsonl have a name of the same thread twice");
+                "and file_ends.jsonl have the same name in one thread twice");
     return OK;
 }
 
@@ -116,7 +116,7 @@ static enum error judge_metadata(
     struct message message = {.metadata = text(w, row, "metadata")};
     enum error e = message_check_metadata(c, &message, STR(""));
     return e == OK && message.has_debug
-               ? broken(w, "\"metadata\" must not have debug, which is a field of its own")
+               ? broken(w, "\"metadata\" must not contain \"debug\", which has a field of its own")
                : e;
 }
 
@@ -127,26 +127,27 @@ static enum error judge_message(
     bool is_command = message_type_parse(text(w, row, "type")) == MESSAGE_COMMAND;
     bool is_deleted = !field(w, row, "deleted_at")->is_null;
     if (is_command == field(w, row, "command")->is_null)
-        return broken(w, "\"command\" belongs to a message of type command, and to no other");
+        return broken(
+            w, "\"command\" is required for messages of type command, and only for these");
     if (!is_command && !field(w, row, "addressed_to")->is_null)
-        return broken(w, "\"addressed_to\" is for commands alone");
+        return broken(w, "\"addressed_to\" is only for commands");
     enum error e = judge_metadata(c, w, row);
     if (e != OK || !is_command || is_deleted)
         return e;
     e = message_parse_command(c, &message, STR(""));
     return e == OK && !str_eq(message.command, text(w, row, "command"))
-               ? broken(w, "\"command\" is not what its content says")
+               ? broken(w, "\"command\" does not match the content")
                : e;
 }
 
-/* Every event of a thread makes one version at most, but for a copy with history. */
+/* Every event of a thread creates at most one version, except for a copy with history. */
 static enum error judge_last_version(
     struct archive_walk *w, const struct archive_value *row, uint32_t thread)
 {
     int64_t events = w->archive->threads[thread].last_seq;
     if (field(w, row, "last_version")->number / FILE_COPY_MAX_VERSIONS <= events)
         return OK;
-    return broken(w, "\"last_version\" is more than the events of its thread can have made");
+    return broken(w, "\"last_version\" is greater than the events of the thread can have created");
 }
 
 enum error archive_judge_name(
@@ -179,7 +180,7 @@ static enum error judge_state(struct context *c, struct archive_walk *w, struct 
 {
     bool is_config = state_kind_parse(text(w, row, "kind")) == STATE_CONFIG;
     return is_config && !str_eq(text(w, row, "name"), STR("config"))
-               ? broken(w, "a configuration has the name \"config\"")
+               ? broken(w, "a configuration must have the name \"config\"")
                : OK;
 }
 
@@ -195,7 +196,7 @@ static enum error judge_step(struct context *c, struct archive_walk *w, struct a
 {
     return step_type_is_known(text(w, row, "action_type"))
                ? OK
-               : broken(w, "\"action_type\" is none that a step can have");
+               : broken(w, "\"action_type\" is not a type of step");
 }
 
 static enum error judge_checkpoint(
@@ -222,7 +223,7 @@ static enum error judge_awaited_tool(
     struct context *c, struct archive_walk *w, struct archive_value *row)
 {
     return field(w, row, "result_at")->is_null && !field(w, row, "result")->is_null
-               ? broken(w, "\"result\" needs the time at which it came")
+               ? broken(w, "\"result\" requires \"result_at\"")
                : OK;
 }
 
@@ -237,7 +238,8 @@ static enum error judge_price(struct context *c, struct archive_walk *w, struct 
     bool has_long = !field(w, row, "long_context_tokens")->is_null;
     for (size_t i = 0; i < COUNT_OF(long_rates); i++)
         if (field(w, row, long_rates[i])->is_null == has_long)
-            return broken(w, "has a rate for long contexts, and not all that belongs to it");
+            return broken(
+                w, "must have \"long_context_tokens\" and all long rates, or none of them");
     return OK;
 }
 
@@ -255,7 +257,7 @@ static enum error judge_store_vector(
     struct context *c, struct archive_walk *w, struct archive_value *row)
 {
     if (!memory_vector_is_sound(field(w, row, "bytes")->bytes))
-        return broken(w, "\"bytes\" must be whole numbers of 32 bits, none of them infinite");
+        return broken(w, "\"bytes\" must be finite floating-point numbers of 32 bits");
     return judge_store_item(c, w, row);
 }
 

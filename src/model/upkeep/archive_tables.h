@@ -68,7 +68,7 @@ enum archive_field_flags {
     KEY = 1 << 4,     /* the next page begins behind the last value */
     ORDERED = 1 << 5, /* lines rise by these fields; ids of other rows by the order of those rows */
     HIDDEN = 1 << 6,  /* selected, but not part of the line */
-    OWNER = 1 << 7,   /* the row that this row belongs to; its other references are in there too */
+    OWNER = 1 << 7,   /* the row to which this row belongs; other references stay in its thread */
 };
 
 struct archive_field {

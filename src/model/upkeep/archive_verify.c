@@ -60,16 +60,16 @@ struct archive_counts archive_counts(const struct archive *a)
 
 /* --- A row and its neighbours --------------------------------------------------------------- */
 
-/* One that is looked at, and what the one before it was ordered by. */
+/* The row that is being checked, and the order of the row before. */
 struct judged {
-    struct archive_entry *own;   /* NULL: it has no id */
-    struct archive_entry *owner; /* NULL: it belongs to none */
-    uint32_t thread;             /* the number of the thread that it is in; NO_OWNER */
+    struct archive_entry *own;   /* NULL: the row has no id */
+    struct archive_entry *owner; /* NULL: the row has no owner */
+    uint32_t thread;             /* the number of its thread, or NO_OWNER */
     bool has_before;
     struct archive_value before[ARCHIVE_MAX_FIELDS];
     struct buf before_texts[2];
-    struct uuid run_id;   /* of the step before */
-    int64_t n_of_the_run; /* steps up to it */
+    struct uuid run_id;   /* of the row before */
+    int64_t n_of_the_run; /* the number of rows of this run */
 };
 
 static enum error broken(struct archive_walk *w, const char *rule)
@@ -104,7 +104,7 @@ static int compare_field(const struct archive_walk *w, const struct archive_fiel
         ids_number(ids, ids_find(ids, a->id)), ids_number(ids, ids_find(ids, b->id)));
 }
 
-/* The one order in which they can be read again; what is twice is found by it too. */
+/* There is only one valid order of lines. Checking it also finds duplicate keys. */
 static enum error check_order(
     struct archive_walk *w, struct judged *j, const struct archive_value *row)
 {
@@ -119,7 +119,7 @@ static enum error check_order(
             order = compare_field(w, f, &j->before[i], &row[i]);
     }
     if (is_ordered && j->has_before && order >= 0)
-        return broken(w, "is not behind the one before it: lines rise by their ids and numbers");
+        return broken(w, "is not in order: ids and numbers must rise from line to line");
     struct buf *text = j->before_texts;
     memcpy(j->before, row, w->member->n_fields * sizeof *row);
     for (size_t i = 0; i < w->member->n_fields; i++) {
@@ -137,7 +137,7 @@ static enum error check_order(
 
 /* --- References ----------------------------------------------------------------------------- */
 
-/* Whether what the field names stands in this member, or in a later one. */
+/* Returns true if the field refers to objects in this member, or in a later one. */
 static bool is_ahead(const struct archive_walk *w, const struct archive_field *f)
 {
     return w->archive->ids[f->sort].sorted == NULL;
@@ -151,15 +151,16 @@ static enum error check_reference(struct archive_walk *w, const struct judged *j
         return OK;
     const struct archive_entry *entry = ids_find(&w->archive->ids[f->sort], value->id);
     if (entry == NULL)
-        return problem_set(w->problem, ERR_INVALID, "\"%s\" names a %s that is not in the archive",
-            f->name, archive_sort_names[f->sort]);
-    if (f->sort != SORT_THREAD && f->sort != SORT_AGENT && entry->owner != j->thread)
-        return problem_set(w->problem, ERR_INVALID, "\"%s\" names a %s of another thread", f->name,
+        return problem_set(w->problem, ERR_INVALID,
+            "\"%s\" refers to a %s that is not in the archive", f->name,
             archive_sort_names[f->sort]);
+    if (f->sort != SORT_THREAD && f->sort != SORT_AGENT && entry->owner != j->thread)
+        return problem_set(w->problem, ERR_INVALID, "\"%s\" refers to a %s of another thread",
+            f->name, archive_sort_names[f->sort]);
     return OK;
 }
 
-/* The thread that the row is in, by the row that it belongs to. */
+/* Finds the thread of the row through its owner. */
 static void find_owner(struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
     j->owner = NULL;
@@ -201,7 +202,7 @@ static enum error check_references(
     return e;
 }
 
-/* --- What the rows of each member must be ---------------------------------------------------- */
+/* --- Rules for the rows of each member ------------------------------------------------------- */
 
 static enum error judge_storage(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
@@ -212,7 +213,7 @@ static enum error judge_storage(
     size_t len = value->is_null ? bytes->bytes.len : value->text.len;
     return field(w, row, "size_bytes")->number == (int64_t)len
                ? OK
-               : broken(w, "\"size_bytes\" is not its length");
+               : broken(w, "\"size_bytes\" is not the length of the value");
 }
 
 static enum error judge_agent(
@@ -223,7 +224,7 @@ static enum error judge_agent(
     return OK;
 }
 
-/* Of an agent: how many are before it. */
+/* The position of the agent in its member. */
 static uint32_t agent_number(
     const struct archive_walk *w, const struct archive_value *row, const char *name)
 {
@@ -247,7 +248,8 @@ static enum error judge_link(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
     if (j->owner->fact == 0)
-        return broken(w, "\"parent_id\" names an agent of the kind agent, which has no children");
+        return broken(
+            w, "\"parent_id\" refers to an agent of kind agent, which cannot have children");
     return archive_judge_link(
         w, row, agent_number(w, row, "parent_id"), agent_number(w, row, "child_id"));
 }
@@ -279,7 +281,7 @@ static enum error judge_participant(
                      PARTICIPANTS_MAX);
 }
 
-/* A run has ended in both, or in neither. */
+/* Status and phase must agree on whether the run has ended. */
 static bool fits_phase(
     const struct archive_walk *w, const struct archive_value *row, const struct run *run)
 {
@@ -297,7 +299,7 @@ static enum error judge_item(
     struct str hash = field(w, row, "sha256")->bytes;
     struct sha256 found = sha256_of(field(w, row, "value")->text);
     if (memcmp(hash.ptr, found.bytes, SHA256_LEN) != 0)
-        return broken(w, "\"sha256\" is not that of its value");
+        return broken(w, "\"sha256\" is not the hash of the value");
     if (a->n_items == a->cap_items) {
         a->cap_items = a->cap_items == 0 ? 64 : 2 * a->cap_items;
         a->items = mem_realloc(a->items, a->cap_items * sizeof(struct archive_item));
@@ -312,8 +314,8 @@ static int compare_items(const void *a, const void *b)
     return memcmp(x->sha256.bytes, y->sha256.bytes, SHA256_LEN);
 }
 
-/* What it refers to is there. Whether the manifests of a chain make the document whose hash is
- * stored shows when it is read. */
+/* Checks that the items exist. Reading the document later checks whether the manifests of a chain
+ * produce the document with the stored hash. */
 static enum error judge_snapshot(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
@@ -322,17 +324,17 @@ static enum error judge_snapshot(
     bool has_base = !field(w, row, "base_id")->is_null;
     j->own->fact = (uint32_t)field(w, row, "depth")->number;
     if (has_base && uuid_cmp(field(w, row, "base_id")->id, j->own->from) >= 0)
-        return broken(w, "\"base_id\" must be of an earlier snapshot");
+        return broken(w, "\"base_id\" must refer to an earlier snapshot");
     if (!manifest_read_names(w->arena, field(w, row, "manifest")->bytes, &named) ||
         manifest_is_delta(field(w, row, "manifest")->bytes) != has_base)
-        return broken(w, "\"manifest\" is none");
+        return broken(w, "\"manifest\" is not a valid manifest");
     for (size_t i = 0; i < named.n; i++) {
         struct archive_item key, *item = NULL;
         memcpy(key.sha256.bytes, named.pieces[i]->at, SHA256_LEN);
         if (a->n_items > 0)
             item = bsearch(&key, a->items, a->n_items, sizeof key, compare_items);
         if (item == NULL)
-            return broken(w, "names an item that is not in the archive");
+            return broken(w, "refers to an item that is not in the archive");
         item->is_named = true;
     }
     return OK;
@@ -346,15 +348,16 @@ static enum error judge_run(
     enum run_dispatch dispatch = run_dispatch_parse(field(w, row, "dispatch")->text);
     j->own->fact = (uint32_t)field(w, row, "depth")->number;
     if (run.status == RUN_RUNNING && dispatch == RUN_QUEUE)
-        return broken(w, "is running by queue, without the lease that this needs");
+        return broken(
+            w, "must not be running: a run that was dispatched by queue needs a lease for that");
     if (!field(w, row, "paused_from")->is_null && run.status != RUN_PAUSED)
-        return broken(w, "has \"paused_from\" and is not paused");
+        return broken(w, "\"paused_from\" is only for paused runs");
     if (!fits_phase(w, row, &run))
-        return broken(w, "\"phase\" does not fit its status");
+        return broken(w, "\"phase\" does not match the status");
     if (field(w, row, "finished_at")->is_null == run_is_finished(&run))
-        return broken(w, "\"finished_at\" does not fit its status");
+        return broken(w, "\"finished_at\" does not match the status");
     if (field(w, row, "fence")->number > thread->last_seq)
-        return broken(w, "\"fence\" is greater than the last seq of its thread");
+        return broken(w, "\"fence\" is greater than the last seq of the thread");
     if (!run_is_finished(&run) && ++thread->n_unfinished > RUN_ACTIVE_MAX)
         return problem_set(
             w->problem, ERR_INVALID, "the thread has more than %d unfinished runs", RUN_ACTIVE_MAX);
@@ -368,12 +371,12 @@ static enum error judge_event(
     int64_t seq = field(w, row, "seq")->number;
     if (seq != thread->next_seq || seq > thread->last_seq)
         return problem_set(w->problem, ERR_INVALID,
-            "\"seq\" must be %lld, the next of its thread, whose last is %lld",
+            "\"seq\" must be %lld, the next one of the thread, whose last is %lld",
             (long long)thread->next_seq, (long long)thread->last_seq);
     thread->next_seq++;
     return event_kind_is_known(field(w, row, "kind")->text)
                ? OK
-               : broken(w, "\"kind\" is no kind of an event");
+               : broken(w, "\"kind\" is not a kind of event");
 }
 
 static enum error judge_message(
@@ -383,14 +386,14 @@ static enum error judge_message(
     j->own->is_open = field(w, row, "has_debug")->number != 0;
     return field(w, row, "seq")->number <= w->archive->threads[j->thread].last_seq
                ? OK
-               : broken(w, "\"seq\" is greater than the last of its thread");
+               : broken(w, "\"seq\" is greater than the last seq of the thread");
 }
 
 static enum error judge_debug(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
     if (!j->owner->is_open)
-        return broken(w, "belongs to a message that says it has none");
+        return broken(w, "belongs to a message whose \"has_debug\" is false");
     j->owner->is_open = false;
     return OK;
 }
@@ -400,7 +403,7 @@ static enum error judge_message_version(
 {
     return field(w, row, "version")->number < j->owner->fact
                ? OK
-               : broken(w, "\"version\" must be less than that of its message");
+               : broken(w, "\"version\" must be less than the version of the message");
 }
 
 static enum error judge_file(
@@ -427,11 +430,11 @@ static enum error judge_file_version(
         archive_find_content(w->archive, field(w, row, "sha256")->bytes);
     int64_t version = field(w, row, "version")->number;
     if (content == NULL)
-        return broken(w, "its content is not in the archive");
+        return broken(w, "refers to content that is not in the archive");
     if ((uint64_t)field(w, row, "size_bytes")->number != content->size_bytes)
-        return broken(w, "\"size_bytes\" is not that of its content");
+        return broken(w, "\"size_bytes\" is not the size of the content");
     if (version > j->owner->fact)
-        return broken(w, "\"version\" is greater than the \"current_version\" of its file");
+        return broken(w, "\"version\" is greater than the \"current_version\" of the file");
     content->is_named = true;
     if (version == j->owner->fact)
         j->owner->is_open = false;
@@ -444,9 +447,9 @@ static enum error judge_state(
     bool has_agent = !uuid_is_nil(field(w, row, "agent_id")->id);
     bool has_thread = !uuid_is_nil(field(w, row, "thread_id")->id);
     if (!has_agent && !has_thread)
-        return broken(w, "must be of an agent, a thread, or both");
+        return broken(w, "must have \"agent_id\", \"thread_id\" or both");
     if (state_kind_parse(field(w, row, "kind")->text) == STATE_CONFIG && (!has_agent || has_thread))
-        return broken(w, "a configuration is of an agent alone");
+        return broken(w, "a configuration must have \"agent_id\" and no \"thread_id\"");
     const struct archive_ids_of *threads = &w->archive->ids[SORT_THREAD];
     if (has_thread)
         j->own->owner = ids_number(threads, ids_find(threads, field(w, row, "thread_id")->id));
@@ -460,12 +463,12 @@ static enum error judge_state_version(
 {
     int64_t version = field(w, row, "version")->number;
     if (version == j->owner->fact && !j->owner->is_open)
-        return broken(w, "belongs to a state document that says it was deleted");
+        return broken(w, "is the current version of a deleted state document");
     if (version == j->owner->fact)
         j->owner->is_open = false;
     return version <= j->owner->fact
                ? OK
-               : broken(w, "\"version\" is greater than that of its state document");
+               : broken(w, "\"version\" is greater than the version of the state document");
 }
 
 static enum error judge_step(
@@ -477,7 +480,7 @@ static enum error judge_step(
     j->run_id = run_id;
     return field(w, row, "number")->number == ++j->n_of_the_run
                ? OK
-               : broken(w, "\"number\" must be one more than that of the row before it");
+               : broken(w, "\"number\" must be one more than in the line before");
 }
 
 static enum error judge_notebook_thread(
@@ -487,7 +490,7 @@ static enum error judge_notebook_thread(
     const struct archive_entry *entry = ids_find(threads, field(w, row, "thread_id")->id);
     struct archive_thread *thread = &w->archive->threads[ids_number(threads, entry)];
     if (thread->is_in_notebook)
-        return broken(w, "\"thread_id\" names a thread that is in a notebook already");
+        return broken(w, "\"thread_id\" refers to a thread that already is in a notebook");
     thread->is_in_notebook = true;
     return OK;
 }
@@ -534,16 +537,16 @@ static enum error judge_row(struct archive_walk *w, struct archive_value *row)
     return e == OK && own_rules != NULL ? own_rules(w, row, j) : e;
 }
 
-/* --- What points ahead ---------------------------------------------------------------------- */
+/* --- References to later rows --------------------------------------------------------------- */
 
-/* Chains have an end, and no chain is longer than its depth says. */
+/* Depths fall along a chain of bases, so that every chain ends. */
 static enum error judge_chain(struct archive_walk *w, const struct archive_value *row)
 {
     const struct archive_value *base = field(w, row, "base_id");
     if (base->is_null ||
         ids_find(&w->archive->ids[SORT_SNAPSHOT], base->id)->fact < field(w, row, "depth")->number)
         return OK;
-    return broken(w, "\"depth\" must be more than that of its base");
+    return broken(w, "\"depth\" must be greater than the depth of the base");
 }
 
 static enum error judge_ahead(struct archive_walk *w, struct archive_value *row)
@@ -568,10 +571,10 @@ static enum error judge_ahead(struct archive_walk *w, struct archive_value *row)
         parent->is_null ? 0 : ids_find(&w->archive->ids[SORT_RUN], parent->id)->fact + 1;
     return field(w, row, "depth")->number == depth
                ? OK
-               : broken(w, "\"depth\" is not one more than that of its parent");
+               : broken(w, "\"depth\" must be one more than the depth of the parent");
 }
 
-/* --- The whole ------------------------------------------------------------------------------ */
+/* --- The whole archive ---------------------------------------------------------------------- */
 
 static enum archive_sort own_sort(const struct archive_member *m)
 {
@@ -613,15 +616,15 @@ static enum error verify_ahead(struct archive *a, struct problem *problem)
     return e;
 }
 
-/* What something promised and nothing kept. */
+/* Finds rows and contents that are missing, or to which nothing refers. */
 static enum error verify_complete(struct archive *a, struct problem *problem)
 {
     static const struct {
         enum archive_sort sort;
         const char *lacks;
     } OPEN[] = {{SORT_MESSAGE, "has no row in message_debug.jsonl"},
-        {SORT_FILE, "does not have its current version"},
-        {SORT_STATE, "does not have its present version"}};
+        {SORT_FILE, "has no row for its current version"},
+        {SORT_STATE, "has no row for its current version"}};
     char text[UUID_TEXT_LEN];
     for (size_t i = 0; i < COUNT_OF(OPEN); i++)
         for (size_t k = 0; k < a->ids[OPEN[i].sort].count; k++)
@@ -633,19 +636,20 @@ static enum error verify_complete(struct archive *a, struct problem *problem)
     for (size_t i = 0; i < a->ids[SORT_THREAD].count; i++)
         if (a->threads[i].next_seq != a->threads[i].last_seq + 1)
             return archive_broken(problem, STR("events.jsonl"),
-                "ends at event %lld of the thread in line %zu, whose last is %lld",
+                "ends at event %lld of the thread in line %zu, whose last event is %lld",
                 (long long)a->threads[i].next_seq - 1, i + 1, (long long)a->threads[i].last_seq);
     for (size_t i = 0; i < a->n_items; i++)
         if (!a->items[i].is_named)
-            return archive_broken(
-                problem, STR("items.jsonl"), "line %zu has an item that no snapshot names", i + 1);
+            return archive_broken(problem, STR("items.jsonl"),
+                "line %zu has an item to which no snapshot refers", i + 1);
     for (size_t i = 0; i < a->n_contents; i++)
         if (!a->contents[i].is_named)
-            return archive_broken(problem, STR("the archive"), "has content that no file has");
+            return archive_broken(
+                problem, STR("the archive"), "has content to which no version of a file refers");
     return OK;
 }
 
-/* That it is of what it says. */
+/* Checks that the archive has rows of its subject only. */
 static enum error verify_subject(struct archive *a, struct problem *problem)
 {
     const struct archive_place *m = a->members;
@@ -654,8 +658,8 @@ static enum error verify_subject(struct archive *a, struct problem *problem)
     if (what == ARCHIVE_TENANT)
         return OK;
     if (a->ids[sort].count == 0 || ids_find(&a->ids[sort], a->subject.id) == NULL)
-        return archive_broken(problem, STR("cairn.json"), "names a %s that is not in the archive",
-            archive_whats[what]);
+        return archive_broken(problem, STR("cairn.json"),
+            "refers to a %s that is not in the archive", archive_whats[what]);
     bool fits = what == ARCHIVE_THREAD
                     ? m[MEMBER_THREADS].rows == 1 && m[MEMBER_AGENT_STORAGE].rows == 0 &&
                           m[MEMBER_AGENT_VERSIONS].rows == 0 && m[MEMBER_AGENT_LINKS].rows == 0
@@ -665,8 +669,8 @@ static enum error verify_subject(struct archive *a, struct problem *problem)
     for (size_t i = 0; i < MEMBER_COUNT; i++)
         fits = fits && (archive_members[i].select[what] != NULL || m[i].rows == 0);
     return fits ? OK
-                : archive_broken(problem, STR("cairn.json"), "says that it is of one %s alone",
-                      archive_whats[what]);
+                : archive_broken(problem, STR("cairn.json"),
+                      "is for one %s, but the archive has rows of others", archive_whats[what]);
 }
 
 enum error archive_verify(struct archive *a, struct problem *problem)

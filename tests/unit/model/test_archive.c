@@ -452,7 +452,7 @@ TEST(links_that_lead_in_a_circle_are_not_imported)
             " FROM agent_links");
     struct str archive = exported(&f, DEFAULT_TENANT_ID, OF_TENANT);
     EXPECT_EQ(imported(&f, other, archive, ARCHIVE_IDS_REMAP), ERR_INVALID);
-    EXPECT_PART(told(&f), "leads in a circle");
+    EXPECT_PART(told(&f), "has a cycle");
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agents"), 2);
     fixture_end(&f);
 }

@@ -115,7 +115,7 @@ TEST(another_price_of_the_same_version_is_in_the_way_of_an_import)
     EXPECT_EQ(price_put(begin_as(&f, other), &price, &is_new), OK);
     commit(&f);
     EXPECT_EQ(imported(&f, other, archive, ARCHIVE_IDS_REMAP), ERR_CONFLICT);
-    EXPECT_PART(told(&f), "the price of \"m\"");
+    EXPECT_PART(told(&f), "another price for \"m\"");
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM prices"), 2);
     EXPECT_EQ(imported(&f, DEFAULT_TENANT_ID, archive, ARCHIVE_IDS_REMAP), OK);
     fixture_end(&f);
