@@ -16,7 +16,7 @@ gen_sql.py offers. Outside of members:
 The directives of a member:
 
     member steps: step                   steps.jsonl; messages call a row "step"
-    later                                archives of version 0.6 do not have the member
+    later                                older archives do not have the member
     rows 128                             the size of a page; 16 by default
     table steps AS s                     the table of the rows; `table x AS y ON y.a = s.b` is a
                                          second one, with one row for each row of the first

@@ -258,6 +258,21 @@ test('who may not read something may not export it', async (t) => {
   assert.match(expectProblem(answer, 403, 'forbidden').detail, /events:read/);
 });
 
+test('an older archive, which has fewer members, is imported', async (t) => {
+  const members = ['agents', 'agent_storage', 'threads', 'participants', 'runs', 'run_undo',
+    'events', 'messages', 'message_debug', 'message_versions', 'files', 'file_ends',
+    'file_versions', 'states', 'state_versions'].map((name) => `${name}.jsonl`);
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  const { thread } = await furnish(alice);
+  const old = [...unpack(await exportThread(alice, thread))]
+    .filter(([name]) => !name.endsWith('.jsonl') || members.includes(name));
+  expectStatus(await send(bob, packed(new Map(old))), 201);
+  expectStatus(await bob.get(`/v1/threads/${thread}`), 200);
+  const without = old.filter(([name]) => name !== 'events.jsonl');
+  expectProblem(await send(bob, packed(new Map(without)), '?ids=remap'), 422, 'invalid_input');
+});
+
 test('archives that were tampered with are refused, and change nothing', async (t) => {
   const server = await startServer(t);
   const { alice, bob } = await twoTenants(server);

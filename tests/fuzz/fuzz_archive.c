@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The input as an archive to import. It is text, so that mutations reach what is inside:
+ * Imports the input as an archive. The input is text, so that mutations reach its members:
  *
  *   ids=remap            the query of the import
- *   @threads.jsonl       what follows, up to the next such line, is this member
+ *   @threads.jsonl       the lines up to the next "@" are this member
  *   @blob                a content; "#0" anywhere stands for the hash of the first, and so on
  *
- * Of this a tar file is made, with headers, hashes and manifest as they should be; members that are
- * not named are empty. An input that begins with "!" is the file itself. What must hold: an import
- * is refused, and the tenant is as it was, or it is done, and what it made can be exported,
- * verified and deleted, after which the tenant is as it was.
+ * The target packs these into a tar file with correct headers, hashes and manifest; members that
+ * the input does not have are empty. An input that begins with "!" is the file itself. The import
+ * is rejected and the tenant does not change, or it succeeds and its objects can be exported,
+ * verified and deleted, after which the tenant is the same as before.
  */
 #include "base/hash.h"
 #include "base/json/json_write.h"
 #include "base/tar.h"
 #include "fuzz.h"
+#include "model/upkeep/archive_tables.h"
 #include "throwaway.h"
 
 enum { MAX_MEMBERS = 64, MAX_INPUT = 256 * 1024 };
-
-static const char *const NAMES[] = {"cairn.json", "agents.jsonl", "agent_storage.jsonl",
-    "threads.jsonl", "participants.jsonl", "runs.jsonl", "run_undo.jsonl", "events.jsonl",
-    "messages.jsonl", "message_debug.jsonl", "message_versions.jsonl", "files.jsonl",
-    "file_ends.jsonl", "file_versions.jsonl", "states.jsonl", "state_versions.jsonl",
-    "steps.jsonl"};
 
 static struct throwaway here;
 static struct str nothing; /* the export of an empty tenant */
@@ -151,6 +146,14 @@ static void add_blobs(
     json_write_end(w);
 }
 
+/* Rows that belong to the tenant are left out, because they remain when threads and agents are
+ * deleted. */
+static bool is_in_thread_or_agent(const struct archive_member *m)
+{
+    return m->select[ARCHIVE_THREAD] != NULL || m->select[ARCHIVE_AGENT] != NULL ||
+           m == &archive_members[MEMBER_AGENT_LINKS];
+}
+
 static struct str member(const struct input *in, const char *name)
 {
     for (size_t i = 0; i < in->n_sections; i++)
@@ -169,10 +172,12 @@ static struct str pack(struct arena *arena, const struct input *in)
     json_write_object(&manifest.w);
     json_write_name(&manifest.w, "members");
     json_write_array(&manifest.w);
-    for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
-        struct str bytes = with_hashes(arena, in, member(in, NAMES[i]));
-        add(&out, str_of(NAMES[i]), bytes);
-        note(&manifest.w, arena, str_of(NAMES[i]), bytes);
+    for (size_t i = 0; i <= MEMBER_COUNT; i++) {
+        const char *name = i == 0 ? "cairn.json" : archive_members[i - 1].name;
+        bool is_empty = i > 0 && !is_in_thread_or_agent(&archive_members[i - 1]);
+        struct str bytes = is_empty ? STR("") : with_hashes(arena, in, member(in, name));
+        add(&out, str_of(name), bytes);
+        note(&manifest.w, arena, str_of(name), bytes);
     }
     json_write_end(&manifest.w);
     add_blobs(arena, &out, in, &manifest.w);

@@ -205,10 +205,12 @@ enum error archive_write_file(int fd, uint64_t at, struct str bytes, struct prob
 enum error archive_spool_rows(struct archive *a, int fd, struct problem *problem)
 {
     enum { PIECE = 256 * 1024 };
-    const struct archive_place *last = &a->members[MEMBER_COUNT - 1];
-    uint64_t end = last->at + last->size_bytes, at = 0;
+    uint64_t end = 0, at = 0;
     char *piece = mem_alloc(PIECE);
     enum error e = OK;
+    for (size_t i = 0; i < MEMBER_COUNT; i++) /* older archives do not have the last members */
+        if (a->members[i].at > 0)
+            end = a->members[i].at + a->members[i].size_bytes;
     while (e == OK && at < end) {
         size_t size = end - at < PIECE ? (size_t)(end - at) : PIECE;
         e = archive_pread(a, at, piece, size, problem);

@@ -96,7 +96,7 @@ struct archive_member {
      * set also for new ids, because the statement compares more than the id. */
     const struct sql_statement *taken;
     bool has_name;
-    bool is_later; /* archives of version 0.6 and before do not have the member */
+    bool is_later; /* older archives do not have the member */
 };
 extern const struct archive_member archive_members[MEMBER_COUNT];
 
