@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any route of the API, as it is: the answer's bytes on stdout, whatever they say. */
+/* Sends a request to any route, and writes the body of the answer to stdout. */
 #include "cli/file.h"
 #include "cli/remote.h"
 #include "cli/state.h"
@@ -11,20 +11,20 @@ enum { BODY_MAX_BYTES = 64 * 1024 * 1024, SILENCE_MS = 75000, HEADERS_MAX = 16 }
 
 static const struct cli_option options[] = {
     {.name = "body", .argument = "JSON", .help = "the body"},
-    {.name = "body-file", .argument = "FILE", .help = "reads the body from a file, - is stdin"},
+    {.name = "body-file", .argument = "FILE", .help = "a file that contains the body; - is stdin"},
     {.name = "header",
         .argument = "HEADER",
         .letter = 'H',
         .repeats = true,
-        .help = "one more header, such as 'If-Match: \"3\"'"},
-    {.name = "include", .letter = 'i', .help = "print the status and the headers too"},
+        .help = "a header, such as 'If-Match: \"3\"'"},
+    {.name = "include", .letter = 'i', .help = "print the status and the headers of the response"},
 };
 const struct command command_api = {.noun = "api",
     .arguments = "METHOD PATH",
     .summary = "send a request to any route",
-    .details = "Prints the answer's body as it comes, also that of a refusal, and of a stream "
-               "until it ends. The body is sent as application/json unless a header says "
-               "otherwise.\n"
+    .details = "Prints the body of the response unchanged, also that of an error, and of a stream "
+               "until it ends. The request's body has the type application/json unless a header "
+               "states another.\n"
                "cairn api GET /openapi.json lists every route.",
     .options = options,
     .n_options = COUNT_OF(options),
@@ -63,7 +63,7 @@ static int read_headers(struct cli *cli, struct http_header *headers, size_t *ou
             return cli_usage(cli, "--header must be NAME: VALUE");
         if (str_eq_nocase(name, STR("Host")) || str_eq_nocase(name, STR("Content-Length")) ||
             str_eq_nocase(name, STR("Transfer-Encoding")) || str_eq_nocase(name, STR("Connection")))
-            return cli_usage(cli, "--header: %.*s is set by cairn itself", STR_ARG(name));
+            return cli_usage(cli, "--header: %.*s cannot be set", STR_ARG(name));
         headers[i] =
             (struct http_header){name, str_trim_blanks(str_slice(given, colon + 1, given.len))};
     }
@@ -83,7 +83,7 @@ static int read_body(struct cli *cli, struct str *out_body)
     return EXIT_SUCCESS;
 }
 
-/* GET and get are the same to people. */
+/* The method may be in lower case. */
 static const char *read_method(struct cli *cli)
 {
     struct str given = cli_argument(cli, 0);
@@ -98,7 +98,7 @@ static const char *read_method(struct cli *cli)
 static int check_target(struct cli *cli, const char *method, struct str path)
 {
     if (!is_token(str_of(method)))
-        return cli_usage(cli, "METHOD must be one such as GET or POST");
+        return cli_usage(cli, "METHOD must be GET, POST or another method");
     if (path.len == 0 || path.ptr[0] != '/')
         return cli_usage(cli, "PATH must begin with /");
     for (size_t i = 0; i < path.len; i++)
@@ -157,7 +157,7 @@ static int print_stream(struct cli *cli, struct remote *r)
     }
 }
 
-/* A stream is only known by its head, so GETs of such a path are read piece by piece. */
+/* The body of a stream is printed as it arrives; its path identifies it before there is a head. */
 static bool asks_for_stream(const char *method, struct str path)
 {
     path = str_slice(path, 0, str_find(path, '?'));

@@ -52,11 +52,11 @@ const struct command command_import = {
 
 /* --- Export --------------------------------------------------------------------------------- */
 
-/* Where an archive goes: a file that gets its name at the end, or stdout. */
+/* The destination of an archive: a file that gets its name at the end, or stdout. */
 struct target {
     struct cli *cli;
     const char *file;    /* NULL: stdout */
-    const char *partial; /* until then */
+    const char *partial; /* its name until it is complete */
     int fd;
 };
 
@@ -67,12 +67,12 @@ static int target_open(struct target *t)
     if (str_is_none(file) || str_eq(file, STR("-"))) {
         t->fd = STDOUT_FILENO;
         return isatty(STDOUT_FILENO)
-                   ? cli_usage(t->cli, "an archive is no text: name a file by --output")
+                   ? cli_usage(t->cli, "an archive is binary: name a file with --output")
                    : EXIT_SUCCESS;
     }
     t->file = arena_cstr(arena, file);
     if (access(t->file, F_OK) == 0 && !cli_flag(t->cli, "yes"))
-        return cli_fail(t->cli, "%s is there already: --yes replaces it", t->file);
+        return cli_fail(t->cli, "%s exists; --yes replaces it", t->file);
     t->partial = arena_cstr(arena, arena_printf(arena, "%s.partial", t->file));
     t->fd = open(t->partial, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     return t->fd >= 0 ? EXIT_SUCCESS
@@ -200,7 +200,8 @@ static int run_import(struct cli *cli)
     struct str ids = cli_value(cli, "ids");
     if (!str_is_none(cli_value(cli, "layout"))) {
         if (str_eq(ids, STR("keep")))
-            return cli_usage(cli, "threads of files get new ids: --ids keep is for archives");
+            return cli_usage(
+                cli, "--ids keep is for archives; threads of --layout files get new ids");
         return layout_import(cli, cli_argument(cli, 0), cli_flag(cli, "dry-run"));
     }
     int code = request_build(cli, &request);

@@ -14,22 +14,21 @@ static const struct cli_option options[] = {
         .variable = "CAIRN_DATA"},
     {.name = "config",
         .argument = "FILE",
-        .help = "the server's configuration",
-        .fallback = "/etc/cairn/cairn.toml when it is there",
+        .help = "the configuration file of the server",
+        .fallback = "/etc/cairn/cairn.toml if it exists",
         .variable = "CAIRN_CONFIG"},
-    {.name = "yes", .letter = 'y', .help = "replace FILE when it is there"},
+    {.name = "yes", .letter = 'y', .help = "replace FILE if it exists"},
 };
 
 const struct command command_backup = {
     .noun = "backup",
     .arguments = "FILE",
-    .summary = "copy the database to a file, also while it is served",
+    .summary = "copy the database to a file, also while a server uses it",
     .details =
-        "Copies the SQLite database of a data directory as it is at one moment: every write that "
-        "was acknowledged before is in the copy, whole. The server goes on meanwhile. The copy is "
-        "checked and on the disk before it gets its name; FILE.sha256 holds its hash, and "
-        "sha256sum -c checks it.\n"
-        "PostgreSQL has its own: pg_dump.",
+        "Copies the SQLite database of a data directory as of one point in time: the copy contains "
+        "every write that was acknowledged before. The server keeps running. The copy is verified "
+        "and synced before it gets its name; FILE.sha256 contains its hash for sha256sum -c.\n"
+        "Use pg_dump for PostgreSQL.",
     .options = options,
     .n_options = COUNT_OF(options),
     .flags = COMMAND_OUTPUT,
@@ -47,7 +46,7 @@ static int run(struct cli *cli)
         return refused;
     if (!str_is_none(settings.config.db_url))
         return cli_fail(cli, "the configured database is PostgreSQL: back it up with pg_dump (see "
-                             "docs/postgresql.md), or name a data directory by --data");
+                             "docs/postgresql.md), or name a data directory with --data");
     problem_init(&problem, cli_arena(cli));
     struct str data_dir = settings.config.data_dir;
     bool replaces = cli_flag(cli, "yes");

@@ -7,8 +7,8 @@
 static int run(struct cli *cli);
 
 static const struct cli_option options[] = {
-    {.name = "quick", .help = "leave out indexes, documents, the content of events and the digest"},
-    {.name = "deep", .help = "read the content of every file, and compare its hash"},
+    {.name = "quick", .help = "skip indexes, documents, the content of events and the digest"},
+    {.name = "deep", .help = "read the content of every file and compare its hash"},
     {.name = "data",
         .argument = "DIR",
         .help = "the data directory of SQLite",
@@ -16,7 +16,7 @@ static const struct cli_option options[] = {
         .variable = "CAIRN_DATA"},
     {.name = "db",
         .argument = "URL",
-        .help = "PostgreSQL instead, postgres://…",
+        .help = "the URL of a PostgreSQL database, postgres://…",
         .variable = "CAIRN_DB"},
     {.name = "db-schema",
         .argument = "NAME",
@@ -25,27 +25,26 @@ static const struct cli_option options[] = {
         .variable = "CAIRN_DB_SCHEMA"},
     {.name = "files-dir",
         .argument = "DIR",
-        .help = "with --db: where files are, unless in the database",
+        .help = "with --db: the directory of files, unless they are in the database",
         .variable = "CAIRN_FILES_DIR"},
     {.name = "config",
         .argument = "FILE",
-        .help = "the server's configuration",
-        .fallback = "/etc/cairn/cairn.toml when it is there",
+        .help = "the configuration file of the server",
+        .fallback = "/etc/cairn/cairn.toml if it exists",
         .variable = "CAIRN_CONFIG"},
 };
 
 const struct command command_check = {
     .noun = "check",
-    .summary = "look for damage and for what breaks a rule in the database",
-    .details =
-        "Reads the whole database at one moment, also while it is served, and changes nothing. Of "
-        "SQLite the structure of the file, its indexes and references are checked; of both engines "
-        "the rules of Cairn, such as that the events of a thread have no gap and that the audit "
-        "log is what was recorded. The content of every file must be there, with its size; with "
-        "--deep it is read, and compared with its hash.\n"
-        "Each line is a finding: the rule, the object and what is wrong. Exits with 1 when there "
-        "are any. Ends with the number of rows, and on SQLite with a SHA-256 of all of them, which "
-        "is that of a backup of the same moment.",
+    .summary = "check the database for damage and violated rules",
+    .details = "Reads the whole database as of one point in time, also while a server uses it, and "
+               "changes nothing. On SQLite the command checks the structure of the file, its "
+               "indexes and references; on both engines the rules of Cairn, such as gapless events "
+               "of a thread and an unchanged audit log. The content of every file must exist and "
+               "have its size; with --deep the content is read and compared with its hash.\n"
+               "Each line is a finding: the rule, the object and the fault. Exits with 1 if there "
+               "are findings. At the end the command prints the number of rows, and on SQLite a "
+               "SHA-256 of all rows, which equals that of a backup of the same moment.",
     .options = options,
     .n_options = COUNT_OF(options),
     .flags = COMMAND_OUTPUT,
@@ -127,7 +126,7 @@ static void conclude(struct cli *cli, const struct fsck *fsck)
     }
     size_t n = fsck->n_findings + fsck->n_untold;
     if (n == 0)
-        cli_note(cli, "nothing is wrong");
+        cli_note(cli, "no faults were found");
     else
         cli_note(cli, "%zu finding%s, %zu of them shown", n, n == 1 ? "" : "s", fsck->n_findings);
 }
@@ -140,7 +139,7 @@ static int run(struct cli *cli)
     if (refused != EXIT_SUCCESS)
         return refused;
     if (cli_flag(cli, "quick") && cli_flag(cli, "deep"))
-        return cli_usage(cli, "--quick and --deep do not go together");
+        return cli_usage(cli, "--quick and --deep exclude each other");
     problem_init(&problem, cli_arena(cli));
     struct fsck *fsck = ARENA_NEW(cli_arena(cli), struct fsck);
     fsck->arena = cli_arena(cli);

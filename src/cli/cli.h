@@ -108,11 +108,11 @@ struct command {
     const char *question; /* asked before a change: "Delete the thread?"; NULL: the summary */
     const char *done;     /* printed to stderr when the answer is empty; NULL: a default */
     const char *nothing;  /* the meaning of 204 where that is a failure; NULL: it is a success */
-    const char *secret;   /* the pointer of a secret that is shown once; NULL */
     const char *verdict;  /* the pointer of a boolean; false is a failure; NULL */
 
     /* Set by command_complete. */
     const struct route *to;
+    const char *secret;  /* the pointer of a secret that the answer shows once; NULL */
     struct str bound[8]; /* for each argument, the member that it fills; STR_NONE: none */
     size_t n_own;        /* options that do not follow from flags; these are the first */
     const struct cli_column *shown;
@@ -135,45 +135,46 @@ struct str cli_value_at(const struct cli *cli, const char *option, size_t index)
 struct arena *cli_arena(struct cli *cli); /* lives as long as the command */
 const struct command *cli_command(const struct cli *cli);
 
-/* --- What is told, on stderr ---------------------------------------------------------------- */
+/* --- Messages on stderr --------------------------------------------------------------------- */
 
-/* Each says why and returns the exit code: `return cli_fail(cli, "…");` */
+/* Each prints a message and returns the exit code: `return cli_fail(cli, "…");` */
 int cli_fail(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Of the way the command was called; ends by naming its --help. */
+/* For a wrong command line; the message ends with a reference to --help. */
 int cli_usage(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 int cli_fail_problem(struct cli *cli, const struct problem *problem);
-/* What cli_fail, cli_usage and cli_note would say goes there instead, for a command that reports it
- * itself. NULL: it is said again. */
+/* Redirects the messages of cli_fail, cli_usage and cli_note to `out_words`, for a command that
+ * reports them itself. NULL: messages are printed again. */
 void cli_catch_words(struct cli *cli, struct str *out_words);
 void cli_note(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Before something is destroyed. --yes: true. On a terminal it asks; elsewhere it says that --yes
- * is needed. When false, return cli_refused(cli). */
+/* Asks for confirmation on a terminal; returns true with --yes, and false without a terminal. If
+ * false, return cli_refused(cli), which prints the reason. */
 bool cli_confirm(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 int cli_refused(const struct cli *cli);
 bool cli_is_dry_run(const struct cli *cli);
 
-/* A bar on stderr when that is a terminal, nothing elsewhere; also learns of Ctrl-C. */
+/* A bar on stderr if that is a terminal; it also catches Ctrl-C. */
 struct progress *cli_progress(struct cli *cli);
-/* True after Ctrl-C, from cli_progress or cli_catch_interrupts on; a second one ends the process.
- */
+/* Returns true after Ctrl-C, once cli_progress or cli_catch_interrupts was called; a second Ctrl-C
+ * ends the process. */
 bool cli_is_interrupted(const struct cli *cli);
-/* Becomes readable at Ctrl-C. */
+/* Returns a descriptor that becomes readable at Ctrl-C. */
 int cli_catch_interrupts(struct cli *cli);
 
-/* --- What is printed, on stdout ------------------------------------------------------------- */
+/* --- Data on stdout ------------------------------------------------------------------------- */
 
-/* What a command has written itself, as the functions below want it; takes the text. */
+/* Parses a document that the command has written, for the functions below; takes the text. */
 struct json_text;
 struct json cli_document(struct cli *cli, struct json_text *text);
-/* One object: a table of two columns on a terminal, else (and with --json) the document. */
+/* Prints an object: a table of two columns on a terminal, otherwise (and with --json) the document.
+ */
 void cli_print_object(
     struct cli *cli, const struct cli_column *columns, size_t n_columns, struct json object);
-/* Rows of a list come one after another; cli_print_end ends the table or the document. */
+/* Print the rows of a list; cli_print_end ends the table or the document. */
 void cli_print_row(
     struct cli *cli, const struct cli_column *columns, size_t n_columns, struct json row);
 void cli_print_end(struct cli *cli, const struct cli_column *columns, size_t n_columns);
-/* A status in its colour, for text that is no table. */
+/* Prints a status in its colour, outside of tables. */
 void cli_print_status(struct cli *cli, struct str status);
 
 #endif

@@ -130,7 +130,7 @@ static void offer_options(const struct command *command, struct str begun)
         offer(begun, STR("--"), command->options[i].name, command->options[i].help);
 }
 
-/* Before there is a command: its noun, then its verb. */
+/* Offers nouns, or the verbs of a noun. */
 static void offer_names(struct cli *cli, struct str noun, bool noun_is_begun, struct str begun)
 {
     if (noun_is_begun)

@@ -10,7 +10,7 @@ enum { CONFIG_MAX_BYTES = 1024 * 1024 };
 static const char *const top_keys[] = {"default_profile", "profiles", "serve", NULL};
 static const char *const profile_keys[] = {"url", "api_key", "api_key_file", "ca_file", NULL};
 
-/* --- What may stand in it ------------------------------------------------------------------- */
+/* --- Validation ----------------------------------------------------------------------------- */
 
 static bool is_known(const char *const *known, struct str word, struct suggestion *s)
 {
@@ -77,9 +77,9 @@ static int check_entry(struct cli *cli, const struct config *config, const struc
     return EXIT_SUCCESS;
 }
 
-/* --- Where it is ---------------------------------------------------------------------------- */
+/* --- Reading -------------------------------------------------------------------------------- */
 
-/* The file that was asked for, which must be there; or the usual one, if it is there. */
+/* Returns the requested file, which must exist, or the default file if it exists. */
 static struct str choose_path(struct cli *cli, struct str usual_path)
 {
     struct str path = cli_value(cli, "config");
@@ -116,7 +116,7 @@ int config_load(struct cli *cli, struct str usual_path, struct config *out_confi
     return EXIT_SUCCESS;
 }
 
-/* --- What it says --------------------------------------------------------------------------- */
+/* --- Queries -------------------------------------------------------------------------------- */
 
 const struct toml_entry *config_find(
     const struct config *config, const struct str *path, size_t depth)

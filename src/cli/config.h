@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configuration file: profiles of servers for clients, and the settings of `cairn serve`. One
- * format for both, so CAIRN_CONFIG may name one file for all. A key that nobody knows is an error.
+ * The configuration file: profiles of servers for clients, and the settings of `cairn serve`. Both
+ * have one format, so that CAIRN_CONFIG can name one file for all. An unknown key is an error.
  */
 #ifndef CLI_CONFIG_H
 #define CLI_CONFIG_H
@@ -14,15 +14,15 @@ struct config {
     struct toml toml;
 };
 
-/* Reads --config, or CAIRN_CONFIG, or the given file if it is there. EXIT_SUCCESS, or it has said
- * what is wrong. */
+/* Reads --config, CAIRN_CONFIG, or the given file if it exists. Returns EXIT_SUCCESS, or reports
+ * the error. */
 int config_load(struct cli *cli, struct str usual_path, struct config *out_config);
 
-/* What a path of keys leads to, or NULL. */
+/* Returns the value at a path of keys, or NULL. */
 const struct toml_entry *config_find(
     const struct config *config, const struct str *path, size_t depth);
 bool config_has_profile(const struct config *config, struct str name);
-/* The profile whose name is the nearest, or STR_NONE. */
+/* Returns the profile with the most similar name, or STR_NONE. */
 struct str config_suggest_profile(const struct config *config, struct str mistyped);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How backup, restore and check show what a database holds. */
+/* The output of backup, restore and check about the contents of a database. */
 #ifndef CLI_CONTENTS_H
 #define CLI_CONTENTS_H
 
@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "store/backup.h"
 
-/* Members of an object that is being written: schema_version, rows, tables, content_sha256. */
+/* Writes members into an open object: schema_version, rows, tables, content_sha256. */
 void contents_write(struct json_writer *w, const struct contents *contents, struct arena *arena);
 /* Prints the report of a backup or restore as one object. */
 void contents_print_report(

@@ -563,6 +563,19 @@ static const char *question_of(struct arena *arena, const char *summary)
                    STR_ARG(str_slice(text, article, text.len))));
 }
 
+/* Returns the pointer of the member that is shown once, or NULL. */
+static const char *secret_of(struct arena *arena, const struct schema *schema, struct str parent)
+{
+    const char *found = NULL;
+    for (const struct field *f = NULL; found == NULL && (f = schema_next(schema, f)) != NULL;) {
+        struct str pointer = arena_printf(arena, "%.*s/%s", STR_ARG(parent), f->name);
+        found = f->once                   ? arena_cstr(arena, pointer)
+                : f->kind == FIELD_NESTED ? secret_of(arena, f->nested, pointer)
+                                          : NULL;
+    }
+    return found;
+}
+
 static const char *done_of(struct arena *arena, const struct command *c)
 {
     if (strcmp(c->to->method, "DELETE") != 0)
@@ -587,6 +600,7 @@ const struct command *command_complete(struct arena *arena, const struct command
         c->summary = row->summary != NULL ? row->summary : lower_first(arena, c->to->summary);
         c->question =
             row->question != NULL || !destroys ? row->question : question_of(arena, c->to->summary);
+        c->secret = secret_of(arena, c->to->answer, STR(""));
         c->done = row->done != NULL ? row->done : done_of(arena, c);
         c->shown = derive_columns(
             arena, c->to, (c->flags & COMMAND_PAGED) != 0, row->columns, &c->n_shown);

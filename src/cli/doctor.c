@@ -9,28 +9,28 @@
 static int run(struct cli *cli);
 
 static const struct cli_option options[] = {
-    {.name = "full", .help = "look at every row of the database too, as cairn check does"},
+    {.name = "full", .help = "also check every row of the database, as cairn check does"},
     {.name = "data", .argument = "DIR", .help = "the data directory of SQLite"},
-    {.name = "db", .argument = "URL", .help = "PostgreSQL instead, postgres://…"},
+    {.name = "db", .argument = "URL", .help = "the URL of a PostgreSQL database, postgres://…"},
     {.name = "db-schema", .argument = "NAME", .help = "the schema in that database"},
-    {.name = "files-dir", .argument = "DIR", .help = "with --db: where files are"},
-    {.name = "db-replica", .argument = "URL", .help = "a replica for reads that may lag behind"},
-    {.name = "max-connections", .argument = "N", .help = "connections at once"},
+    {.name = "files-dir", .argument = "DIR", .help = "with --db: the directory of files"},
+    {.name = "db-replica",
+        .argument = "URL",
+        .help = "the URL of a replica for reads that may lag"},
+    {.name = "max-connections", .argument = "N", .help = "the maximum number of connections"},
 };
 
 const struct command command_doctor = {
     .noun = "doctor",
-    .summary = "look for what is wrong, and say what mends it",
-    .details =
-        "Looks at the configuration, secrets, the data directory, the disk, limits, the clock, the "
-        "database and the server, and changes nothing. The server that is looked at is the one "
-        "that \"cairn serve\" would start with the same --config and environment; the one that is "
-        "asked is at --url, or where that server would listen. --config names one file for both; "
-        "without it, it is /etc/cairn/cairn.toml for the server and ~/.config/cairn/config.toml "
-        "for "
-        "the profiles.\n"
-        "Each line is a finding: ok, warn or fail, and after an arrow the command that mends it. "
-        "Exits with 0 unless something failed.",
+    .summary = "report problems of an installation, with the commands that fix them",
+    .details = "Checks the configuration, secrets, the data directory, the disk, limits, the "
+               "clock, the database and the server, and changes nothing. The settings are those "
+               "that \"cairn serve\" would use with the same --config and environment; requests "
+               "are sent to --url, or to the address on which that server would listen. --config "
+               "names one file for both; the default is /etc/cairn/cairn.toml for the server and "
+               "~/.config/cairn/config.toml for the profiles.\n"
+               "Each line is a finding: ok, warn or fail, and after an arrow the command that "
+               "fixes it. Exits with 0 unless a check failed.",
     .options = options,
     .n_options = COUNT_OF(options),
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
@@ -77,7 +77,7 @@ static void print_json(
 static void add(struct doctor *d, enum verdict verdict, const char *check, struct str mend,
     const char *format, va_list args) PRINTF_LIKE(5, 0);
 
-/* One line each, whole: a table would cut it, and its end is what mends. */
+/* Each finding is a whole line: a table could cut its end, which is the command that fixes it. */
 static void add(struct doctor *d, enum verdict verdict, const char *check, struct str mend,
     const char *format, va_list args)
 {
@@ -93,7 +93,7 @@ static void add(struct doctor *d, enum verdict verdict, const char *check, struc
     cli_print_status(d->cli, status);
     printf("%*s  %-14s  %.*s%s%.*s\n", 4 - (int)status.len, "", check, STR_ARG(text),
         mend.len == 0 ? "" : " → ", STR_ARG(mend));
-    fflush(stdout); /* the next check may take a while */
+    fflush(stdout); /* the next check can take long */
 }
 
 void doctor_ok(struct doctor *d, const char *check, const char *format, ...)
@@ -120,7 +120,7 @@ void doctor_fail(struct doctor *d, const char *check, struct str mend, const cha
     va_end(args);
 }
 
-/* --- The visit ------------------------------------------------------------------------------ */
+/* --- The command ---------------------------------------------------------------------------- */
 
 static struct str mend_settings(struct str why)
 {
@@ -131,7 +131,7 @@ static struct str mend_settings(struct str why)
                      : STR("correct it, then cairn serve --print-config");
 }
 
-/* False when the settings cannot be used: then nothing is known of the server's own things. */
+/* Returns false if the settings are invalid; then the checks of the server's files are skipped. */
 static bool load_settings(struct doctor *d)
 {
     struct str why = STR_NONE;
@@ -143,7 +143,7 @@ static bool load_settings(struct doctor *d)
     else if (str_is_none(d->settings.file))
         doctor_ok(d, "configuration", "no file: flags, the environment and defaults");
     else
-        doctor_ok(d, "configuration", "%.*s is in force", STR_ARG(d->settings.file));
+        doctor_ok(d, "configuration", "%.*s is valid", STR_ARG(d->settings.file));
     d->has_settings = refused == EXIT_SUCCESS;
     return d->has_settings;
 }
@@ -172,7 +172,7 @@ static int run(struct cli *cli)
     if (wants_json(cli))
         cli_print_end(cli, columns, COUNT_OF(columns));
     else
-        cli_note(cli, "%zu ok, %zu to look at, %zu failed", d.counts[VERDICT_OK],
+        cli_note(cli, "%zu ok, %zu warnings, %zu failed", d.counts[VERDICT_OK],
             d.counts[VERDICT_WARN], d.counts[VERDICT_FAIL]);
     return d.counts[VERDICT_FAIL] > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

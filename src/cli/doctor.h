@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cairn doctor: what it was told to look at, and what it has found. Each check adds findings and
- * changes nothing.
+ * cairn doctor: its settings and its findings. Each check adds findings and changes nothing.
  *
  *   doctor.c           the command, the order of the checks, the report
  *   doctor_files.c     configuration, secrets, the data directory
@@ -21,13 +20,13 @@ struct doctor {
     struct cli *cli;
     struct arena *arena;
     bool has_settings;
-    struct settings settings; /* of the server that is looked at */
+    struct settings settings; /* of the server that is checked */
     bool full;
-    bool guesses_url; /* the server is asked where the settings say that it listens */
+    bool guesses_url; /* requests are sent to the address of the settings */
     size_t counts[VERDICT_COUNT];
 };
 
-/* `mend` is the command that mends it. */
+/* `mend` is the command that fixes the problem. */
 void doctor_ok(struct doctor *d, const char *check, const char *format, ...) PRINTF_LIKE(3, 4);
 void doctor_warn(struct doctor *d, const char *check, struct str mend, const char *format, ...)
     PRINTF_LIKE(4, 5);
@@ -37,7 +36,7 @@ void doctor_fail(struct doctor *d, const char *check, struct str mend, const cha
 void doctor_check_key_file(struct doctor *d);
 void doctor_check_secrets(struct doctor *d);
 void doctor_check_data_dir(struct doctor *d);
-/* With PostgreSQL: where the content of files is, if in a directory. */
+/* With PostgreSQL: checks the directory of files, if there is one. */
 void doctor_check_files_dir(struct doctor *d);
 void doctor_check_disk(struct doctor *d);
 void doctor_check_limits(struct doctor *d);
@@ -45,7 +44,7 @@ void doctor_check_clock(struct doctor *d);
 void doctor_check_database(struct doctor *d);
 void doctor_check_server(struct doctor *d);
 
-/* The clock of this machine, compared with what another one says. */
+/* Compares the clock of this machine with another one. */
 void doctor_compare_clock(struct doctor *d, const char *whose, int64_t ahead_us);
 
 #endif

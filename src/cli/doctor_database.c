@@ -22,7 +22,7 @@ static void check_schema(struct doctor *d, int64_t version)
             (long long)version);
 }
 
-/* All that cairn check looks at; for a schema that this program knows. */
+/* Runs the checks of cairn check, if this program knows the schema. */
 static void check_integrity(struct doctor *d, int64_t version)
 {
     if (!d->full || version != store_known_schema())
@@ -41,7 +41,7 @@ static void check_integrity(struct doctor *d, int64_t version)
             "%zu findings, the first: %.*s, %.*s", fsck->n_findings + fsck->n_untold,
             STR_ARG(first->object), STR_ARG(first->detail));
     else
-        doctor_ok(d, "integrity", "%llu rows obey every rule that cairn check knows",
+        doctor_ok(d, "integrity", "%llu rows obey every rule of cairn check",
             (unsigned long long)fsck->contents.rows);
 }
 
@@ -56,13 +56,13 @@ static void report_sqlite(struct doctor *d, const struct sqlite_inspection *foun
             "%.*s", STR_ARG(found->damage));
         return;
     }
-    doctor_ok(d, "database", "%.*s/cairn.db is whole, %s", STR_ARG(dir),
+    doctor_ok(d, "database", "%.*s/cairn.db is intact, %s", STR_ARG(dir),
         found->is_served ? "served now" : "not served now");
     check_schema(d, found->schema_version);
     check_integrity(d, found->schema_version);
     if (found->migrated_us > clock_wall_us() + 60 * 1000 * 1000)
         doctor_warn(d, "clock", STR("timedatectl set-ntp true"),
-            "the database was made in the future: this machine's clock was set back");
+            "the database was created in the future: this machine's clock was set back");
 }
 
 static void check_sqlite(struct doctor *d)
@@ -74,7 +74,7 @@ static void check_sqlite(struct doctor *d)
     if (e == OK)
         report_sqlite(d, &found);
     else if (e == ERR_NOT_FOUND)
-        doctor_ok(d, "database", "none yet: cairn serve makes it");
+        doctor_ok(d, "database", "none yet: cairn serve creates it");
     else
         doctor_fail(d, "database",
             arena_printf(d->arena, "ls -l %.*s", STR_ARG(d->settings.config.data_dir)), "%.*s",
@@ -94,11 +94,11 @@ static void report_postgres(struct doctor *d, const struct postgres_inspection *
         doctor_warn(d, "rights", STR("ALTER ROLE … NOSUPERUSER NOBYPASSRLS"),
             "the role is not bound by row-level security");
     else
-        doctor_ok(
-            d, "rights", "the role may do what Cairn needs, and is bound by row-level security");
+        doctor_ok(d, "rights",
+            "the role has the privileges that Cairn needs, and is bound by row-level security");
     if (found->may_lose_commits)
         doctor_fail(d, "durability", STR("ALTER SYSTEM SET fsync = on, then reload"),
-            "fsync is off: what the database acknowledges can be lost");
+            "fsync is off: acknowledged writes can be lost");
     else if (found->may_be_damaged)
         doctor_fail(d, "durability", STR("ALTER SYSTEM SET full_page_writes = on, then reload"),
             "full_page_writes is off: a crash can damage the database");
@@ -124,7 +124,7 @@ static void check_replica(struct doctor *d, int64_t primary_position)
     int64_t lag = primary_position - found.log_position;
     if (!found.is_standby)
         doctor_warn(d, "replica", STR("cairn serve --db-replica, with the URL of a standby"),
-            "what --db-replica names is not a standby");
+            "the database of --db-replica is not a standby");
     else if (lag > MAX_LAG_BYTES)
         doctor_warn(d, "replica", STR("SELECT * FROM pg_stat_replication, on the primary"),
             "the replica is %lld KiB behind the primary", (long long)(lag / 1024));

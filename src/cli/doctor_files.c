@@ -18,7 +18,7 @@ static struct str user_name(struct doctor *d, uid_t uid)
 
 /* --- Secrets -------------------------------------------------------------------------------- */
 
-/* A file that holds one must be readable for who uses it, and for nobody that has no part in it. */
+/* A file with a secret must be readable for the server, and not for all users. */
 static void check_secret(struct doctor *d, const char *what, struct str path)
 {
     struct stat st;
@@ -28,13 +28,13 @@ static void check_secret(struct doctor *d, const char *what, struct str path)
             strerror(errno));
     else if (st.st_mode & S_IRWXO)
         doctor_warn(d, "secrets", arena_printf(d->arena, "chmod o= %s", file),
-            "%s %s (mode %04o) is open to everybody on this machine", what, file,
+            "%s %s (mode %04o) can be read by all users of this machine", what, file,
             (unsigned)st.st_mode & 07777);
     else
         doctor_ok(d, "secrets", "%s %s has mode %04o", what, file, (unsigned)st.st_mode & 07777);
 }
 
-/* Whether the file says it, with a password in it. */
+/* Returns true if the file sets the URL, with a password in it. */
 static bool file_has_password(struct doctor *d, size_t setting)
 {
     const struct setting_value *v = &d->settings.values[setting];
@@ -47,7 +47,7 @@ void doctor_check_key_file(struct doctor *d)
 {
     struct endpoint endpoint = {.url = STR_NONE, .api_key_file = STR_NONE};
     struct str words = STR_NONE;
-    cli_catch_words(d->cli, &words); /* they are told with the server */
+    cli_catch_words(d->cli, &words); /* they are reported with the server */
     (void)endpoint_choose(d->cli, &endpoint);
     cli_catch_words(d->cli, NULL);
     if (!str_is_none(endpoint.api_key_file))
@@ -67,7 +67,7 @@ void doctor_check_secrets(struct doctor *d)
 
 /* --- The data directory --------------------------------------------------------------------- */
 
-/* Made by somebody else, usually root, they cannot be opened by the server. */
+/* The server cannot open files that belong to another user, usually root. */
 static bool check_owners(struct doctor *d, const char *dir, uid_t owner)
 {
     static const char *const names[] = {
@@ -111,13 +111,14 @@ static void check_missing(struct doctor *d, const char *dir, int why)
 {
     if (why == ENOENT)
         doctor_warn(d, "data directory",
-            arena_printf(d->arena, "cairn serve --data %s makes it", dir), "%s is not there", dir);
+            arena_printf(d->arena, "cairn serve --data %s creates it", dir), "%s does not exist",
+            dir);
     else
         doctor_fail(d, "data directory", arena_printf(d->arena, "ls -ld %s", dir), "%s: %s", dir,
             strerror(why));
 }
 
-/* Without a database yet, it is made with it. */
+/* If there is no database yet, the server creates the reserve with it. */
 static void check_reserve(struct doctor *d, const char *dir)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -129,13 +130,13 @@ static void check_reserve(struct doctor *d, const char *dir)
     struct str size = text_bytes(d->arena, RESERVE_BYTES);
     bool fits = reserve_free_bytes(fd) >= RESERVE_BYTES + RESERVE_SPARE_BYTES;
     if (reserve_is_whole(fd))
-        doctor_ok(d, "reserve", "%.*s are set aside for a full disk", STR_ARG(size));
+        doctor_ok(d, "reserve", "%.*s are reserved for a full disk", STR_ARG(size));
     else
         doctor_warn(d, "reserve",
-            fits ? STR("cairn serve makes it, when it starts or runs")
-                 : arena_printf(d->arena, "df -h %s, then make room there", dir),
-            "%s/" RESERVE_NAME " is not there: a full disk could keep everything from being "
-            "cancelled or deleted",
+            fits ? STR("cairn serve creates it")
+                 : arena_printf(d->arena, "df -h %s, then free space there", dir),
+            "%s/" RESERVE_NAME
+            " does not exist: with a full disk nothing could be cancelled or deleted",
             dir);
     close(fd);
 }
@@ -157,7 +158,7 @@ void doctor_check_data_dir(struct doctor *d)
         return;
     if (st.st_mode & (S_IRWXG | S_IRWXO))
         doctor_warn(d, "data directory", arena_printf(d->arena, "chmod 0700 %s", dir),
-            "%s has mode %04o: others on this machine may enter it", dir,
+            "%s has mode %04o: other users of this machine can enter it", dir,
             (unsigned)st.st_mode & 07777);
     else
         doctor_ok(d, "data directory", "%s belongs to %.*s, mode %04o", dir,
@@ -170,8 +171,8 @@ void doctor_check_files_dir(struct doctor *d)
     const char *dir = arena_cstr(d->arena, d->settings.config.files_dir);
     struct stat st;
     if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        doctor_fail(d, "files", arena_printf(d->arena, "mount or make %s, on every node", dir),
-            "%s is not a directory that can be reached", dir);
+        doctor_fail(d, "files", arena_printf(d->arena, "mount or create %s, on every node", dir),
+            "%s is not a directory, or cannot be reached", dir);
         return;
     }
     if (faccessat(AT_FDCWD, dir, R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
@@ -181,7 +182,7 @@ void doctor_check_files_dir(struct doctor *d)
     }
     if (st.st_mode & S_IRWXO)
         doctor_warn(d, "files", arena_printf(d->arena, "chmod o= %s", dir),
-            "%s has mode %04o: everybody on this machine may enter it", dir,
+            "%s has mode %04o: all users of this machine can enter it", dir,
             (unsigned)st.st_mode & 07777);
     else
         doctor_ok(d, "files", "%s belongs to %.*s, mode %04o", dir,

@@ -11,9 +11,9 @@
 /* --- Disk ----------------------------------------------------------------------------------- */
 
 #define GIB (1024ull * 1024 * 1024)
-#define FULL_BYTES (16ull * 1024 * 1024) /* with less a commit can fail at any moment */
+#define FULL_BYTES (16ull * 1024 * 1024) /* with less, a commit can fail at any moment */
 
-/* The directory, or while it is not there yet the one that it will be made in. */
+/* Returns the directory, or its nearest parent that exists. */
 static const char *nearest_dir(struct arena *arena, struct str path)
 {
     while (path.len > 0) {
@@ -40,12 +40,12 @@ static void check_space(struct doctor *d, const char *dir)
     uint64_t total_bytes = (uint64_t)st.f_blocks * st.f_frsize;
     struct str room = arena_printf(d->arena, "%.*s of %.*s are free",
         STR_ARG(text_bytes(d->arena, free_bytes)), STR_ARG(text_bytes(d->arena, total_bytes)));
-    struct str mend = arena_printf(d->arena, "df -h %s, then make room there", dir);
+    struct str mend = arena_printf(d->arena, "df -h %s, then free space there", dir);
     if (free_bytes < FULL_BYTES)
         doctor_fail(d, "disk", mend, "the disk of %s is full: %.*s", dir, STR_ARG(room));
     else if (free_bytes < GIB || free_bytes < total_bytes / 10)
-        doctor_warn(d, "disk", mend, "little room in %s: %.*s; it should be 1 GiB and 10 %%", dir,
-            STR_ARG(room));
+        doctor_warn(d, "disk", mend, "little space in %s: %.*s; there should be 1 GiB and 10 %%",
+            dir, STR_ARG(room));
     else
         doctor_ok(d, "disk", "%.*s in %s", STR_ARG(room), dir);
 }
@@ -76,16 +76,15 @@ static void report_filesystem(struct doctor *d, const char *dir, const struct fi
     switch (f->kind) {
     case KIND_NETWORK:
         doctor_fail(d, "filesystem", STR("cairn serve --data DIR, on a local disk; or --db"),
-            "%s is on %s: SQLite's locks and its log do not hold over a network", dir, f->name);
+            "%s is on %s: SQLite's locks and its log do not work over a network", dir, f->name);
         return;
     case KIND_FLEETING:
         doctor_warn(d, "filesystem", elsewhere,
-            "%s is on %s, which goes with the machine or the container", dir, f->name);
+            "%s is on %s, which is lost with the machine or the container", dir, f->name);
         return;
     case KIND_UNSURE:
         doctor_warn(d, "filesystem", elsewhere,
-            "%s is on %s: whether locks and fsync hold there is for its author to say", dir,
-            f->name);
+            "%s is on %s: it is not known whether locks and fsync work there", dir, f->name);
         return;
     }
 }
@@ -94,7 +93,7 @@ static void check_filesystem(struct doctor *d, const char *dir)
 {
     struct statfs st;
     if (statfs(dir, &st) != 0)
-        return; /* check_space has told it */
+        return; /* check_space has reported it */
     for (size_t i = 0; i < COUNT_OF(filesystems); i++)
         if ((uint32_t)st.f_type == filesystems[i].magic) {
             report_filesystem(d, dir, &filesystems[i]);
@@ -126,10 +125,10 @@ void doctor_check_limits(struct doctor *d)
             arena_printf(d->arena,
                 "ulimit -Hn %llu as root before cairn serve, or LimitNOFILE=%llu in its unit",
                 (unsigned long long)needed, (unsigned long long)needed),
-            "%llu files may be open here, %llu are needed for max-connections = %zu",
+            "%llu open files are allowed, %llu are needed for max-connections = %zu",
             (unsigned long long)limit.rlim_max, (unsigned long long)needed, c->max_connections);
     else
-        doctor_ok(d, "open files", "%llu files may be open here, enough for %zu connections",
+        doctor_ok(d, "open files", "%llu open files are allowed, enough for %zu connections",
             (unsigned long long)limit.rlim_max, c->max_connections);
 }
 

@@ -6,7 +6,7 @@
 
 #define NAME_SERVER STR("cairn serve, or systemctl start cairn; --url names another server")
 
-/* The server that the settings describe is asked, unless another one was named. */
+/* Selects the server of the settings, unless another one was named. */
 static void prefer_own_address(struct doctor *d)
 {
     const struct server_config *c = &d->settings.config;
@@ -27,7 +27,7 @@ static void prefer_own_address(struct doctor *d)
     setenv("CAIRN_URL", arena_cstr(d->arena, url), 1);
 }
 
-/* The client warns of a key that others may read: "warning: others may …; chmod 600 …". */
+/* The client warns of a key that other users can read: "warning: other users …; chmod 600 …". */
 static void check_exposed_key(struct doctor *d, struct str warning)
 {
     struct str words;
@@ -66,7 +66,7 @@ static bool ends_with(struct str text, struct str end)
     return text.len >= end.len && str_eq(str_slice(text, text.len - end.len, text.len), end);
 }
 
-/* Why OpenSSL refuses the certificate of a server that was reached; X509_V_OK: that is not it. */
+/* Returns the reason why OpenSSL rejects the server's certificate; X509_V_OK: it does not. */
 static int find_distrust(const struct endpoint *e, struct str why)
 {
     enum { REASONS = 128 };
@@ -76,17 +76,18 @@ static int find_distrust(const struct endpoint *e, struct str why)
     return X509_V_OK;
 }
 
-/* The server's own settings may know its name; its address was all there was to guess from. */
+/* The certificate names the host; the address came from the server's settings. */
 static struct str mend_name(struct doctor *d, const struct endpoint *e)
 {
     const struct server_config *c = &d->settings.config;
     struct str name = d->guesses_url && c->n_allow_hosts > 0 ? c->allow_hosts[0] : STR("NAME");
-    return arena_printf(d->arena, "cairn doctor --url https://%.*s:%u, with a name it is for",
-        STR_ARG(name), (unsigned)e->port);
+    return arena_printf(d->arena,
+        "cairn doctor --url https://%.*s:%u, with a name of the certificate", STR_ARG(name),
+        (unsigned)e->port);
 }
 
-/* Nobody said that the certificate is good for an address that was guessed; but it must be in its
- * time anywhere. */
+/* A certificate need not be valid for an address that was derived from the settings, but it must
+ * not be expired. */
 static void tell_distrust(struct doctor *d, const struct endpoint *e, int reason)
 {
     bool untimely =
@@ -97,15 +98,16 @@ static void tell_distrust(struct doctor *d, const struct endpoint *e, int reason
         untimely   ? STR("renew the certificate, then systemctl restart cairn; or timedatectl")
         : misnamed ? mend_name(d, e)
                    : STR("cairn doctor --ca-file FILE, with its issuer's certificate (PEM)");
-    struct str finding = arena_printf(d->arena, "%.*s was reached, its certificate is refused: %s",
-        STR_ARG(e->url), X509_verify_cert_error_string(reason));
+    struct str finding =
+        arena_printf(d->arena, "%.*s was reached, but its certificate is rejected: %s",
+            STR_ARG(e->url), X509_verify_cert_error_string(reason));
     if (d->guesses_url && !untimely)
         doctor_warn(d, "server", mend, "%.*s", STR_ARG(finding));
     else
         doctor_fail(d, "server", mend, "%.*s", STR_ARG(finding));
 }
 
-/* --- What answers --------------------------------------------------------------------------- */
+/* --- Requests ------------------------------------------------------------------------------- */
 
 static void tell_silence(struct doctor *d, struct remote *r)
 {
@@ -117,7 +119,7 @@ static void tell_silence(struct doctor *d, struct remote *r)
         doctor_fail(d, "server", NAME_SERVER, "%.*s", STR_ARG(why));
 }
 
-/* False when there is no server to ask further. */
+/* Returns false if there is no server for further requests. */
 static bool check_health(struct doctor *d, struct remote *r)
 {
     struct remote_answer answer;
@@ -130,8 +132,8 @@ static bool check_health(struct doctor *d, struct remote *r)
     struct str version =
         answer.has_json ? remote_string(d->arena, answer.json, STR("/version")) : STR_NONE;
     if (answer.head.status != 200 || str_is_none(version)) {
-        doctor_fail(d, "server", STR("--url, CAIRN_URL or a profile names the server"),
-            "what answers at %.*s is not Cairn", STR_ARG(url));
+        doctor_fail(d, "server", STR("set the server with --url, CAIRN_URL or a profile"),
+            "the server at %.*s is not Cairn", STR_ARG(url));
         return false;
     }
     doctor_ok(d, "server", "cairn %.*s answers at %.*s", STR_ARG(version), STR_ARG(url));
@@ -150,7 +152,8 @@ static void check_readiness(struct doctor *d, struct remote *r)
     if (result == CLIENT_OK && answer.head.status == 200)
         doctor_ok(d, "readiness", "the server's database answers");
     else
-        doctor_fail(d, "readiness", STR("journalctl -u cairn, and the findings about the database"),
+        doctor_fail(d, "readiness",
+            STR("see journalctl -u cairn and the findings about the database"),
             "the server is not ready: its database does not answer");
 }
 
@@ -168,12 +171,12 @@ static void check_key(struct doctor *d, struct remote *r)
         doctor_ok(d, "key", "none exists yet: the server is open to this machine");
     else if (result == CLIENT_OK && has_key)
         doctor_fail(d, "key", STR("cairn key create, with a key that is valid"),
-            "the API key is refused (%d)", answer.head.status);
+            "the API key is rejected (%d)", answer.head.status);
     else if (result == CLIENT_OK)
-        doctor_fail(d, "key", STR("give one with CAIRN_API_KEY, --api-key-file or a profile"),
-            "no API key was given, and the server wants one (%d)", answer.head.status);
+        doctor_fail(d, "key", STR("set one with CAIRN_API_KEY, --api-key-file or a profile"),
+            "no API key was given, and the server requires one (%d)", answer.head.status);
     else
-        doctor_fail(d, "key", NAME_SERVER, "the key cannot be tried: %.*s",
+        doctor_fail(d, "key", NAME_SERVER, "the key could not be checked: %.*s",
             STR_ARG(http_client_why(remote_client(r))));
 }
 

@@ -32,7 +32,7 @@ static const char *read_authority(struct str authority, struct endpoint *out)
     size_t end = str_find(authority, bracketed ? ']' : ':');
     out->host = str_slice(authority, bracketed ? 1 : 0, end);
     if (str_has_byte(authority, '@'))
-        return "must not hold a user or a password";
+        return "must not contain a user or a password";
     if (out->host.len == 0 || (bracketed && end == authority.len))
         return "must name a host";
     for (size_t i = 0; i < out->host.len; i++)
@@ -55,15 +55,15 @@ const char *endpoint_parse_url(struct str url, struct endpoint *out)
     out->port = tls ? PORT_HTTPS : PORT_HTTP;
     out->prefix = str_slice(rest, slash, rest.len);
     if (str_has_byte(url, '?') || str_has_byte(url, '#') || str_has_byte(url, ' '))
-        return "must not hold a query, a fragment or a blank";
+        return "must not contain a query, a fragment or a blank";
     while (out->prefix.len > 0 && out->prefix.ptr[out->prefix.len - 1] == '/')
         out->prefix.len--;
     return read_authority(str_slice(rest, 0, slash), out);
 }
 
-/* --- Where each part comes from ------------------------------------------------------------- */
+/* --- Sources -------------------------------------------------------------------------------- */
 
-/* A value, and where it was said. */
+/* A value and its source. */
 struct told {
     struct str value;
     struct str source;
@@ -145,7 +145,7 @@ static int check_key(struct cli *cli, struct str source, struct str key, struct 
     for (size_t i = 0; i < key.len; i++)
         if (key.ptr[i] <= ' ' || key.ptr[i] > '~')
             return cli_usage(
-                cli, "%.*s: an API key is letters, digits and _ alone", STR_ARG(source));
+                cli, "%.*s: an API key consists of letters, digits and _", STR_ARG(source));
     if (key.len == 0)
         return cli_usage(cli, "%.*s: the API key is empty", STR_ARG(source));
     *out_key = key;
@@ -163,7 +163,7 @@ static int read_key(struct cli *cli, struct str path, struct endpoint *out)
     return check_key(cli, path, text, &out->api_key);
 }
 
-/* ~/ is the user's directory in a configuration, where no shell replaces it. */
+/* Expands ~/ in a configuration, because no shell does. */
 static struct str expand(struct cli *cli, struct str path)
 {
     const char *home = getenv("HOME");
@@ -184,12 +184,12 @@ static int choose_profile_key(const struct sources *s, struct endpoint *out)
     if (str_is_none(key.value))
         return EXIT_SUCCESS;
     if (file_is_exposed(cli_arena(s->cli), s->config.path))
-        cli_note(s->cli, "warning: others may read the API key in %.*s; chmod 600 %.*s",
+        cli_note(s->cli, "warning: other users can read the API key in %.*s; chmod 600 %.*s",
             STR_ARG(s->config.path), STR_ARG(s->config.path));
     return check_key(s->cli, key.source, key.value, &out->api_key);
 }
 
-/* A profile's key is for the profile's server: it is not shown to another one. */
+/* The key of a profile is sent only to the server of that profile. */
 static int choose_key(const struct sources *s, bool url_of_profile, struct endpoint *out)
 {
     struct str flag = cli_value(s->cli, "api-key-file");

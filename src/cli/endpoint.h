@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which server a command asks, and with which key: flags, then the environment, then a profile. */
+/* The server of a command and its key, from flags, the environment or a profile, in this order. */
 #ifndef CLI_ENDPOINT_H
 #define CLI_ENDPOINT_H
 
@@ -9,20 +9,21 @@
 
 struct endpoint {
     struct str url; /* as it was given */
-    bool is_named;  /* by a flag, a variable or a profile; else it is the usual one */
+    bool is_named;  /* set by a flag, a variable or a profile; otherwise it is the default */
     bool tls;
     struct str host; /* without brackets */
     uint16_t port;
     struct str prefix;       /* of every path: "" or "/cairn" */
     struct str api_key;      /* STR_NONE: none */
-    struct str api_key_file; /* where it lies, also when it cannot be read; STR_NONE: elsewhere */
+    struct str api_key_file; /* the file of the key, even if it cannot be read; STR_NONE: the key is
+                                not in a file */
     struct str ca_file;      /* STR_NONE: the system's */
 };
 
-/* EXIT_SUCCESS, or it has said what is wrong. */
+/* Returns EXIT_SUCCESS, or reports the error. */
 int endpoint_choose(struct cli *cli, struct endpoint *out_endpoint);
 
-/* NULL, or the rule that the URL breaks. */
+/* Returns NULL, or the rule that the URL violates. */
 const char *endpoint_parse_url(struct str url, struct endpoint *out_endpoint);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of files: sent and received piece by piece, however large. */
+/* Uploads and downloads files of any size, piece by piece, and prints diffs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -51,7 +51,7 @@ static int open_sent(struct cli *cli, struct str path, struct sent_file *out)
     return EXIT_SUCCESS;
 }
 
-/* What is behind the last slash. */
+/* Returns the part after the last slash. */
 static struct str base_name(struct str path)
 {
     size_t at = path.len;
@@ -101,7 +101,7 @@ int command_file_put(struct cli *cli)
     struct sent_file file;
     bool is_stdin = str_eq(from, STR("-"));
     if (is_stdin && str_is_none(name))
-        return cli_usage(cli, "what comes from stdin needs a NAME");
+        return cli_usage(cli, "NAME is required for stdin");
     name = str_is_none(name) ? base_name(from) : name;
     if (name.len == 0 || cli_argument(cli, 0).len == 0)
         return cli_usage(cli, "an argument is empty");
@@ -125,7 +125,7 @@ int command_file_put(struct cli *cli)
 
 /* --- get -------------------------------------------------------------------------------------- */
 
-/* Where the bytes go: FILE.part, which becomes FILE, or stdout. */
+/* The destination of the bytes: FILE.part, which becomes FILE, or stdout. */
 struct received_file {
     const char *name; /* NULL: stdout */
     const char *part;
@@ -141,7 +141,7 @@ static int open_received(struct cli *cli, struct received_file *out)
     out->name = arena_cstr(cli_arena(cli), name);
     out->part = arena_cstr(cli_arena(cli), arena_printf(cli_arena(cli), "%s.part", out->name));
     if (access(out->name, F_OK) == 0 && !cli_flag(cli, "yes"))
-        return cli_fail(cli, "%s is there already; --yes replaces it", out->name);
+        return cli_fail(cli, "%s exists; --yes replaces it", out->name);
     out->fd = open(out->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (out->fd < 0)
         return cli_fail(cli, "cannot write %s: %s", out->part, strerror(errno));
@@ -164,11 +164,11 @@ static bool write_all(int fd, struct str bytes)
 /* sha-256=:BASE64: */
 static bool has_digest(struct cli *cli, const struct http_answer *head, struct sha256 hash)
 {
-    struct str told = http_answer_header(head, STR("Repr-Digest"));
+    struct str stated = http_answer_header(head, STR("Repr-Digest"));
     struct str text =
         base64_encode(cli_arena(cli), (struct str){(const char *)hash.bytes, sizeof hash.bytes});
     struct str own = arena_printf(cli_arena(cli), "sha-256=:%.*s:", STR_ARG(text));
-    return str_is_none(told) || str_eq(told, own);
+    return str_is_none(stated) || str_eq(stated, own);
 }
 
 static int receive(struct cli *cli, struct remote *r, const struct http_answer *head, int fd)
@@ -195,12 +195,12 @@ static int receive(struct cli *cli, struct remote *r, const struct http_answer *
     if (!written)
         return cli_fail(cli, "the output could not be written: %s", strerror(failure));
     if (result == CLIENT_TIMED_OUT)
-        return cli_fail(cli, "the server stopped in the middle of its answer");
+        return cli_fail(cli, "the server stopped sending in the middle of its answer");
     if (result != CLIENT_OK)
         return remote_judge(r, result, &none);
     return has_digest(cli, head, digest)
                ? EXIT_SUCCESS
-               : cli_fail(cli, "what came does not have the SHA-256 that the server tells");
+               : cli_fail(cli, "the received bytes do not have the SHA-256 that the server states");
 }
 
 static int keep(struct cli *cli, const struct received_file *f, int code)

@@ -10,7 +10,7 @@
 #include "cli/text.h"
 
 enum {
-    SILENCE_MS = 30000, /* a heartbeat comes every 10 seconds */
+    SILENCE_MS = 30000, /* the server sends a heartbeat every 10 seconds */
     PAUSE_FIRST_MS = 200,
     PAUSE_LONGEST_MS = 5000,
     PAGE_EVENTS = 1000,
@@ -46,8 +46,8 @@ bool follower_may_wait(
 
 /* --- One event ------------------------------------------------------------------------------ */
 
-/* A line for people: the moment, whose it is, what kind, and the text, or the payload without one.
- * A line stays where it is, so its time is exact. */
+/* Prints a line for people: number, time, thread, kind, and the text, or the payload if there is no
+ * text. The time is exact, because the line stays on the screen. */
 static void print_line(struct follower *f, struct json event)
 {
     struct cli *cli = f->cli;
@@ -96,7 +96,7 @@ static void print_event(struct follower *f, struct json event)
     cli_print_row(f->cli, f->cli->command->shown, f->cli->command->n_shown, event);
 }
 
-/* It is printed, and goes into the next request. */
+/* A cursor is printed and sent; other characters are not allowed. */
 static bool is_cursor(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
@@ -113,7 +113,7 @@ void follower_move_to(struct follower *f, struct str cursor)
     buf_append(&f->cursor, cursor);
 }
 
-/* The cursor must not go past what was written. */
+/* Flushes the output before the cursor moves on. */
 static bool flush(struct follower *f)
 {
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -121,7 +121,7 @@ static bool flush(struct follower *f)
     return f->stopped == NULL;
 }
 
-/* The log, or its stream, from the cursor on. */
+/* Returns the target of the log, or of its stream, from the cursor on. */
 static struct str target(struct follower *f, const char *which)
 {
     struct str target = arena_printf(&f->cli->arena, "%.*s%s", STR_ARG(f->path), which);
@@ -134,7 +134,7 @@ static struct str target(struct follower *f, const char *which)
     return target;
 }
 
-/* --- What is there already ------------------------------------------------------------------ */
+/* --- Existing events ------------------------------------------------------------------------ */
 
 static void note_gap(struct follower *f, struct json about)
 {
@@ -142,10 +142,10 @@ static void note_gap(struct follower *f, struct json about)
     if (!json_pointer(about, STR("/pruned_through"), &through))
         return;
     struct str shown = text_clean(&f->cli->arena, json_raw(through));
-    cli_note(f->cli, "Events up to %.*s were pruned; what is left follows.", STR_ARG(shown));
+    cli_note(f->cli, "Events up to %.*s were pruned; the remaining ones follow.", STR_ARG(shown));
 }
 
-/* One page. `out_more`: there is another one. */
+/* Prints one page. `out_more` is set if there is another one. */
 static int print_page(struct follower *f, bool *out_more)
 {
     struct arena *arena = &f->cli->arena;
@@ -191,7 +191,7 @@ static int print_pages(struct follower *f)
 
 /* --- The stream ----------------------------------------------------------------------------- */
 
-/* A whole frame of the stream. */
+/* Handles a complete frame of the stream. */
 static void take_frame(struct follower *f, const struct sse_event *frame)
 {
     struct arena arena CLEANUP(arena_deinit);
@@ -211,7 +211,7 @@ static void take_frame(struct follower *f, const struct sse_event *frame)
         follower_move_to(f, frame->id);
 }
 
-/* Reads until the stream ends, one way or another, or the run does. */
+/* Reads until the stream or the run ends. */
 static enum client_result read_stream(struct follower *f, struct sse *sse)
 {
     struct sse_event frame;
@@ -229,7 +229,7 @@ static enum client_result read_stream(struct follower *f, struct sse *sse)
     }
 }
 
-/* Whether the run has come to its end, also when the event that tells of it is gone. */
+/* Reads the run: its last event can be pruned when it has ended. */
 static enum client_result look_at_run(
     struct follower *f, struct remote_answer *out_answer, bool *out_finished)
 {
@@ -246,7 +246,7 @@ static enum client_result look_at_run(
     return result;
 }
 
-/* One connection. True: `out_code` is how it all ended; false: try again. */
+/* Reads from one connection. Returns true with the exit code, or false to try again. */
 static bool follow_once(struct follower *f, struct sse *sse, int *out_code)
 {
     struct remote_answer answer = {.has_json = false};
@@ -315,12 +315,12 @@ static int follow(struct follower *f)
 int follower_run(struct follower *f, bool follows)
 {
     if (follows && f->cli->format == FORMAT_JSON)
-        return cli_usage(f->cli, "--json is for what ends; use --jsonl with --follow");
+        return cli_usage(f->cli, "--json and --follow exclude each other; use --jsonl");
     int code = follows ? follow(f) : print_pages(f);
     if (f->cli->format == FORMAT_JSON)
         cli_print_end(f->cli, f->cli->command->shown, f->cli->command->n_shown);
     if (f->cursor.len > 0)
-        cli_note(f->cli, "cursor: %.*s (--after %.*s goes on from here)",
+        cli_note(f->cli, "cursor: %.*s (--after %.*s continues from here)",
             STR_ARG(buf_str(&f->cursor)), STR_ARG(buf_str(&f->cursor)));
     return code;
 }

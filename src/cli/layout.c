@@ -44,7 +44,7 @@ bool layout_read_id(struct json value, struct str pointer, struct id_text *out_i
     return layout_to_id(str_slice(raw, 1, raw.len - 1), out_id);
 }
 
-/* --- Asking --------------------------------------------------------------------------------- */
+/* --- Requests ------------------------------------------------------------------------------- */
 
 static bool is_for_later(enum client_result result, const struct remote_answer *answer)
 {
@@ -66,7 +66,7 @@ int layout_judge_by(struct layout *l, struct remote *r, enum client_result resul
         return EXIT_INTERRUPTED;
     int code = remote_judge(r, result, answer);
     if (code == EXIT_SUCCESS && !*out_found)
-        code = cli_fail(l->cli, "the server's answer is no document");
+        code = cli_fail(l->cli, "the server's answer is not a document");
     return code;
 }
 
@@ -148,13 +148,13 @@ int layout_take_ids(struct layout *l, struct arena *arena, struct json data, voi
             return cli_fail(l->cli, "the server's answer has an object without an id");
         if (f->number != NULL && (!json_pointer(item, str_of(f->number), &number) ||
                                      !json_to_i64(number, &f->numbers[f->n])))
-            return cli_fail(l->cli, "the server keeps no steps: it is of an older version");
+            return cli_fail(l->cli, "the server has no steps: its version is too old");
         f->n++;
     }
     return EXIT_SUCCESS;
 }
 
-/* --- What an agent is resumed from ---------------------------------------------------------- */
+/* --- Resumptions ---------------------------------------------------------------------------- */
 
 int layout_sync_config(struct layout *l, const struct id_text *thread)
 {
@@ -216,7 +216,8 @@ static int write_index(
     return tree_write(&l->tree, name, layout_index(arena, last));
 }
 
-/* Files of entries past the last one; without any entry the index and the directory too. */
+/* Removes files of entries after the last one; if there are none, also the index and the directory.
+ */
 static int drop_entries(struct layout *l, const struct id_text *thread, int64_t last)
 {
     struct arena arena CLEANUP(arena_deinit);

@@ -3,9 +3,9 @@
  * The layout of files that resumable agents keep: agent_config/THREAD.json,
  * conversation_history/THREAD/001.json with index.json, agent_runs/THREAD/RUN.jsonl.
  *
- * Each function below makes one part of a tree what the server says now; done again it changes
- * nothing. A part that the server does not have is removed. They return EXIT_SUCCESS, have said
- * what is wrong, or return LAYOUT_LATER (`waits`): the server cannot be reached at present.
+ * Each function below updates one part of a tree from the server, and removes a part that the
+ * server does not have; a second call changes nothing. They return EXIT_SUCCESS, report an error,
+ * or return LAYOUT_LATER (`waits`): the server is unreachable at present.
  */
 #ifndef CLI_LAYOUT_H
 #define CLI_LAYOUT_H
@@ -22,7 +22,7 @@ enum { LAYOUT_LATER = -1 };
 #define LAYOUT_INDEX "index.json"
 #define LAYOUT_MIRROR ".cairn-mirror.json"
 
-/* What such a directory may hold; ended by NULL. */
+/* The names that such a directory can contain; ends in NULL. */
 extern const char *const layout_names[];
 
 struct layout {
@@ -30,7 +30,7 @@ struct layout {
     struct remote *remote;
     struct tree tree;
     bool waits;
-    /* What was seen. */
+    /* Counts for the report. */
     uint64_t threads;
     uint64_t entries;
     uint64_t steps;
@@ -40,11 +40,11 @@ struct id_text {
     char text[UUID_TEXT_LEN];
 };
 #define ID_ARG(id) UUID_TEXT_LEN, (id)->text
-/* The id at a pointer, in its one form: a name of a file may be made of it. */
+/* Reads the id at a pointer, in its canonical form, which is safe as the name of a file. */
 bool layout_read_id(struct json value, struct str pointer, struct id_text *out_id);
 bool layout_to_id(struct str text, struct id_text *out_id);
 
-/* Opens the directory, which holds such a tree or nothing, and the connection. */
+/* Opens the directory, which must contain such a tree or nothing, and the connection. */
 int layout_open(struct layout *l, struct cli *cli, struct str directory);
 void layout_close(struct layout *l);
 
@@ -52,7 +52,7 @@ void layout_close(struct layout *l);
 int layout_ask(
     struct layout *l, struct str path, struct remote_answer *out_answer, bool *out_found);
 
-/* What an answer comes to, of the layout's own connection or of another. */
+/* Returns the code for an answer, of the layout's own connection or of another. */
 int layout_judge(struct layout *l, enum client_result result, const struct remote_answer *answer,
     bool *out_found);
 int layout_judge_by(struct layout *l, struct remote *r, enum client_result result,
@@ -64,14 +64,14 @@ int layout_sync_history(struct layout *l, const struct id_text *thread);
 int layout_sync_run(struct layout *l, const struct id_text *thread, const struct id_text *run);
 int layout_sync_runs(struct layout *l, const struct id_text *thread);
 int layout_sync_thread(struct layout *l, const struct id_text *thread);
-/* All threads that there are. */
+/* Updates all threads. */
 int layout_sync_all(struct layout *l);
 /* Removes threads that the server does not have. */
 int layout_forget_lost(struct layout *l);
 
 /* --- The documents -------------------------------------------------------------------------- */
 
-/* From what the server answers: a resumption, an entry of the history, a step. */
+/* From the server's answers: a resumption, an entry of the history, a step. */
 struct str layout_config(struct arena *arena, struct json resumption);
 struct str layout_entry(struct arena *arena, struct json entry);
 struct str layout_step(struct arena *arena, struct json step); /* one line, with its end */

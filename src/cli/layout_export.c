@@ -8,20 +8,20 @@ static const char *const layouts[] = {"files", NULL};
 static const struct cli_option options[] = {
     {.name = "layout",
         .argument = "LAYOUT",
-        .help = "files: a directory of JSON files",
+        .help = "the form of the export: files is a directory of JSON files",
         .choices = layouts,
         .required = true},
-    {.name = "thread", .argument = "THREAD", .help = "this one alone", .repeats = true},
+    {.name = "thread", .argument = "THREAD", .help = "only this thread", .repeats = true},
 };
 
 const struct command command_export = {
     .noun = "export",
     .arguments = "DIR",
-    .summary = "write what agents resume from, their history and steps as files",
-    .details = "DIR gets agent_config/THREAD.json, conversation_history/THREAD/001.json … with "
-               "index.json, and agent_runs/THREAD/RUN.jsonl; docs/files-layout.md describes them. "
-               "A tree that is there is brought up to date; threads that it has besides are left "
-               "alone. A directory that holds something else is refused.",
+    .summary = "export resumptions, history and steps of agents as files",
+    .details = "Writes agent_config/THREAD.json, conversation_history/THREAD/001.json … with "
+               "index.json, and agent_runs/THREAD/RUN.jsonl to DIR; docs/files-layout.md describes "
+               "them. An existing tree is updated; its other threads are not changed. A directory "
+               "with other files is rejected.",
     .options = options,
     .n_options = COUNT_OF(options),
     .flags = COMMAND_REMOTE | COMMAND_OUTPUT,
@@ -35,7 +35,7 @@ static const struct cli_column columns[] = {
     {"STEPS", "/steps_written", COLUMN_NUMBER},
 };
 
-/* Whoever names a thread means one that is there. */
+/* A thread of --thread must exist. */
 static int sync_named(struct layout *l, struct str given)
 {
     struct arena *arena = cli_arena(l->cli);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tree of the files layout becomes threads. The server gives new ids; each thread and run keeps
- * in its metadata, as imported_from, what it was called. A thread is marked until it is complete:
- * one that a stop or a refusal left behind is removed and made again by the next import, and one
- * that is complete is left alone.
+ * Imports a tree of the files layout as threads. The server assigns new ids; the metadata of each
+ * thread and run has the old one as imported_from. A thread is marked until it is complete: the
+ * next import removes and repeats a thread that was left incomplete, and skips a complete one.
  */
 #include "cli/layout_import.h"
 #include "base/json/json_patch.h"
@@ -13,7 +12,7 @@
 
 enum { BATCH_STEPS = 500, BATCH_BYTES = 4 * 1024 * 1024 };
 
-/* What of a file goes into the body of a request. */
+/* The members of a file that are sent in the body of a request. */
 static const char *const config_members[] = {"system_prompt", "model", "max_steps",
     "thinking_tokens", "max_tokens", "container_id", "messages", "tool_schemas", "server_tools",
     "beta_headers", "api_kwargs", "formatter", "stream_meta_history_and_tool_results",
@@ -49,7 +48,7 @@ static int send(struct import *im, const char *method, struct str path, struct s
     return remote_ask(im->layout.remote, &request, answer);
 }
 
-/* The members that are there; what is null is left out. */
+/* Writes the members that exist and are not null. */
 static void copy(struct json_writer *w, struct json from, const char *const *names)
 {
     struct json value;
@@ -163,7 +162,7 @@ static int start_run(struct import *im, const struct read_run *run, struct str i
             take(&body, &arena), &answer);
     if (code == EXIT_SUCCESS &&
         (!answer.has_json || !layout_read_id(answer.json, STR("/id"), out_id)))
-        code = cli_fail(im->layout.cli, "the server's answer is no run");
+        code = cli_fail(im->layout.cli, "the server's answer is not a run");
     if (code == EXIT_SUCCESS)
         code = send_steps(im, run, out_id);
     if (code != EXIT_SUCCESS)
@@ -211,7 +210,7 @@ static bool has_tokens(struct json usage)
     return false;
 }
 
-/* Tokens that no step tells of. */
+/* Tokens that no step contains. */
 static int send_usage(struct import *im, const struct id_text *run, struct json entry)
 {
     struct arena arena CLEANUP(arena_deinit);
@@ -286,7 +285,7 @@ static int send_entry(struct import *im, const struct read_run *run)
                                 : code;
 }
 
-/* Members of the elements of a list, each with one more. */
+/* Writes the elements of a list, each with one more member. */
 static void copy_list(struct json_writer *w, const char *name, struct json config,
     const char *list_name, const char *const *names, const char *side)
 {
@@ -307,7 +306,7 @@ static void copy_list(struct json_writer *w, const char *name, struct json confi
     json_write_end(w);
 }
 
-/* The run waits again for the tools that it waited for. */
+/* Lets the run wait for its tools again. */
 static int send_tools(struct import *im, const struct id_text *run)
 {
     static const char *const asked[] = {"tool_use_id", "name", "input", NULL};
@@ -329,7 +328,7 @@ static int send_tools(struct import *im, const struct id_text *run)
         take(&body, &arena), &answer);
 }
 
-/* Runs that never came to their end, and are no child of one that did. */
+/* Runs that have not ended and are not children of one that has. */
 static int send_unfinished(struct import *im, struct id_text *out_first, bool *out_any)
 {
     struct id_text id;
@@ -377,7 +376,7 @@ static int remove_thread(struct import *im, const struct id_text *id)
         im, "DELETE", arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(id)), STR_NONE, &answer);
 }
 
-/* Whether it is here already, complete; what an earlier import left behind goes. */
+/* Returns true if the thread was imported before; removes an incomplete one. */
 static int look_for(struct import *im, bool *out_there)
 {
     struct arena arena CLEANUP(arena_deinit);
@@ -409,7 +408,7 @@ static int make_thread(struct import *im)
     int code = send(im, "POST", STR("/v1/threads"), take(&body, &arena), &answer);
     if (code == EXIT_SUCCESS &&
         (!answer.has_json || !layout_read_id(answer.json, STR("/id"), &im->thread_id)))
-        code = cli_fail(im->layout.cli, "the server's answer is no thread");
+        code = cli_fail(im->layout.cli, "the server's answer is not a thread");
     return code;
 }
 
@@ -458,7 +457,7 @@ static int import_thread(struct import *im)
     im->threads += code == EXIT_SUCCESS && !there;
     im->skipped += there;
     if (code != EXIT_SUCCESS && code != EXIT_INTERRUPTED)
-        cli_note(im->layout.cli, "%.*s was not imported; those before it were.",
+        cli_note(im->layout.cli, "%.*s was not imported; the threads before it were.",
             STR_ARG(im->thread->label));
     return code;
 }

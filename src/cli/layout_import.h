@@ -4,7 +4,8 @@
 
 #include "cli/cli.h"
 
-/* `cairn import --layout files DIR`; `only_looks`: the files are checked, nothing is sent. */
+/* `cairn import --layout files DIR`. With `only_looks` the files are checked and nothing is sent.
+ */
 int layout_import(struct cli *cli, struct str directory, bool only_looks);
 
 #endif

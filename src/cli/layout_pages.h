@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of the server, page by page, for the layout. */
+/* Reads lists of the server page by page, for the layout. */
 #ifndef CLI_LAYOUT_PAGES_H
 #define CLI_LAYOUT_PAGES_H
 
 #include "base/json/json_write.h"
 #include "cli/layout.h"
 
-/* An answer holds documents of the greatest depth. */
+/* An answer can contain documents of the greatest depth. */
 enum { LAYOUT_DEPTH = JSON_WRITE_MAX_DEPTH - 1, PAGE_OBJECTS = 200, PAGE_DOCUMENTS = 50 };
 
-/* Each page goes to `take`, with an arena that lives as long as the page; `take` asks no more. */
+/* Calls `take` for each page, with an arena that lives as long as the page; `take` sends no
+ * requests. */
 struct pages {
     struct str path;  /* with a query */
     struct str after; /* the cursor of the first page; STR_NONE: the list's beginning */
     int (*take)(struct layout *l, struct arena *arena, struct json data, void *to);
     void *to;
 };
-/* `out_found`: false for 404. */
+/* `out_found` is false for 404. */
 int layout_read_pages(struct layout *l, const struct pages *p, bool *out_found);
 
-/* Ids of a list's objects, and a number of each. */
+/* The ids of a list's objects, and a number of each. */
 struct found_ids {
     struct arena *arena;
     const char *number; /* the pointer of the number; NULL: none */

@@ -35,7 +35,7 @@ static int parse_object(
             arena_cstr(arena,
                 arena_printf(arena, "is not JSON: %s (at byte %zu)", error.rule, error.offset)));
     *out = json_root(doc);
-    return json_type(*out) == JSON_OBJECT ? EXIT_SUCCESS : wrong(t, where, "is no JSON object");
+    return json_type(*out) == JSON_OBJECT ? EXIT_SUCCESS : wrong(t, where, "is not a JSON object");
 }
 
 int layout_read_object(struct tree *t, struct str name, struct arena *arena, struct json *out)
@@ -79,7 +79,7 @@ int layout_read_lines(struct tree *t, struct str thread, struct str run, take_li
     return code;
 }
 
-/* --- What is there -------------------------------------------------------------------------- */
+/* --- Contents ------------------------------------------------------------------------------- */
 
 struct reader {
     struct tree *tree;
@@ -88,7 +88,7 @@ struct reader {
     struct read_run *run;
 };
 
-/* A member that must be this text. */
+/* Checks a member that must have this text. */
 static bool says(struct json object, const char *name, struct str label)
 {
     struct json value;
@@ -183,7 +183,7 @@ static int look_at_line(void *to, struct arena *arena, struct json line, struct 
     return EXIT_SUCCESS;
 }
 
-/* Times of one form compare as texts. */
+/* Times in one form can be compared as texts. */
 static void find_parent(struct read_thread *thread, struct read_run *run)
 {
     for (size_t i = 0; i < thread->n_runs && run->sequence == 0; i++) {
@@ -251,7 +251,7 @@ static int read_thread(struct reader *r)
         code = str_is_none(label) ? wrong(r->tree,
                                         arena_printf(arena, LAYOUT_RUNS "/%.*s/%.*s",
                                             STR_ARG(thread->label), STR_ARG(runs.items[i])),
-                                        "is no file of a run: RUN.jsonl")
+                                        "is not a file of a run: RUN.jsonl")
                                   : read_run_file(r, label);
     }
     return code;
@@ -300,7 +300,7 @@ int layout_read_tree(struct tree *t, struct arena *arena, struct read_tree *out_
         struct str label = without_end(configs.items[i], STR(".json"));
         if (str_is_none(label))
             return wrong(t, arena_printf(arena, LAYOUT_CONFIGS "/%.*s", STR_ARG(configs.items[i])),
-                "is no file of an agent: AGENT.json");
+                "is not a file of an agent: AGENT.json");
         add_thread(out_tree, label, true);
     }
     for (size_t i = 0; i < history.n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tree of the files layout that is read back. All of it is looked at before anything is sent:
- * what is wrong is told with its file and line. Ids in names are labels here: any text will do.
+ * Reads a tree of the files layout. The whole tree is checked before anything is sent; faults are
+ * reported with their file and line. Ids in names are labels here: any text is allowed.
  */
 #ifndef CLI_LAYOUT_READ_H
 #define CLI_LAYOUT_READ_H
@@ -15,7 +15,7 @@ struct read_run {
     struct str label;
     int64_t sequence; /* of its entry in the history; 0: it has none */
     uint64_t steps;
-    bool has_usage;    /* a step tells of tokens */
+    bool has_usage;    /* a step has tokens */
     struct str parent; /* the run with an entry during which its first step was; STR_NONE */
     struct str first_at;
     struct str started_at, completed_at; /* of its entry */
@@ -37,9 +37,9 @@ struct read_tree {
 
 int layout_read_tree(struct tree *t, struct arena *arena, struct read_tree *out_tree);
 
-/* A file as a JSON object, in the arena. */
+/* Reads a file as a JSON object, in the arena. */
 int layout_read_object(struct tree *t, struct str name, struct arena *arena, struct json *out);
-/* Lines of a run, one after another: `take` gets each as an object. */
+/* Reads the lines of a run; `take` gets each as an object. */
 typedef int (*take_line)(void *to, struct arena *arena, struct json line, struct str where);
 int layout_read_lines(struct tree *t, struct str thread, struct str run, take_line take, void *to);
 

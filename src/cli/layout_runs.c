@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of the layout: the steps of each, a line a step; and whole threads. */
+/* Writes the runs of the layout, one line per step, and whole threads. */
 #include "base/json/json_patch.h"
 #include "cli/layout.h"
 #include "cli/layout_pages.h"
@@ -18,8 +18,8 @@ static bool log_id_of(struct json step, int64_t *out_id)
     return json_get(step, STR("log_id"), &value) && json_to_i64(value, out_id);
 }
 
-/* Whether the last line is the step of its number: then all lines before it are too, since a step
- * never changes. */
+/* Returns true if the last line is the step of its number; then all lines before it are valid,
+ * because steps never change. */
 static int check_last(
     struct layout *l, const struct id_text *run, struct tree_lines *lines, bool *out_same)
 {
@@ -86,7 +86,7 @@ int layout_sync_run(struct layout *l, const struct id_text *thread, const struct
     return code == EXIT_SUCCESS && is_empty ? tree_remove(&l->tree, name) : code;
 }
 
-/* Files of runs that the thread does not have. */
+/* Removes files of runs that the thread does not have. */
 static int drop_runs(struct layout *l, const struct id_text *thread, const struct found_ids *runs)
 {
     struct arena arena CLEANUP(arena_deinit);

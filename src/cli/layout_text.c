@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The documents of the layout: the members that they are known to have, in that order. */
+/* Writes the documents of the layout, with their known members in order. */
 #include "base/json/json_write.h"
 #include "cli/layout.h"
 #include "cli/state.h"

@@ -6,8 +6,8 @@
 #include "cli/request.h"
 #include "cli/state.h"
 
-/* A descriptor that came closed would be given to the next file or pipe, and what is printed would
- * go there. Taken the wrong way round, its use still fails. */
+/* If a standard descriptor is closed, the next file or pipe would get its number, and output would
+ * be written there. Opened in the wrong direction, /dev/null makes such output fail. */
 static bool hold_standard_fds(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     }
     const struct command *command = command_find(noun, STR_NONE);
     bool has_verbs = command_noun_has_verbs(noun);
-    /* A noun that is a command too has options before anything else. */
+    /* A noun that is also a command is followed by options. */
     bool is_option = str_starts_with(verb, STR("-")) && !is_help(verb);
     if (command != NULL && (!has_verbs || is_option))
         return run_command(command, argc - 2, argv + 2);

@@ -11,11 +11,11 @@ enum { OPTION_FROM, OPTION_TO };
 static const struct cli_option options[] = {
     [OPTION_FROM] = {.name = "from",
         .argument = "PLACE",
-        .help = "what to move: sqlite:DIR or postgres://…",
+        .help = "the source: sqlite:DIR or postgres://…",
         .variable = "CAIRN_MIGRATE_FROM"},
     [OPTION_TO] = {.name = "to",
         .argument = "PLACE",
-        .help = "where to, in the same form; it must be empty or not there yet",
+        .help = "the target, in the same form; it must be empty or not exist",
         .variable = "CAIRN_MIGRATE_TO"},
     {.name = "from-schema",
         .argument = "NAME",
@@ -31,27 +31,27 @@ static const struct cli_option options[] = {
     {.name = "to-files-dir",
         .argument = "DIR",
         .help = "the --files-dir that the servers of --to will have, if any"},
-    {.name = "verify-only", .help = "move nothing; compare both sides"},
+    {.name = "verify-only", .help = "compare both sides without moving data"},
     {.name = "despite-sessions",
-        .help = "dangerous: sessions called cairn are connected, but use other schemas"},
+        .help = "dangerous: continue although sessions named cairn are connected"},
 };
 
 const struct command command_migrate = {
     .noun = "migrate",
-    .summary = "move everything to another database, also of the other engine",
+    .summary = "move all data to another database, also of the other engine",
     .details =
         "Moves every row from one database to another, then compares the SHA-256 of each table on "
-        "both sides. Nobody may serve either of them meanwhile. The source is only read. The "
-        "content of files moves too, into the data directory, the database, or --to-files-dir, and "
-        "is compared with its hashes.\n"
-        "What was interrupted, by a crash too, goes on when the same command is given again. Until "
-        "it has finished no server opens the target.\n"
-        "A URL with a password is better given as CAIRN_MIGRATE_FROM or CAIRN_MIGRATE_TO than on "
-        "the command line, which everybody on the machine can see; PGPASSWORD and PGPASSFILE work "
+        "both sides. No server may use either database meanwhile. The source is only read. The "
+        "content of files is moved into the data directory, the database or --to-files-dir, and "
+        "compared with its hashes.\n"
+        "If the command was interrupted, also by a crash, run the same command again to continue. "
+        "No server opens the target before the move is complete.\n"
+        "Set a URL with a password as CAIRN_MIGRATE_FROM or CAIRN_MIGRATE_TO rather than on the "
+        "command line, which all users of the machine can see; PGPASSWORD and PGPASSFILE work, "
         "too.\n"
-        "With --despite-sessions it goes on although sessions of cairn are connected to the "
-        "PostgreSQL database: say so only when they all use other schemas. What such a session "
-        "writes to a side is lost, or keeps the move from ending.",
+        "With --despite-sessions the command continues although sessions named cairn are connected "
+        "to the PostgreSQL database. Use it only if all of them use other schemas: writes of such "
+        "a session to one of the databases are lost, or prevent the move from completing.",
     .options = options,
     .n_options = COUNT_OF(options),
     .flags = COMMAND_OUTPUT | COMMAND_DESTROYS,
@@ -65,7 +65,7 @@ static int read_schema(struct cli *cli, const char *option, struct transfer_plac
     struct str name = cli_value(cli, option);
     bool is_given = !str_is_none(name);
     if (is_given && place->engine == ENGINE_SQLITE)
-        return cli_usage(cli, "--%s goes with a PostgreSQL database only", option);
+        return cli_usage(cli, "--%s is only for a PostgreSQL database", option);
     if (is_given && !store_is_schema_name(name))
         return cli_usage(
             cli, "--%s must be a lower-case letter or _, then up to 62 of a-z, 0-9 and _", option);
@@ -77,7 +77,7 @@ static int read_files_dir(struct cli *cli, const char *option, struct transfer_p
 {
     place->files_dir = cli_value(cli, option);
     if (!str_is_none(place->files_dir) && place->engine == ENGINE_SQLITE)
-        return cli_usage(cli, "--%s goes with a PostgreSQL database only", option);
+        return cli_usage(cli, "--%s is only for a PostgreSQL database", option);
     return EXIT_SUCCESS;
 }
 
@@ -89,7 +89,7 @@ static int read_place(struct cli *cli, const struct cli_option *o, const char *s
     if (str_is_none(value))
         value = str_of(getenv(o->variable));
     if (value.len == 0)
-        return cli_usage(cli, "--%s is needed: sqlite:DIR or postgres://…", option);
+        return cli_usage(cli, "--%s is required: sqlite:DIR or postgres://…", option);
     *out = (struct transfer_place){0};
     if (str_starts_with(value, STR("postgres://")) ||
         str_starts_with(value, STR("postgresql://"))) {
@@ -123,7 +123,7 @@ static int read_places(struct cli *cli, struct transfer_config *config)
     return same ? cli_usage(cli, "--from and --to name the same database") : EXIT_SUCCESS;
 }
 
-/* --- What is printed ------------------------------------------------------------------------ */
+/* --- Output --------------------------------------------------------------------------------- */
 
 static const struct cli_column columns[] = {
     {"TABLE", "/table", COLUMN_ID},
@@ -132,7 +132,7 @@ static const struct cli_column columns[] = {
     {"SHA256", "/sha256", COLUMN_ID},
 };
 
-/* A dry run has hashed nothing: is_hashed is false. */
+/* After a dry run is_hashed is false, because nothing was hashed. */
 static void write_counts(struct json_writer *w, struct arena *arena, uint64_t rows, uint64_t moved,
     struct sha256 hash, bool is_hashed)
 {
@@ -217,7 +217,7 @@ static void say_end(
     if (result->files.n_files > 0)
         cli_note(cli, "%llu files with %llu bytes %s", (unsigned long long)result->files.n_files,
             (unsigned long long)result->files.n_bytes,
-            config->mode == TRANSFER_DRY_RUN ? "would be moved" : "are whole in the target");
+            config->mode == TRANSFER_DRY_RUN ? "would be moved" : "are complete in the target");
     struct str hash = hex_encode(
         cli_arena(cli), (struct str){(const char *)result->hash.bytes, sizeof result->hash.bytes});
     switch (config->mode) {
@@ -230,8 +230,8 @@ static void say_end(
         break;
     case TRANSFER_DRY_RUN:
         cli_note(cli, "%llu rows would be moved%s; nothing was changed", rows,
-            result->must_be_created ? ", into a database that would be made"
-            : result->is_resumed    ? ", less those that an earlier run has moved"
+            result->must_be_created ? ", into a database that would be created"
+            : result->is_resumed    ? ", except those that an earlier run has moved"
                                     : "");
         break;
     }
@@ -245,7 +245,7 @@ static int run(struct cli *cli)
     struct transfer_result result;
     struct problem problem;
     if (cli_is_dry_run(cli) && cli_flag(cli, "verify-only"))
-        return cli_usage(cli, "--dry-run and --verify-only do not go together");
+        return cli_usage(cli, "--dry-run and --verify-only exclude each other");
     config.mode = cli_is_dry_run(cli)            ? TRANSFER_DRY_RUN
                   : cli_flag(cli, "verify-only") ? TRANSFER_VERIFY
                                                  : TRANSFER_MOVE;
@@ -255,7 +255,7 @@ static int run(struct cli *cli)
     problem_init(&problem, cli_arena(cli));
     if (transfer_run(&config, cli_progress(cli), cli_arena(cli), &problem, &result) != OK) {
         if (config.mode == TRANSFER_MOVE && cli_is_interrupted(cli))
-            cli_note(cli, "give the same command again to go on");
+            cli_note(cli, "run the same command again to continue");
         return cli_fail_problem(cli, &problem);
     }
     say_end(cli, &config, &result);

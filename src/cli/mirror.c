@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tree of the files layout that follows the tenant's events.
+ * Keeps a tree of the files layout up to date by following the tenant's events.
  *
- * Events name what has changed; each such part is made what the server says now, which may be done
- * any number of times. The cursor goes into the directory when all that was told up to it is on the
- * disk, so whatever ends the process, the next one goes on from there and nothing is missing.
+ * Events name the parts that have changed; each part is updated from the server, any number of
+ * times. The cursor is written to the directory after all changes up to it are on the disk, so that
+ * the next process continues from there and misses nothing, however this one ends.
  */
 #include "base/clock.h"
 #include "base/json/json_patch.h"
@@ -14,13 +14,13 @@
 #include "cli/text.h"
 
 enum {
-    SILENCE_MS = 30000, /* a heartbeat comes every 10 seconds */
+    SILENCE_MS = 30000, /* the server sends a heartbeat every 10 seconds */
     PAUSE_FIRST_MS = 200,
     PAUSE_LONGEST_MS = 5000,
     CURSOR_MAX_BYTES = 256,
     CHANGES_MAX = 256,
     STATE_MAX_BYTES = 64 * 1024,
-    IDLE_EVENTS = 5000, /* that changed nothing, before the cursor is written all the same */
+    IDLE_EVENTS = 5000, /* without a change, after which the cursor is written anyway */
 };
 
 static int run(struct cli *cli);
@@ -28,17 +28,16 @@ static int run(struct cli *cli);
 const struct command command_mirror = {
     .noun = "mirror",
     .arguments = "DIR",
-    .summary = "keep a directory of agents' files up to date while they work",
-    .details =
-        "DIR gets what cairn export --layout files writes, and then every change as it happens, "
-        "until Ctrl-C or SIGTERM. Where it has got to is in DIR/.cairn-mirror.json: called again "
-        "it goes on from there, also after a crash. When events were pruned meanwhile, everything "
-        "is read anew. docs/files-layout.md describes the files.",
+    .summary = "keep a directory of agents' files up to date",
+    .details = "Writes the files of cairn export --layout files to DIR, and then every change as "
+               "it happens, until Ctrl-C or SIGTERM. DIR/.cairn-mirror.json contains the position: "
+               "the next call continues from there, also after a crash. If events were pruned "
+               "meanwhile, everything is read again. docs/files-layout.md describes the files.",
     .flags = COMMAND_REMOTE,
     .run = run,
 };
 
-/* What an event says to look at. */
+/* A part that an event has changed. */
 struct change {
     enum { CHANGE_THREAD, CHANGE_CONFIG, CHANGE_ENTRY, CHANGE_RUN } what;
     struct id_text thread;
@@ -48,18 +47,18 @@ struct change {
 
 struct mirror {
     struct layout layout;
-    struct remote *stream; /* events come by a connection of their own */
+    struct remote *stream; /* the connection of events */
     struct id_text tenant;
-    struct buf cursor; /* of the last event that was taken in */
+    struct buf cursor; /* of the last event that was received */
     struct change changes[CHANGES_MAX];
     size_t n_changes;
     size_t idle;   /* events since the cursor was written */
-    bool was_here; /* the directory has been a mirror before */
+    bool was_here; /* the directory was a mirror before */
     bool needs_pass;
-    bool told_lost;
+    bool noted_loss;
 };
 
-/* --- Where it has got to -------------------------------------------------------------------- */
+/* --- Position ------------------------------------------------------------------------------- */
 
 static bool set_cursor(struct mirror *m, struct str cursor)
 {
@@ -84,7 +83,7 @@ static int save(struct mirror *m)
     return tree_write(&m->layout.tree, STR(LAYOUT_MIRROR), text);
 }
 
-/* A file that says nothing of use counts as none. */
+/* An invalid file counts as none. */
 static int load(struct mirror *m)
 {
     struct arena arena CLEANUP(arena_deinit);
@@ -113,13 +112,13 @@ static int learn_tenant(struct mirror *m)
     int code = layout_ask(&m->layout, STR("/v1/whoami"), &answer, &found);
     if (code == EXIT_SUCCESS &&
         (!found || !layout_read_id(answer.json, STR("/tenant_id"), &m->tenant)))
-        code = cli_fail(m->layout.cli, "the server does not say whose key this is");
+        code = cli_fail(m->layout.cli, "the server did not return the tenant of the key");
     return code;
 }
 
 /* --- Everything ----------------------------------------------------------------------------- */
 
-/* The end of the log: pages of a kind of events that nobody has, up to the last. */
+/* Finds the end of the log: reads pages of a kind that no event has, up to the last. */
 static int go_to_end(struct mirror *m)
 {
     bool more = true, found;
@@ -149,7 +148,7 @@ static int go_to_end(struct mirror *m)
     return code;
 }
 
-/* Changes that happen meanwhile are told by events behind the cursor. */
+/* Changes that happen meanwhile have events after the cursor. */
 static int pass(struct mirror *m)
 {
     bool was_here = m->was_here;
@@ -163,7 +162,7 @@ static int pass(struct mirror *m)
         code = save(m);
     if (code == EXIT_SUCCESS) {
         m->needs_pass = false;
-        cli_note(m->layout.cli, "%llu threads are in %s; following what happens.",
+        cli_note(m->layout.cli, "%llu threads are in %s; following changes.",
             (unsigned long long)m->layout.threads, m->layout.tree.path);
     }
     m->layout.threads = 0;
@@ -234,7 +233,7 @@ static int make_change(struct mirror *m, const struct change *c)
     }
 }
 
-/* Writes what the events so far have told of, then how far that is. */
+/* Writes the changes of the events so far, then the position. */
 static int flush(struct mirror *m)
 {
     int code = EXIT_SUCCESS;
@@ -272,7 +271,7 @@ static int take_frame(struct mirror *m, const struct sse_event *frame)
     return m->n_changes < CHANGES_MAX ? EXIT_SUCCESS : flush(m);
 }
 
-/* Until the stream ends, one way or another. */
+/* Reads until the stream ends. */
 static int read_stream(struct mirror *m, struct sse *sse, enum client_result *out_result)
 {
     struct sse_event frame;
@@ -292,14 +291,15 @@ static int read_stream(struct mirror *m, struct sse *sse, enum client_result *ou
     return code;
 }
 
-/* One connection. LAYOUT_LATER: try again. */
+/* Reads from one connection. Returns LAYOUT_LATER to try again. */
 static int follow_once(struct mirror *m, struct sse *sse)
 {
     struct arena arena CLEANUP(arena_deinit);
     struct remote_answer answer;
     bool found;
     arena_init(&arena, SIZE_MAX);
-    /* What was told and could not be written yet lies before the cursor: nobody tells it again. */
+    /* Changes that could not be written are before the cursor, and the stream does not repeat them.
+     */
     int code = m->needs_pass ? pass(m) : flush(m);
     if (code != EXIT_SUCCESS)
         return code;
@@ -309,11 +309,11 @@ static int follow_once(struct mirror *m, struct sse *sse)
         .body = STR_NONE};
     enum client_result result = remote_begin(m->stream, &request, &answer);
     if (result == CLIENT_OK && answer.head.status == 400)
-        m->needs_pass = true; /* the log began anew: it does not know the cursor */
+        m->needs_pass = true; /* the log was restarted and does not know the cursor */
     if (result != CLIENT_OK || answer.head.status >= 400)
         return m->needs_pass ? LAYOUT_LATER
                              : layout_judge_by(&m->layout, m->stream, result, &answer, &found);
-    m->told_lost = false;
+    m->noted_loss = false;
     sse_reset(sse);
     code = read_stream(m, sse, &result);
     if (code == EXIT_SUCCESS && result == CLIENT_INTERRUPTED)
@@ -337,10 +337,10 @@ static int follow(struct mirror *m)
             pause_ms = PAUSE_FIRST_MS;
         http_client_close(remote_client(m->stream));
         if (m->needs_pass && m->was_here)
-            cli_note(m->layout.cli, "Events were pruned: everything is read anew.");
-        else if (!m->told_lost)
+            cli_note(m->layout.cli, "Events were pruned: reading everything again.");
+        else if (!m->noted_loss)
             cli_note(m->layout.cli, "The connection was lost; trying again.");
-        m->told_lost = true;
+        m->noted_loss = true;
         if (!remote_pause(m->stream, pause_ms))
             return EXIT_INTERRUPTED;
         pause_ms = pause_ms * 2 < PAUSE_LONGEST_MS ? pause_ms * 2 : PAUSE_LONGEST_MS;
@@ -362,7 +362,7 @@ static int run(struct cli *cli)
     m->layout.waits = true;
     if (code == EXIT_SUCCESS)
         code = follow(m);
-    /* It is meant to be ended so. */
+    /* This is the intended way to end the command. */
     if (code == EXIT_INTERRUPTED && m->n_changes == 0 && !m->needs_pass && m->cursor.len > 0)
         code = save(m);
     if (code == EXIT_INTERRUPTED)

@@ -144,7 +144,7 @@ static int take_words(struct cli *cli, struct words *w)
     return EXIT_SUCCESS;
 }
 
-/* --- What must be there --------------------------------------------------------------------- */
+/* --- Required parts ------------------------------------------------------------------------- */
 
 static int check_arguments(struct cli *cli)
 {
@@ -204,7 +204,7 @@ static size_t terminal_width(void)
     return WIDTH_USUAL;
 }
 
-static void look_at_terminal(struct cli *cli)
+static void read_terminal(struct cli *cli)
 {
     const char *no_color = getenv("NO_COLOR"), *kind = getenv("TERM");
     struct str when = cli_value(cli, "color");
@@ -238,7 +238,7 @@ int cli_parse(struct cli *cli, const struct command *row, int argc, char **argv)
     refused = check_arguments(cli);
     if (refused == EXIT_SUCCESS)
         refused = check_options(cli);
-    look_at_terminal(cli);
+    read_terminal(cli);
     return refused;
 }
 
@@ -247,7 +247,7 @@ void cli_deinit(struct cli *cli)
     arena_deinit(&cli->arena);
 }
 
-/* --- What the command asks ------------------------------------------------------------------ */
+/* --- Queries -------------------------------------------------------------------------------- */
 
 struct str cli_argument(const struct cli *cli, size_t index)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data on stdout. A list is a table: aligned and cut to the terminal's width there, separated by
- * tabs elsewhere, with exact times and nothing cut. The widths come from the first rows; a list
- * that goes on for longer keeps them.
+ * Prints data to stdout. A list is a table: aligned and cut to the width of the terminal, or, if
+ * stdout is no terminal, separated by tabs, with exact times and without cuts. The first rows
+ * determine the widths of the columns.
  */
 #include "base/buf.h"
 #include "base/clock.h"
@@ -135,8 +135,8 @@ static size_t sum_of(const size_t *widths, size_t n)
     return sum;
 }
 
-/* Takes from the widest column that may be cut, one at a time, until the row fits. Of ids the last
- * one goes first: the first is what the row is called by. */
+/* Narrows the widest column that may be cut, step by step, until the row fits. Of ids the last one
+ * is narrowed first: the first one identifies the row. */
 static void shrink(struct cli *cli, const struct cli_column *columns, size_t n, bool ids)
 {
     size_t *widths = cli->table.widths;
@@ -236,7 +236,7 @@ static void tabs_row(const struct str *cells, size_t n)
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-/* JSON may hold controls above ASCII as they are; a terminal would obey them. */
+/* JSON can contain unescaped control characters above ASCII, which a terminal would execute. */
 static void append_safe(struct buf *out, struct str raw)
 {
     const unsigned char *p = (const unsigned char *)raw.ptr;
@@ -305,7 +305,7 @@ static void print_json(struct cli *cli, struct json value, bool one_line)
     fwrite(out.ptr, 1, out.len, stdout);
 }
 
-/* --- What commands call --------------------------------------------------------------------- */
+/* --- For commands --------------------------------------------------------------------------- */
 
 static void print_pairs(
     struct cli *cli, const struct cli_column *columns, size_t n, struct json object)

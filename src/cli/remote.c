@@ -24,7 +24,7 @@ struct remote {
     struct cli *cli;
     struct endpoint endpoint;
     struct http_client *client;
-    struct arena arena; /* of the newest answer */
+    struct arena arena; /* of the last answer */
     struct json_doc doc;
     int interrupt_fd;
     int64_t deadline_us;
@@ -112,7 +112,7 @@ bool remote_pause(struct remote *r, uint32_t ms)
 
 /* --- One request ---------------------------------------------------------------------------- */
 
-/* A request in the client's form; `again` keeps the key of the first time. */
+/* A request as the client sends it. A repeated request has the same idempotency key. */
 struct outgoing {
     struct client_request request;
     struct http_header headers[MAX_HEADERS];
@@ -133,7 +133,7 @@ static bool has_header(const struct remote_request *q, struct str name)
     return false;
 }
 
-/* --as, or the environment. */
+/* Returns --as or CAIRN_AS. */
 static struct str acting_as(const struct cli *cli)
 {
     struct str given = cli_value(cli, "as");
@@ -190,26 +190,27 @@ struct str remote_string(struct arena *arena, struct json value, struct str poin
     return json_string(arena, found);
 }
 
-/* --- Again ---------------------------------------------------------------------------------- */
+/* --- Retries -------------------------------------------------------------------------------- */
 
 static bool only_reads(const struct remote_request *q)
 {
     return strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0;
 }
 
-/* What comes to the same however often it is sent. */
+/* Returns true if the request has the same effect when it is sent again. */
 static bool is_repeatable(const struct remote_request *q)
 {
     return only_reads(q) || strcmp(q->method, "POST") == 0;
 }
 
-/* Refused for now, and nothing was done; or it is known how to find out. */
+/* Returns true if the request can be sent again: nothing was changed, or a repetition has no
+ * further effect. */
 static bool is_for_later(
     struct remote *r, const struct remote_request *q, const struct remote_answer *a)
 {
     if (a->head.status == 429)
         return true;
-    if (a->head.status == 502 || a->head.status == 504) /* of a proxy: what was done is not known */
+    if (a->head.status == 502 || a->head.status == 504) /* from a proxy: the outcome is unknown */
         return only_reads(q);
     if (a->head.status != 503)
         return false;
@@ -253,7 +254,7 @@ enum client_result remote_send(
     }
 }
 
-/* The body of an answer that is small. */
+/* Reads the body of a small answer. */
 static enum client_result read_rest(struct remote *r, struct remote_answer *answer)
 {
     struct str run;
@@ -281,9 +282,9 @@ enum client_result remote_begin(
                                                                  : result;
 }
 
-/* --- What went wrong ------------------------------------------------------------------------ */
+/* --- Errors --------------------------------------------------------------------------------- */
 
-static void tell_faults(struct remote *r, struct json problem)
+static void report_faults(struct remote *r, struct json problem)
 {
     struct json errors, fault;
     if (!json_get(problem, STR("errors"), &errors) || json_count(errors) < 2)
@@ -298,7 +299,7 @@ static void tell_faults(struct remote *r, struct json problem)
     }
 }
 
-static int tell_refusal(struct remote *r, const struct remote_answer *a)
+static int report_refusal(struct remote *r, const struct remote_answer *a)
 {
     int status = a->head.status;
     struct str detail = STR_NONE, code = STR_NONE;
@@ -314,7 +315,7 @@ static int tell_refusal(struct remote *r, const struct remote_answer *a)
         STR_ARG(code),
         no_key ? "; give a key with --api-key-file, CAIRN_API_KEY or a profile" : "");
     if (a->has_json)
-        tell_faults(r, a->json);
+        report_faults(r, a->json);
     return auth ? EXIT_AUTH : EXIT_FAILURE;
 }
 
@@ -323,12 +324,13 @@ int remote_judge(struct remote *r, enum client_result result, const struct remot
     struct str why = http_client_why(r->client);
     switch (result) {
     case CLIENT_OK:
-        return answer->head.status < 400 ? EXIT_SUCCESS : tell_refusal(r, answer);
+        return answer->head.status < 400 ? EXIT_SUCCESS : report_refusal(r, answer);
     case CLIENT_INTERRUPTED:
         cli_fail(r->cli, "interrupted");
         return EXIT_INTERRUPTED;
     case CLIENT_UNREACHABLE:
-        return cli_fail(r->cli, "%.*s; is the server there? --url, CAIRN_URL or a profile names it",
+        return cli_fail(r->cli,
+            "%.*s; is the server running? --url, CAIRN_URL or a profile sets its URL",
             STR_ARG(why));
     default:
         return cli_fail(r->cli, "%.*s", STR_ARG(why));

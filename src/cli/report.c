@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said on stderr, and what is asked there. */
+/* Messages, questions and progress on stderr; Ctrl-C. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 static void say_prefix(struct cli *cli)
 {
     cli_clear_bar(cli);
-    fflush(stdout); /* what comes first is seen first, where both are one terminal */
+    fflush(stdout); /* keeps the order if both are the same terminal */
     struct str name = cli_name(&cli->arena, cli->command);
     fprintf(stderr, "cairn %.*s: ", STR_ARG(name));
 }
@@ -46,7 +46,7 @@ int cli_usage(struct cli *cli, const char *format, ...)
     struct str why = arena_vprintf(&cli->arena, format, args);
     struct str name = cli_name(&cli->arena, cli->command);
     va_end(args);
-    /* A question ends its own sentence. */
+    /* A question needs no semicolon. */
     bool asked = why.len > 0 && why.ptr[why.len - 1] == '?';
     say(cli, cli->caught_words != NULL ? why
                                        : arena_printf(&cli->arena, "%.*s%s see cairn %.*s --help",
@@ -116,8 +116,8 @@ int cli_refused(const struct cli *cli)
 {
     struct str noun = str_of(cli->command->noun), verb = str_of(cli->command->verb);
     bool asked = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
-    const char *why =
-        asked ? "nothing was changed" : "this needs --yes, because there is no terminal to ask on";
+    const char *why = asked ? "nothing was changed"
+                            : "--yes is required, because there is no terminal for the question";
     fprintf(stderr, "%scairn %.*s%s%.*s: %s\n", cli_is_interrupted(cli) ? "\n" : "", STR_ARG(noun),
         verb.len > 0 ? " " : "", STR_ARG(verb), why);
     return cli_is_interrupted(cli) ? EXIT_INTERRUPTED : EXIT_FAILURE;
@@ -138,12 +138,12 @@ static void on_interrupt(int signal_number)
     int saved = errno;
     interrupted = 1;
     if (write(interrupt_pipe[1], "", 1) < 0) {
-        /* The pipe is full: it was told before. */
+        /* The pipe is full: the signal was reported before. */
     }
     errno = saved;
 }
 
-/* Who started the process may have turned the signal off, as nohup and a shell's & do. */
+/* The parent process can have disabled the signal, as nohup and a shell's & do. */
 static void catch_signal(int signal_number, const struct sigaction *action)
 {
     struct sigaction before;
@@ -157,7 +157,7 @@ int cli_catch_interrupts(struct cli *cli)
         return interrupt_pipe[0];
     if (pipe2(interrupt_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return -1;
-    /* The second one has its usual effect. */
+    /* The second signal has its default effect. */
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     catch_signal(SIGINT, &action);

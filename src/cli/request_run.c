@@ -27,7 +27,7 @@ static bool is_true(struct json value, struct str pointer)
     return json_pointer(value, pointer, &found) && json_type(found) == JSON_TRUE;
 }
 
-/* Where an answer sends us is not followed: the key is for this server. */
+/* Redirects are not followed: the key is for this server only. */
 static int ask(struct cli *cli, struct remote *r, const struct remote_request *request,
     struct remote_answer *out)
 {
@@ -37,18 +37,19 @@ static int ask(struct cli *cli, struct remote *r, const struct remote_request *r
     struct str place = http_answer_header(&out->head, STR("Location"));
     bool named = !str_is_none(place);
     place = named ? text_clean(&cli->arena, place) : STR("");
-    return cli_fail(cli, "the server answers %d%s%.*s; --url, CAIRN_URL or a profile names it",
-        out->head.status, named ? " and sends us to " : "", STR_ARG(place));
+    return cli_fail(cli,
+        "the server answered %d%s%.*s; --url, CAIRN_URL or a profile sets the URL of the server",
+        out->head.status, named ? " and redirects to " : "", STR_ARG(place));
 }
 
-/* A list while its pages come. */
+/* A list while its pages are read. */
 struct pages {
-    uint64_t left;     /* rows that are still wanted */
-    struct str cursor; /* where the next page begins; STR_NONE: at the start, or nowhere */
+    uint64_t left;     /* rows that remain to be printed */
+    struct str cursor; /* where the next page begins; STR_NONE: at the start, or unknown */
     bool more;
 };
 
-/* NULL, or what is wrong with the page. */
+/* Returns NULL, or the fault of the page. */
 static const char *read_page(
     struct cli *cli, const struct remote_answer *a, struct pages *p, struct json *out_data)
 {
@@ -58,12 +59,12 @@ static const char *read_page(
     struct str next = remote_string(&cli->arena, a->json, STR("/next_cursor"));
     p->more = is_true(a->json, STR("/has_more"));
     if (p->more && (str_is_none(next) || str_eq(next, p->cursor)))
-        return "the server says that there is more, but not where";
+        return "the server states that there is more, but returned no cursor";
     p->cursor = arena_str(&cli->arena, next);
     return NULL;
 }
 
-/* No more rows than are wanted; of a longer page no cursor says where the rest begins. */
+/* Prints at most the remaining rows. There is no cursor for the rest of a longer page. */
 static void print_page(struct cli *cli, struct json data, struct pages *p)
 {
     const struct command *c = cli->command;
@@ -77,7 +78,7 @@ static void print_page(struct cli *cli, struct json data, struct pages *p)
     }
 }
 
-/* What the last page said of what follows goes into the document of --json. */
+/* Adds has_more and next_cursor of the last page to the document of --json. */
 static void note_more(struct cli *cli, bool more, struct str cursor)
 {
     struct json_text text;
@@ -87,10 +88,10 @@ static void note_more(struct cli *cli, bool more, struct str cursor)
     cli_print_page_members(cli, arena_printf(&cli->arena, ",\"has_more\":%s,\"next_cursor\":%.*s",
                                     more ? "true" : "false", STR_ARG(next)));
     if (more && cli->terminal && cli->format == FORMAT_TABLE)
-        cli_note(cli, "There are more: --limit N or --all shows them.");
+        cli_note(cli, "There are more: use --limit N or --all.");
 }
 
-/* What follows a search by POST is asked for in its body, which is an object. */
+/* Returns the body for the next page of a search by POST. */
 static struct str body_of_page(
     struct cli *cli, struct str body, struct str cursor_name, struct str cursor, uint64_t limit)
 {
@@ -116,7 +117,7 @@ static struct str body_of_page(
     return json_text_take(&text, &cli->arena);
 }
 
-/* Where a page begins, and how much it holds at the most. */
+/* Sets the cursor and the limit of a page. */
 static void turn_to_page(struct cli *cli, const struct remote_request *first,
     struct str cursor_name, const struct pages *p, struct remote_request *out)
 {
@@ -131,7 +132,7 @@ static void turn_to_page(struct cli *cli, const struct remote_request *first,
         out->path = request_with(cli, out->path, cursor_name, p->cursor);
 }
 
-/* Returns the member that has the cursor, and the one that was given; STR_NONE if two were. */
+/* Returns the member for the cursor, and the cursor that was given; STR_NONE if two were given. */
 static struct str first_cursor(const struct cli *cli, struct str *out_cursor)
 {
     struct str given = STR_NONE, other = STR_NONE;
@@ -179,7 +180,7 @@ static int print_list(struct cli *cli, struct remote *r, struct remote_request *
 
 /* --- One object ----------------------------------------------------------------------------- */
 
-/* The answer to a POST that was sent again is the stored one, and secrets are not stored. */
+/* A repeated POST returns the stored answer, which does not contain secrets. */
 static int judge_secret(struct cli *cli, struct json object)
 {
     const struct command *c = cli->command;

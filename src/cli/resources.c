@@ -274,7 +274,7 @@ const struct command resource_commands[] = {
         .question = "End the access of the participant?"},
     {"participant", "heartbeat", "POST " PARTICIPANT "/heartbeat", OPTIONS({"ttl", "ttl_s"})},
 
-    {"share", "create", "POST " THREAD "/shares", .secret = "/token"},
+    {"share", "create", "POST " THREAD "/shares"},
     {"share", "list", "GET " THREAD "/shares",
         "id kind permission label REDEEMED=redemptions AT_MOST=max_redemptions expires_at "
         "revoked_at created_at"},
@@ -439,8 +439,7 @@ const struct command resource_commands[] = {
         .details = "The secret is printed once, and never again. The first key ends the open state "
             "of the server; it must have the scope operator or admin.",
         OPTIONS({"name"}, {"scope", "scopes", "SCOPE"}, {"principal"},
-            {"rate-limit", "rate_limit_per_minute"}),
-        .secret = "/secret"},
+            {"rate-limit", "rate_limit_per_minute"})},
     {"key", "list", "GET /v1/keys", "id name scopes created_at expires_at revoked_at"},
     {"key", "get", "GET /v1/keys/{key_id}"},
     {"key", "revoke", "DELETE /v1/keys/{key_id}",
@@ -450,16 +449,14 @@ const struct command resource_commands[] = {
     {"tenant", "create", "POST /v1/tenants",
         "ID=tenant/id NAME=tenant/name CREATED=tenant/created_at KEY=key/id SCOPES=key/scopes "
         "SECRET=key/secret",
-        .details = "The secret of the key is printed once, and never again.",
-        .secret = "/key/secret"},
+        .details = "The secret of the key is printed once, and never again."},
     {"tenant", "list", "GET /v1/tenants", "id name created_at"},
     {"tenant", "get", "GET /v1/tenants/{tenant_id}"},
     {"tenant", "update", "PATCH /v1/tenants/{tenant_id}"},
     {"tenant", "delete", "DELETE /v1/tenants/{tenant_id}"},
     {"tenant", "create-key", "POST /v1/tenants/{tenant_id}/keys",
         OPTIONS({"name"}, {"scope", "scopes", "SCOPE"}, {"principal"},
-            {"rate-limit", "rate_limit_per_minute"}),
-        .secret = "/secret"},
+            {"rate-limit", "rate_limit_per_minute"})},
 
     {"audit", "list", "GET /v1/audit",
         "seq at action TYPE=object_type OBJECT=object_id actor detail",

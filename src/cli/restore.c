@@ -13,23 +13,21 @@ static const struct cli_option options[] = {
     {.name = "sha256", .argument = "HEX", .help = "the hash of FILE, instead of FILE.sha256"},
     {.name = "config",
         .argument = "FILE",
-        .help = "the server's configuration",
-        .fallback = "/etc/cairn/cairn.toml when it is there",
+        .help = "the configuration file of the server",
+        .fallback = "/etc/cairn/cairn.toml if it exists",
         .variable = "CAIRN_CONFIG"},
 };
 
 const struct command command_restore = {
     .noun = "restore",
     .arguments = "FILE",
-    .summary = "put a backup in the place of the database",
-    .details =
-        "Checks the hash of FILE, copies it into the data directory, checks the copy, and puts it "
-        "in place at once: a crash leaves the old database or the new one. No server may run "
-        "there.\n"
-        "A database that is there already is replaced only with --yes, or after a question. It is "
-        "kept beside the new one as cairn.db.before-restore-TIME. --dry-run checks everything and "
-        "changes nothing. A backup of an older version is migrated at the next start of the "
-        "server.",
+    .summary = "replace the database by a backup",
+    .details = "Checks the hash of FILE, copies it into the data directory, checks the copy, and "
+               "replaces the database atomically: a crash leaves the old database or the new one. "
+               "No server may run there.\n"
+               "An existing database is replaced only with --yes, or after a confirmation. It is "
+               "kept as cairn.db.before-restore-TIME. --dry-run checks everything and changes "
+               "nothing. A backup of an older version is migrated at the next start of the server.",
     .options = options,
     .n_options = COUNT_OF(options),
     .flags = COMMAND_OUTPUT | COMMAND_DESTROYS,
@@ -45,9 +43,8 @@ static int run(struct cli *cli)
     if (refused != EXIT_SUCCESS)
         return refused;
     if (!str_is_none(settings.config.db_url))
-        return cli_fail(cli,
-            "the configured database is PostgreSQL: restore it with pg_restore or psql (see "
-            "docs/postgresql.md), or name a data directory by --data");
+        return cli_fail(cli, "the configured database is PostgreSQL: restore it with pg_restore or "
+                             "psql (see docs/postgresql.md), or name a data directory with --data");
     problem_init(&problem, cli_arena(cli));
     struct restore restore = {.file = cli_argument(cli, 0),
         .sha256 = cli_value(cli, "sha256"),
@@ -56,7 +53,7 @@ static int run(struct cli *cli)
     bool is_dry = cli_is_dry_run(cli);
     if (!is_dry && !restore.replaces && restore_finds_database(restore.data_dir))
         restore.replaces = cli_confirm(
-            cli, "Replace the database in %.*s? It is kept aside.", STR_ARG(restore.data_dir));
+            cli, "Replace the database in %.*s? A copy is kept.", STR_ARG(restore.data_dir));
     enum error e = is_dry ? restore_try(&restore, cli_progress(cli), &problem, &report)
                           : restore_run(&restore, cli_progress(cli), &problem, &report);
     if (e != OK)

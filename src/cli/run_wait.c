@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What waits for a run: its events as they come, and its end. */
+/* Follows a run until it ends, or waits for its end. */
 #include "base/clock.h"
 #include "cli/follow.h"
 #include "cli/request.h"
@@ -51,7 +51,7 @@ int command_run_tail(struct cli *cli)
 struct wait {
     struct follower follower; /* its cursor is that of the last event of the run */
     int64_t deadline_us;
-    bool told_input;
+    bool noted_input;
 };
 
 static int64_t left_s(const struct wait *w)
@@ -59,7 +59,7 @@ static int64_t left_s(const struct wait *w)
     return (w->deadline_us - clock_steady_us() + 999999) / 1000000;
 }
 
-/* Waits for the next event of the run, whatever it says: the run itself is looked at then. */
+/* Waits for the next event of the run; then the run itself is read again. */
 static enum client_result poll_events(struct cli *cli, struct wait *w, struct remote_answer *out)
 {
     int64_t wait_s = left_s(w) < POLL_S ? left_s(w) : POLL_S;
@@ -73,7 +73,7 @@ static enum client_result poll_events(struct cli *cli, struct wait *w, struct re
     enum client_result result = remote_send(w->follower.remote, &request, out);
     if (result != CLIENT_OK || !out->has_json)
         return result;
-    /* Where events were pruned, the run is looked at and the wait goes on behind them. */
+    /* If events were pruned, the run is read again and the wait continues after them. */
     bool gone = out->head.status == 410;
     struct str next = remote_string(
         cli_arena(cli), out->json, gone ? STR("/resume_cursor") : STR("/next_cursor"));
@@ -83,7 +83,7 @@ static enum client_result poll_events(struct cli *cli, struct wait *w, struct re
     return result;
 }
 
-/* The end of the run, shown; or -1: it goes on. */
+/* Prints a run that has ended and returns the exit code; -1: it has not ended. */
 static int judge_run(struct cli *cli, struct wait *w, struct json run)
 {
     struct str status = remote_string(cli_arena(cli), run, STR("/status"));
@@ -92,14 +92,14 @@ static int judge_run(struct cli *cli, struct wait *w, struct json run)
         return str_eq(status, STR("completed")) ? EXIT_SUCCESS : EXIT_RUN_FAILED;
     }
     bool waits = str_eq(status, STR("waiting_for_input"));
-    if (waits && !w->told_input)
+    if (waits && !w->noted_input)
         cli_note(cli, "The run waits for input: cairn run input %.*s --text …",
             STR_ARG(cli_argument(cli, 0)));
-    w->told_input = waits;
+    w->noted_input = waits;
     return -1;
 }
 
-/* One look. -1: look again. */
+/* Reads the run once and waits for an event. Returns -1 to repeat. */
 static int wait_once(struct cli *cli, struct wait *w)
 {
     struct remote_answer answer;
@@ -135,7 +135,7 @@ static int read_timeout(struct cli *cli, int64_t *out_deadline_us)
 int command_run_wait(struct cli *cli)
 {
     struct remote *remote CLEANUP(remote_closep) = NULL;
-    struct wait w = {.told_input = false};
+    struct wait w = {.noted_input = false};
     int code = read_timeout(cli, &w.deadline_us);
     if (code == EXIT_SUCCESS)
         code = remote_open(cli, &remote);

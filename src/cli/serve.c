@@ -4,18 +4,17 @@
 
 static int run(struct cli *cli);
 
-/* The settings, and what says where they come from. */
+/* The options are the settings of the server. */
 const struct command command_serve = {.noun = "serve",
     .summary = "start the server",
-    .details =
-        "Serves until SIGTERM or SIGINT, then lets running requests end.\n"
-        "A flag beats the environment variable in brackets, which beats the key of the same name "
-        "in the [serve] table of the configuration (--config, CAIRN_CONFIG, or "
-        "/etc/cairn/cairn.toml when it is there); in the file a name has _ for -, and what can be "
-        "given several times is an array. --data and --db both name the store: the higher place "
-        "wins.\n"
-        "A database's URL may hold a password; the command line is shown to everybody on the "
-        "machine, so give it as CAIRN_DB or in the configuration.",
+    .details = "Serves until SIGTERM or SIGINT, then completes running requests.\n"
+               "A flag overrides the environment variable in brackets, which overrides the key of "
+               "the same name in the [serve] table of the configuration (--config, CAIRN_CONFIG, "
+               "or /etc/cairn/cairn.toml if it exists). In the file a name has _ for -, and a "
+               "setting that repeats is an array. --data and --db both select the database: the "
+               "source with the higher precedence counts.\n"
+               "The URL of a database can contain a password, and all users of the machine can see "
+               "the command line: set the URL as CAIRN_DB or in the configuration.",
     .options = settings_options,
     .n_options = SETTINGS_COUNT,
     .flags = COMMAND_OUTPUT | COMMAND_SERVER,

@@ -7,9 +7,9 @@
 #include "net/http.h"
 #include "store/store.h"
 
-/* --- Each value's rule ---------------------------------------------------------------------- */
+/* --- Rules of values ------------------------------------------------------------------------ */
 
-/* Each returns NULL, or the rule that the value breaks. */
+/* Each returns NULL, or the rule that the value violates. */
 static const char *set_listen(struct server_config *c, struct str value)
 {
     size_t colon = value.len;
@@ -159,39 +159,39 @@ static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL}
  *        setter, whether it repeats, choices, help */
 #define SETTINGS(X) \
     X("listen",          "CAIRN_LISTEN",          "HOST:PORT", "127.0.0.1:7420", \
-        set_listen, false, NULL, "where to listen; port 0 is any free one") \
+        set_listen, false, NULL, "the address to listen on; port 0 selects a free port") \
     X("data",            "CAIRN_DATA",            "DIR",       "./data", \
         set_data, false, NULL, "the data directory of SQLite") \
     X("db",              "CAIRN_DB",              "URL",       NULL, \
-        set_db, false, NULL, "PostgreSQL instead, postgres://…") \
+        set_db, false, NULL, "the URL of a PostgreSQL database, postgres://…") \
     X("db-schema",       "CAIRN_DB_SCHEMA",       "NAME",      "cairn", \
         set_db_schema, false, NULL, "the schema in that database") \
     X("db-replica",      "CAIRN_DB_REPLICA",      "URL",       NULL, \
-        set_db_replica, false, NULL, "a replica for reads that may lag behind") \
+        set_db_replica, false, NULL, "the URL of a replica for reads that may lag") \
     X("db-writers",      "CAIRN_DB_WRITERS",      "N",         "4", \
-        set_db_writers, false, NULL, "connections that write to it") \
+        set_db_writers, false, NULL, "connections that write to the database") \
     X("files-dir",       "CAIRN_FILES_DIR",       "DIR",       NULL, \
-        set_files_dir, false, NULL, "with --db: where files are, shared by all nodes") \
+        set_files_dir, false, NULL, "with --db: the directory of files, shared by all nodes") \
     X("max-upload",      "CAIRN_MAX_UPLOAD",      "MIB",       "5120", \
-        set_max_upload, false, NULL, "the largest file that is taken, in MiB") \
+        set_max_upload, false, NULL, "the maximum size of a file, in MiB") \
     X("loops",           "CAIRN_LOOPS",           "N",         "1", \
         set_loops, false, NULL, "threads that own sockets") \
     X("readers",         "CAIRN_READERS",         "N",         "2", \
         set_readers, false, NULL, "threads that read the database") \
     X("max-connections", "CAIRN_MAX_CONNECTIONS", "N",         "16384", \
-        set_connections, false, NULL, "connections at once") \
+        set_connections, false, NULL, "the maximum number of connections") \
     X("drain-seconds",   "CAIRN_DRAIN_SECONDS",   "N",         "10", \
-        set_drain, false, NULL, "how long running requests may take at the end") \
+        set_drain, false, NULL, "the time for running requests when the server stops") \
     X("tls-cert",        "CAIRN_TLS_CERT",        "FILE",      NULL, \
         set_certificate, false, NULL, "certificate chain, PEM; with --tls-key") \
     X("tls-key",         "CAIRN_TLS_KEY",         "FILE",      NULL, \
         set_key, false, NULL, "private key, PEM") \
     X("allow-host",      "CAIRN_ALLOW_HOST",      "NAME",      NULL, \
-        add_host, true, NULL, "a name that a Host header may have") \
+        add_host, true, NULL, "a name that is allowed in the Host header") \
     X("allow-origin",    "CAIRN_ALLOW_ORIGIN",    "ORIGIN",    NULL, \
-        add_origin, true, NULL, "an origin that browsers may come from") \
+        add_origin, true, NULL, "an origin that browsers may use") \
     X("log-level",       "CAIRN_LOG_LEVEL",       "LEVEL",     "info", \
-        set_log_level, false, log_levels, "debug, info, warn or error")
+        set_log_level, false, log_levels, "the lowest level of messages in the log")
 /* clang-format on */
 
 #define OPTION_ROW(flag, env, arg, standard, set, many, choice, text) \
@@ -209,7 +209,7 @@ static const char *(*const setters[])(struct server_config *c, struct str value)
     SETTINGS(SETTER_ROW)};
 static_assert(COUNT_OF(settings_options) == SETTINGS_COUNT, "SETTINGS_COUNT counts the rows");
 
-/* Which row has the name. */
+/* Returns the index of the row with this name. */
 static size_t find(const char *name)
 {
     size_t i = 0;
@@ -242,7 +242,7 @@ bool settings_know(struct arena *arena, struct str key, struct str *out_near)
     return false;
 }
 
-/* --- Where each value comes from ------------------------------------------------------------ */
+/* --- Sources of values ---------------------------------------------------------------------- */
 
 static bool take_flag(struct cli *cli, size_t index, struct setting_value *v)
 {
@@ -258,7 +258,7 @@ static bool take_flag(struct cli *cli, size_t index, struct setting_value *v)
     return true;
 }
 
-/* The environment, unlike the command line, is not shown to everybody on the machine. */
+/* Other users of the machine cannot see the environment, unlike the command line. */
 static bool take_variable(struct cli *cli, size_t index, struct setting_value *v)
 {
     const struct cli_option *o = &settings_options[index];
@@ -315,14 +315,15 @@ static int apply(struct cli *cli, size_t index, struct settings *s)
     return EXIT_SUCCESS;
 }
 
-/* --- What goes together --------------------------------------------------------------------- */
+/* --- Combinations --------------------------------------------------------------------------- */
 
 static void forget(struct settings *s, size_t index)
 {
     s->values[index] = (struct setting_value){.source = STR("default")};
 }
 
-/* Both name the store: the higher place wins, and one place cannot name two. */
+/* Both select the database: the source with the higher precedence counts, and one source cannot set
+ * both. */
 static int choose_store(struct cli *cli, struct settings *s)
 {
     size_t data = find("data"), db = find("db"), replica = find("db-replica");
@@ -352,11 +353,11 @@ static int check_together(struct cli *cli, struct settings *s)
     if (refused != EXIT_SUCCESS)
         return refused;
     if (str_is_none(c->tls_certificate) != str_is_none(c->tls_key))
-        return cli_usage(cli, "--tls-cert and --tls-key go together");
+        return cli_usage(cli, "--tls-cert and --tls-key require each other");
     if (!str_is_none(c->db_replica_url) && str_is_none(c->db_url))
-        return cli_usage(cli, "--db-replica needs --db");
+        return cli_usage(cli, "--db-replica requires --db");
     if (!str_is_none(c->files_dir) && str_is_none(c->db_url))
-        return cli_usage(cli, "--files-dir needs --db: with SQLite files are in --data");
+        return cli_usage(cli, "--files-dir requires --db: with SQLite files are in --data");
     return EXIT_SUCCESS;
 }
 
@@ -383,7 +384,7 @@ int settings_load(struct cli *cli, struct settings *out_settings)
     return check_together(cli, s);
 }
 
-/* --- What is in force ----------------------------------------------------------------------- */
+/* --- Effective values ----------------------------------------------------------------------- */
 
 static size_t find_text(struct str s, struct str part)
 {
@@ -399,8 +400,8 @@ static struct str mask(struct arena *arena, struct str s, size_t from, size_t to
         arena, "%.*s***%.*s", STR_ARG(str_slice(s, 0, from)), STR_ARG(str_slice(s, to, s.len)));
 }
 
-/* Where the user's name and password end: at the last @ of the authority, and without its slash
- * libpq takes what looks like parameters for a part of them. `start` when there are none. */
+/* Returns where the user's name and password end: at the last @ of the authority. Without a slash,
+ * libpq reads parameters as a part of them. Returns `start` if there are none. */
 static size_t find_host(struct str url, size_t start)
 {
     struct str rest = str_slice(url, start, url.len);
@@ -411,7 +412,7 @@ static size_t find_host(struct str url, size_t start)
     return host;
 }
 
-/* A name that cannot be read is taken for one. */
+/* A name that cannot be decoded counts as a password. */
 static bool names_password(struct arena *arena, struct str encoded)
 {
     struct str name;
@@ -423,7 +424,7 @@ static bool names_password(struct arena *arena, struct str encoded)
     return false;
 }
 
-/* Passwords are what follows the user's name, and every parameter that is named so. */
+/* Masks the password after the user's name, and every parameter that is a password. */
 struct str settings_mask_url(struct arena *arena, struct str url)
 {
     size_t start = find_text(url, STR("://")) + strlen("://");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The settings of the server: one table says of each its flag, its environment variable, its key in
- * the [serve] table of the configuration, its default and its help. A flag beats the environment,
- * the environment beats the file. A setting that can be given several times is taken whole from the
- * highest place that has it; the environment separates its values by commas.
+ * The settings of the server. One table has the flag of each setting, its environment variable, its
+ * key in the [serve] table of the configuration, its default and its help. A flag overrides the
+ * environment, which overrides the file. All values of a setting that repeats come from the source
+ * with the highest precedence; in the environment they are separated by commas.
  */
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
@@ -27,20 +27,20 @@ struct setting_value {
 };
 
 struct settings {
-    struct server_config config; /* what is in force */
+    struct server_config config; /* the effective settings */
     struct setting_value values[SETTINGS_COUNT];
     struct str file; /* STR_NONE: none was read */
 };
 
-/* Works for any command: flags count where the command has them. EXIT_SUCCESS, or it has said what
- * is wrong. */
+/* Works for any command: flags count if the command has them. Returns EXIT_SUCCESS, or reports the
+ * error. */
 int settings_load(struct cli *cli, struct settings *out_settings);
-/* A row for each setting: its name, its value with passwords masked, where it comes from. */
+/* Prints a row for each setting: its name, its value with passwords masked, its source. */
 void settings_print(struct cli *cli, const struct settings *settings);
 
-/* Whether the [serve] table knows the key; when not, the nearest one or STR_NONE. */
+/* Returns true if the [serve] table has the key; otherwise the most similar one, or STR_NONE. */
 bool settings_know(struct arena *arena, struct str key, struct str *out_near);
-/* A database's URL without its password. */
+/* Returns a database's URL without its password. */
 struct str settings_mask_url(struct arena *arena, struct str url);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a running command is made of. For the files of the cli's core; commands know cli.h alone. */
+/* The state of a running command, for the core of the CLI; commands include cli.h only. */
 #ifndef CLI_STATE_H
 #define CLI_STATE_H
 
@@ -18,11 +18,11 @@ struct given_option {
 
 /* A list while it is printed. */
 struct table {
-    struct str **rows; /* cells of the rows that wait for the widths */
+    struct str **rows; /* cells of the rows that are held until the widths are known */
     size_t n_rows;
-    size_t *widths;          /* NULL until they are settled */
+    size_t *widths;          /* NULL until they are known */
     bool begun;              /* something was printed */
-    struct str page_members; /* what follows "data" in --json: ,"has_more":… */
+    struct str page_members; /* members after "data" in --json: ,"has_more":… */
 };
 
 struct progress_bar {
@@ -57,17 +57,17 @@ void cli_deinit(struct cli *cli);
 struct str cli_name(struct arena *arena, const struct command *command);
 /* "auto, always or never" */
 struct str cli_choices(struct arena *arena, const char *const *choices);
-/* Frees a line that a progress bar has taken. */
+/* Clears the line of a progress bar. */
 void cli_clear_bar(struct cli *cli);
-/* A document: indented on a terminal, on one line elsewhere. */
+/* Prints a document: indented on a terminal, otherwise on one line. */
 void cli_print_json(struct cli *cli, struct json value);
-/* The same text of it, for people, as it goes to a terminal. */
+/* Appends the indented text of a document. */
 struct buf;
 void cli_append_pretty(struct buf *out, struct json value);
-/* The colour of a status or of a kind of event, "" for none, and what ends it. */
+/* Return the colour of a status or of a kind of event, "" for none, and the code that ends it. */
 const char *cli_status_colour(const struct cli *cli, struct str status);
 const char *cli_plain(const struct cli *cli);
-/* Joins the document of --json after the data: compact members that begin with a comma. */
+/* Adds compact members, which begin with a comma, to the document of --json after the data. */
 void cli_print_page_members(struct cli *cli, struct str members);
 
 #endif

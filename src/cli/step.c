@@ -9,7 +9,7 @@
 
 enum {
     LINES_A_BATCH = 1000,
-    BYTES_A_BATCH = 4 * 1024 * 1024, /* one line more may be in it */
+    BYTES_A_BATCH = 4 * 1024 * 1024, /* one more line can be in it */
     LINE_MAX_BYTES = 12 * 1024 * 1024,
 };
 
@@ -21,7 +21,7 @@ struct feed {
     struct remote_request request;
     struct buf batch; /* {"steps":[… */
     long long n_batch;
-    long long n_lines; /* read, blank ones too */
+    long long n_lines; /* read, including blank ones */
     long long first_line;
     long long n_appended;
     int64_t first;
@@ -45,7 +45,7 @@ static int send_batch(struct feed *f)
     f->request.body = buf_str(&f->batch);
     int code = remote_ask(f->remote, &f->request, &answer);
     if (code != EXIT_SUCCESS) {
-        cli_note(f->cli, "nothing of lines %lld to %lld was appended; the %lld steps before were",
+        cli_note(f->cli, "lines %lld to %lld were not appended; the %lld steps before them were",
             f->first_line, f->n_lines, f->n_appended);
         return code;
     }
@@ -139,7 +139,7 @@ static int append_log(struct cli *cli, struct feed *f)
     if (!is_stdin)
         fclose(file);
     if (code == EXIT_SUCCESS && f->n_appended == 0)
-        return cli_fail(cli, "there is no step in %.*s", STR_ARG(path));
+        return cli_fail(cli, "%.*s contains no step", STR_ARG(path));
     if (code == EXIT_SUCCESS)
         print_feed(f);
     return code;

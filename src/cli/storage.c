@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private storage of agents: values as they are, in and out. */
+/* Reads and writes values in the storage of agents, unchanged. */
 #include "cli/file.h"
 #include "cli/request.h"
 #include "cli/resources.h"
@@ -21,14 +21,14 @@ int command_storage_get(struct cli *cli)
     return fflush(stdout) != 0 ? cli_fail(cli, "the output could not be written") : EXIT_SUCCESS;
 }
 
-/* The body, and its type unless it is JSON. */
+/* Reads the body, and its type unless it is JSON. */
 static int read_value(struct cli *cli, struct remote_request *request, struct str *out_type)
 {
     struct str value = cli_value(cli, "value"), file = cli_value(cli, "file"), why;
     if (str_is_none(value) == str_is_none(file))
-        return cli_usage(cli, "give one of --value and --file");
+        return cli_usage(cli, "either --value or --file is required");
     if (!str_is_none(value) && !str_is_none(cli_value(cli, "type")))
-        return cli_usage(cli, "--type is for --file: what --value gives is JSON");
+        return cli_usage(cli, "--type is only for --file: a --value is JSON");
     *out_type = STR_NONE;
     if (!str_is_none(value))
         return request_read_json(cli, "value", value, &request->body);

@@ -33,7 +33,7 @@ size_t suggest_distance(struct str a, struct str b)
 
 void suggestion_init(struct suggestion *s, struct str mistyped)
 {
-    /* A third of the letters may be wrong, and one always. */
+    /* A third of the letters may be wrong, and at least one. */
     *s = (struct suggestion){mistyped, STR_NONE, mistyped.len / 3 + 1};
     if (s->distance < 2)
         s->distance = 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which known word a mistyped one was meant to be. */
+/* Suggests the known word that is most like a mistyped one. */
 #ifndef CLI_SUGGEST_H
 #define CLI_SUGGEST_H
 
@@ -7,10 +7,11 @@
 
 enum { SUGGEST_MAX_LEN = 64 };
 
-/* How many letters to insert, drop, replace or swap with their neighbour make `a` into `b`. */
+/* Returns the number of letters to insert, drop, replace or swap with their neighbour to change `a`
+ * into `b`. */
 size_t suggest_distance(struct str a, struct str b);
 
-/* Keeps the nearest of the words it is shown, if one is near enough. */
+/* Keeps the most similar of the offered words, if one is similar enough. */
 struct suggestion {
     struct str mistyped;
     struct str best; /* STR_NONE: none so far */

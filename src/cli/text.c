@@ -9,7 +9,7 @@ struct range {
     uint32_t first, last;
 };
 
-/* Marks that are drawn over the letter before them, and characters that are not drawn at all. */
+/* Combining marks, and characters that are not drawn. */
 static const struct range zero_width[] = {
     {0x0300, 0x036f},
     {0x0483, 0x0489},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text for people: how wide it is, how it is cut, and nothing in it that drives the terminal. */
+/* Text for terminals: its width, how it is cut, and the removal of control characters. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
@@ -8,9 +8,9 @@
 /* Control and direction characters become visible escapes (\n, \e, \u202e), bytes that are not
  * UTF-8 become U+FFFD. */
 struct str text_clean(struct arena *arena, struct str text);
-/* How many columns of a terminal clean text takes. */
+/* Returns the number of columns of a clean text. */
 size_t text_columns(struct str clean);
-/* As much as fits into so many columns, ended by … when something is missing. */
+/* Cuts a text to so many columns; a text that was cut ends in …. */
 struct str text_cut(struct arena *arena, struct str clean, size_t columns);
 
 /* "3 m ago", "in 2 h", "just now"; a date when it is far away. */

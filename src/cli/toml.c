@@ -32,7 +32,7 @@ static bool fail(struct parser *p, const char *format, ...)
     return false;
 }
 
-/* The next byte, or 0 at the end: U+0000 itself is refused before. */
+/* Returns the next byte, or 0 at the end; U+0000 itself is rejected before. */
 static char peek(const struct parser *p)
 {
     return p->rest.len > 0 ? p->rest.ptr[0] : '\0';
@@ -71,7 +71,7 @@ static bool take_line_end(struct parser *p)
     }
     if (p->rest.len == 0)
         return true;
-    return fail(p, "there is something after the value");
+    return fail(p, "there is text after the value");
 }
 
 /* Inside an array lines may end anywhere. */
@@ -118,7 +118,7 @@ static bool take_escape(struct parser *p, struct buf *out)
     else if (letter == 'u' || letter == 'U')
         return append_code_point(p, letter == 'u' ? 4 : 8, out);
     else
-        return fail(p, "a string has an escape that is not known");
+        return fail(p, "a string has an unknown escape");
     return true;
 }
 
@@ -134,7 +134,7 @@ static bool take_string(struct parser *p, char quote, struct str *out_text)
         if (byte == '\0' || byte == '\n')
             return fail(p, "a string does not end on its line");
         if (((unsigned char)byte < ' ' && byte != '\t') || byte == 0x7f)
-            return fail(p, "a string holds a control character");
+            return fail(p, "a string contains a control character");
         skip(p, 1);
         if (byte == '\\' && quote == '"') {
             if (!take_escape(p, &text))
@@ -186,7 +186,7 @@ static bool take_key(struct parser *p, struct key *key)
     return true;
 }
 
-/* Whether `path` is `key` or lies in it. */
+/* Returns true if `path` is `key` or a part of it. */
 static bool is_within(const struct str *path, size_t depth, const struct key *key)
 {
     for (size_t i = 0; i < key->depth; i++)
@@ -208,7 +208,7 @@ static bool take_strings(struct parser *p, struct toml_entry *e)
             return true;
         char quote = peek(p);
         if (quote != '"' && quote != '\'')
-            return fail(p, "an array must hold strings");
+            return fail(p, "an array must contain strings");
         skip(p, 1);
         if (e->n_items == room) {
             struct str *grown = ARENA_ARRAY(p->arena, struct str, room * 2 + 8);
@@ -269,7 +269,7 @@ static bool check_is_new(struct parser *p, const struct toml_entry *e)
         struct key old_key = {.depth = old->depth};
         memcpy(old_key.parts, old->path, sizeof old_key.parts);
         if (is_within(old->path, old->depth, &key) || is_within(e->path, e->depth, &old_key))
-            return fail(p, "the key is there already, in line %u", old->line);
+            return fail(p, "the key exists already, in line %u", old->line);
     }
     return true;
 }
@@ -305,7 +305,7 @@ static bool take_table(struct parser *p)
     for (size_t i = 0; i < p->n_tables; i++)
         if (p->tables[i].depth == key.depth &&
             is_within(p->tables[i].parts, p->tables[i].depth, &key))
-            return fail(p, "the table is there already");
+            return fail(p, "the table exists already");
     if (p->n_tables == TOML_MAX_ENTRIES)
         return fail(p, "there are more than %d tables", TOML_MAX_ENTRIES);
     p->tables[p->n_tables++] = key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of TOML 1.0 that a configuration needs: tables, dotted and quoted keys, strings on one
- * line, integers, booleans, arrays of strings, comments. Anything else, and every key or table that
- * is there twice, is an error with its line. Everything lies in the arena.
+ * Parses the part of TOML 1.0 that a configuration needs: tables, dotted and quoted keys, strings
+ * on one line, integers, booleans, arrays of strings, comments. Everything else, and every key or
+ * table that occurs twice, is an error with its line. All memory is in the arena.
  */
 #ifndef CLI_TOML_H
 #define CLI_TOML_H

@@ -23,7 +23,7 @@ int tree_open(struct tree *t, struct cli *cli, struct str path, bool create)
 {
     *t = (struct tree){.cli = cli, .path = arena_cstr(cli_arena(cli), path), .fd = -1};
     if (create && mkdir(t->path, DIRECTORY_MODE) != 0 && errno != EEXIST)
-        return cli_fail(cli, "cannot make %s: %s", t->path, strerror(errno));
+        return cli_fail(cli, "cannot create %s: %s", t->path, strerror(errno));
     t->fd = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return t->fd >= 0 ? EXIT_SUCCESS
                       : cli_fail(cli, "cannot read %s: %s", t->path, strerror(errno));
@@ -54,13 +54,13 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* What a crash left behind of a file; the next time that it is written it goes. */
+/* A temporary file that a crash has left; the next write of the file replaces it. */
 static bool is_partial(const char *name)
 {
     return name[0] == '.' && str_ends_with(str_of(name), STR(".partial"));
 }
 
-/* Gives `fd` away. NULL with errno. */
+/* Takes `fd`. Returns NULL with errno. */
 static DIR *open_stream(int fd)
 {
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
@@ -80,15 +80,15 @@ int tree_check(struct tree *t, const char *const *names)
         if (is_dots(entry->d_name) || is_one_of(entry->d_name, names) || is_partial(entry->d_name))
             continue;
         struct str shown = text_clean(cli_arena(t->cli), str_of(entry->d_name));
-        code = cli_fail(t->cli, "%s holds something else: %.*s", t->path, STR_ARG(shown));
+        code = cli_fail(t->cli, "%s contains another file: %.*s", t->path, STR_ARG(shown));
     }
     closedir(stream);
     return code;
 }
 
-/* --- Places in it --------------------------------------------------------------------------- */
+/* --- Paths ---------------------------------------------------------------------------------- */
 
-/* The last part of a name as a C string, and the directory that it is in. */
+/* The last part of a name as a C string, and its directory. */
 struct place {
     int directory;
     char name[NAME_BYTES];
@@ -105,7 +105,7 @@ static int enter(int from, const char *name, bool create)
     return openat(from, name, OPEN_DIRECTORY);
 }
 
-/* False, with errno, when a directory on the way cannot be entered. */
+/* Returns false with errno if a directory of the path cannot be opened. */
 static bool find_place(struct tree *t, struct str name, bool create, struct place *out)
 {
     struct str rest = name, part, ahead;
@@ -283,7 +283,7 @@ int tree_list(
 
 /* --- Lines ---------------------------------------------------------------------------------- */
 
-/* Counts whole lines, keeps the last one, and answers where they end; false with errno. */
+/* Counts complete lines, keeps the last one, and returns where they end; false with errno. */
 static bool count_lines(struct tree_lines *l, uint64_t *out_end)
 {
     char bytes[READ_BYTES];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A directory of files that is written bit by bit while others read it. Names are relative
- * ("agent_runs/ID/ID.jsonl"); each part is opened from the one before without following links, so
- * nothing outside of the directory is ever touched. A file gets its name when it is whole and on
- * the disk; only lines are appended in place, and a line that was cut off by a crash is cut away
- * when the file is opened again.
+ * A directory of files that is updated while other processes read it. Names are relative
+ * ("agent_runs/ID/ID.jsonl"); each part is opened from its parent without following links, so that
+ * no file outside of the directory is changed. A file gets its name when it is complete and on the
+ * disk; only lines are appended in place, and an incomplete line after a crash is removed when the
+ * file is opened again.
  *
- * Functions that return int return EXIT_SUCCESS, or have said what is wrong.
+ * Functions that return int return EXIT_SUCCESS, or report the error.
  */
 #ifndef CLI_TREE_H
 #define CLI_TREE_H
@@ -20,20 +20,21 @@ struct tree {
     int fd;
 };
 
-/* Opens the directory; with `create` it is made when it is not there. */
+/* Opens the directory; with `create` it is created if it does not exist. */
 int tree_open(struct tree *t, struct cli *cli, struct str path, bool create);
 void tree_close(struct tree *t);
-/* Refuses a directory that holds anything but these names (ended by NULL). */
+/* Rejects a directory that contains anything but these names (ends in NULL). */
 int tree_check(struct tree *t, const char *const *names);
 
-/* Replaces the file, unless it has these bytes already. */
+/* Replaces the file unless it has these bytes already. */
 int tree_write(struct tree *t, struct str name, struct str bytes);
-/* The whole file; `out_found` is false when there is none. */
+/* Reads the whole file; `out_found` is false if there is none. */
 int tree_read(struct tree *t, struct str name, struct buf *out, bool *out_found);
-/* Removes a file, or a directory that is empty; absent ones and others are left alone. */
+/* Removes a file or an empty directory; other directories and missing names are ignored. */
 int tree_remove(struct tree *t, struct str name);
 
-/* Names in a directory, sorted, without those that begin with a dot; none when it is absent. */
+/* Reads the names in a directory, sorted, without those that begin with a dot; none if it does not
+ * exist. */
 struct tree_names {
     struct str *items;
     size_t n;
@@ -43,7 +44,7 @@ int tree_list(
 
 /* --- Lines ---------------------------------------------------------------------------------- */
 
-/* A file of lines while it is written: the one that is there, or a new one that will replace it. */
+/* A file of lines while it is written: the existing one, or a new one that will replace it. */
 struct tree_lines {
     struct tree *tree;
     struct str name;
@@ -54,14 +55,14 @@ struct tree_lines {
     struct buf last; /* the last line, without its end */
 };
 
-/* Opens what is there and cuts an unfinished line off. Without a file: `count` is 0 and is_new. */
+/* Opens the file and removes an incomplete line. Without a file `count` is 0 and is_new is set. */
 int tree_lines_open(struct tree *t, struct str name, struct tree_lines *out_lines);
-/* From here on it is a new file. */
+/* Begins a new file. */
 int tree_lines_begin_anew(struct tree_lines *l);
-/* Whole lines. */
+/* Appends complete lines. */
 int tree_lines_append(struct tree_lines *l, struct str lines);
-/* Puts what was appended on the disk, and gives a new file its name; with another code than
- * EXIT_SUCCESS a new file is dropped. Returns the first code that is not EXIT_SUCCESS. */
+/* Syncs the file, and gives a new file its name; with another code than EXIT_SUCCESS a new file is
+ * dropped. Returns the first code that is not EXIT_SUCCESS. */
 int tree_lines_end(struct tree_lines *l, int code);
 
 #endif

@@ -35,7 +35,7 @@ test('an archive goes through files and pipes', async (t) => {
   });
 
   await t.test('which it replaces only when told to', async () => {
-    await as(alice).refused(1, /there already: --yes/, 'export', 'agent', agent, '-o', file);
+    await as(alice).refused(1, /exists; --yes/, 'export', 'agent', agent, '-o', file);
     await succeed('export', 'agent', agent, '-o', file, '--yes');
     assert.equal(JSON.parse(unpack(readFileSync(file)).get('cairn.json')).what, 'agent');
   });

@@ -89,7 +89,7 @@ test('profiles are chosen by name, and their files are found', async (t) => {
   assert.equal(server.asked.splice(0).length, 1);
   chmodSync(file, 0o644);
   const exposed = await cli.ok('thread', 'list', '--profile', 'two words');
-  assert.match(exposed.stderr, /^warning: others may read the API key in .*; chmod 600 /);
+  assert.match(exposed.stderr, /^warning: other users can read the API key in .*; chmod 600 /);
 });
 
 test('a configuration that is wrong is told with its line', async (t) => {
@@ -103,10 +103,10 @@ test('a configuration that is wrong is told with its line', async (t) => {
     ['[serve]\nlisen = "x"', /:2: there is no setting "lisen"; did you mean listen\?$/m],
     ['[profiles]\nurl = "x"', /:2: a profile is a table: \[profiles\.NAME\]$/m],
     ['a = ', /config\.toml:1: a value must be a string in quotes/],
-    ['[profiles.p]\nurl="x"\nurl="y"', /config\.toml:3: the key is there already, in line 2$/m],
+    ['[profiles.p]\nurl="x"\nurl="y"', /config\.toml:3: the key exists already, in line 2$/m],
     ['default_profile = "p"', /names the profile "p", which is not in/],
     ['default_profile="p"\n[profiles.p]\nurl = "ftp://x"', /:3: the URL must begin with http:\/\//],
-    ['default_profile="p"\n[profiles.p]\napi_key = "a b"', /:3: an API key is letters, digits/],
+    ['default_profile="p"\n[profiles.p]\napi_key = "a b"', /:3: an API key consists of letters/],
     [
       'default_profile="p"\n[profiles.p]\napi_key="a"\napi_key_file="b"',
       /api_key and api_key_file exclude each other/,
@@ -125,7 +125,7 @@ test('a configuration that is wrong is told with its line', async (t) => {
   writeFileSync(join(cli.home, 'empty'), '\n');
   await cli.refused(2, /empty: the API key is empty/, 'thread', 'list', '--api-key-file', 'empty');
   await cli.with({ env: { CAIRN_API_KEY: 'a\nb' } }).refused(2,
-    /CAIRN_API_KEY: an API key is letters, digits and _ alone/, 'thread', 'list');
+    /CAIRN_API_KEY: an API key consists of letters, digits and _/, 'thread', 'list');
 });
 
 // --- The server's settings -------------------------------------------------------------------

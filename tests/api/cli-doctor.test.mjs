@@ -84,13 +84,13 @@ test('of a healthy server nothing fails', async (t) => {
 
 test('a missing reserve for a full disk is told, and how it comes back', FILES, async (t) => {
   const server = await startServer(t);
-  expectFinding(await doctor(lookAt(server)), 'reserve', 'ok', /16\.0 MiB are set aside/);
+  expectFinding(await doctor(lookAt(server)), 'reserve', 'ok', /16\.0 MiB are reserved/);
   await server.stop();
   rmSync(join(server.dataDir, 'cairn.reserve'));
-  expectFinding(await doctor(lookAt(server)), 'reserve', 'warn', /cairn\.reserve is not there/,
+  expectFinding(await doctor(lookAt(server)), 'reserve', 'warn', /cairn\.reserve does not exist/,
     /cairn serve/);
   await server.start();
-  expectFinding(await doctor(lookAt(server)), 'reserve', 'ok', /set aside/);
+  expectFinding(await doctor(lookAt(server)), 'reserve', 'ok', /are reserved/);
 });
 
 test('for people each finding is one line, and the sum is on stderr', FILES, async (t) => {
@@ -98,9 +98,9 @@ test('for people each finding is one line, and the sum is on stderr', FILES, asy
   chmodSync(server.dataDir, 0o755);
   const { code, stdout, stderr } = await runCairn(['doctor', ...lookAt(server)]);
   assert.equal(code, 0);
-  assert.match(stderr, /^\d+ ok, \d+ to look at, 0 failed\n$/);
+  assert.match(stderr, /^\d+ ok, \d+ warnings, 0 failed\n$/);
   for (const line of stdout.trimEnd().split('\n')) assert.match(line, /^(ok|warn|fail) {2,4}\S/);
-  assert.ok(stdout.includes(`may enter it → chmod 0700 ${server.dataDir}\n`), stdout);
+  assert.ok(stdout.includes(`can enter it → chmod 0700 ${server.dataDir}\n`), stdout);
   const { data } = JSON.parse((await runCairn(['doctor', '--json', ...lookAt(server)])).stdout);
   assert.equal(data.length, stdout.trimEnd().split('\n').length);
 });
@@ -162,8 +162,8 @@ test('a file that is in force is named', FILES, async (t) => {
   const dir = directory(t);
   writeFileSync(join(dir, 'cairn.toml'), `[serve]\ndata = "${dir}/data"\n`);
   const found = await doctor(['--config', join(dir, 'cairn.toml'), ...await nowhere()]);
-  expectFinding(found, 'configuration', 'ok', /cairn\.toml is in force/);
-  expectFinding(found, 'data directory', 'warn', /data is not there/, /cairn serve/);
+  expectFinding(found, 'configuration', 'ok', /cairn\.toml is valid/);
+  expectFinding(found, 'data directory', 'warn', /data does not exist/, /cairn serve/);
 });
 
 test('the server is asked where the settings say that it listens', FILES, async (t) => {
@@ -204,14 +204,14 @@ test('a certificate that is refused is told from a server that is not there', FI
     `tls_cert = "${cert}"\ntls_key = "${key}"\nallow_host = ["localhost"]\n`);
   const look = (...args) => doctor(['--config', file, ...args], { CAIRN_URL: '' });
   const guessed = await look('--ca-file', cert);
-  expectFinding(guessed, 'server', 'warn', /was reached, its certificate is refused: IP address/,
+  expectFinding(guessed, 'server', 'warn', /reached, but its certificate is rejected: IP address/,
     new RegExp(`--url https://localhost:${port}`));
   assert.equal(guessed.code, 0);
-  expectFinding(await look(), 'server', 'warn', /certificate is refused/, /--ca-file FILE/);
+  expectFinding(await look(), 'server', 'warn', /certificate is rejected/, /--ca-file FILE/);
   const named = await look('--ca-file', cert, '--url', `https://127.0.0.1:${port}`);
   expectFinding(named, 'server', 'fail', /IP address mismatch/, /--url https:\/\/NAME:/);
   expectFinding(await look('--url', `https://localhost:${port}`), 'server', 'fail',
-    /certificate is refused/, /--ca-file/);
+    /certificate is rejected/, /--ca-file/);
   expectFinding(await look('--ca-file', cert, '--url', `https://localhost:${port}`), 'server', 'ok',
     /answers at https:\/\/localhost/);
 
@@ -235,7 +235,7 @@ test('a profile that is broken, or shows its key to everybody, is told', FILES, 
     /"yours"/);
   writeFileSync(file, '[profiles.mine]\nurl = "http://127.0.0.1:1"\napi_key = "hush_hush"\n');
   const open = await doctor([...args, '--profile', 'mine'], env);
-  expectFinding(open, 'secrets', 'warn', /others may read the API key/, /^chmod 600 .*config\.t/);
+  expectFinding(open, 'secrets', 'warn', /users can read the API key/, /^chmod 600 .*config\.t/);
   assert.ok(!JSON.stringify(open.findings).includes('hush_hush'));
 
   const key = join(home, 'key');
@@ -424,7 +424,7 @@ test('an index that lost its entries is found by --full', FILES, async (t) => {
   await server.stop();
   execFileSync('python3', ['-c', EMPTY_INDEX, server.database]);
   const args = ['--data', server.dataDir, ...await nowhere()];
-  expectFinding(await doctor(args), 'database', 'ok', /is whole/);
+  expectFinding(await doctor(args), 'database', 'ok', /is intact/);
   const found = await doctor([...args, '--full']);
   expectFinding(found, 'integrity', 'fail', /missing from index runs_by_status/, /cairn check/);
 });

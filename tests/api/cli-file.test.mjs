@@ -24,7 +24,7 @@ test('files on the command line', async (t) => {
     await cli.ok('file', 'get', thread, 'big.bin', 'copy.bin');
     assert.ok(readFileSync(at('copy.bin')).equals(bytes));
     assert.ok(!existsSync(at('copy.bin.part')));
-    await cli.refused(1, /is there already; --yes/, 'file', 'get', thread, 'big.bin', 'copy.bin');
+    await cli.refused(1, /exists; --yes/, 'file', 'get', thread, 'big.bin', 'copy.bin');
     await cli.ok('file', 'get', thread, 'big.bin', 'copy.bin', '--yes');
     const piped = await cli.with({ input: 'from a pipe\n' })
       .json('file', 'put', thread, '-', 'a b/ü.txt', '--json');
@@ -67,7 +67,7 @@ test('files on the command line', async (t) => {
     await cli.refused(1, /no file/, 'file', 'get', thread, 'none', 'none.out');
     assert.ok(!existsSync(at('none.out')) && !existsSync(at('none.out.part')));
     await cli.refused(1, /cannot read/, 'file', 'put', thread, 'missing');
-    await cli.refused(2, /needs a NAME/, 'file', 'put', thread, '-');
+    await cli.refused(2, /NAME is required/, 'file', 'put', thread, '-');
     await cli.refused(1, /directory/, 'file', 'put', thread, '.', 'x');
   });
 });

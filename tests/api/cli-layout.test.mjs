@@ -145,7 +145,7 @@ test('an export stays in its directory and out of others\'', async (t) => {
   const { thread, runs: [run] } = await chartAgent(server.open);
   const other = newPlace(t);
   writeFileSync(join(other, 'thesis.txt'), 'years of work');
-  await cli.refused(1, /holds something else: thesis\.txt/, 'export', '--layout', 'files', other);
+  await cli.refused(1, /contains another file: thesis\.txt/, 'export', '--layout', 'files', other);
   assert.deepEqual(readdirSync(other), ['thesis.txt']);
 
   // A link in the way is neither followed nor written through.
@@ -165,7 +165,7 @@ test('an export stays in its directory and out of others\'', async (t) => {
   mkdirSync(join(place, 'agent_config'));
   writeFileSync(join(place, 'elsewhere.json'), 'mine');
   symlinkSync(join(place, 'elsewhere.json'), join(place, 'agent_config', `${thread}.json`));
-  await cli.refused(1, /something else/, 'export', '--layout', 'files', place);
+  await cli.refused(1, /contains another file/, 'export', '--layout', 'files', place);
 
   await cli.refused(2, /--layout is required/, 'export', '--thread', thread, place);
   await cli.refused(2, /must be files/, 'export', '--layout', 'tar', place);
@@ -332,7 +332,7 @@ test('a mirror keeps to its tenant and its directory', async (t) => {
   await as(bob).refused(1, /mirrors another tenant/, 'mirror', place);
   const other = newPlace(t);
   writeFileSync(join(other, 'thesis.txt'), 'years of work');
-  await as(bob).refused(1, /holds something else/, 'mirror', other);
+  await as(bob).refused(1, /contains another file/, 'mirror', other);
   assert.ok(existsSync(join(place, 'agent_config')));
 });
 
@@ -477,9 +477,9 @@ test('a tree with a mistake is refused whole, by file, line and rule', async (t)
   const runs = 'agent_runs/abc-123-def-456';
   for (const [name, text, rule] of [
     ['agent_config/abc-123-def-456.json', '{', /is not JSON/],
-    ['agent_config/abc-123-def-456.json', '[]', /is no JSON object/],
+    ['agent_config/abc-123-def-456.json', '[]', /is not a JSON object/],
     ['agent_config/abc-123-def-456.json', '{"agent_uuid": "x"}', /another agent_uuid/],
-    ['agent_config/readme.txt', 'hello', /is no file of an agent/],
+    ['agent_config/readme.txt', 'hello', /is not a file of an agent/],
     [`${entries}/003.json`, '{}', /002\.json is missing/],
     [`${entries}/notes.json`, '{}', /is not named by a number/],
     [`${entries}/001.json`, '{"agent_uuid": "abc-123-def-456"}', /has no run_id/],
@@ -487,8 +487,8 @@ test('a tree with a mistake is refused whole, by file, line and rule', async (t)
     [`${runs}/run-001.jsonl`, '\n{"run_id": 7}\n', /line 2, has another run_id/],
     [`${runs}/run-001.jsonl`,
       '{"run_id": "run-001", "agent_uuid": "abc-123-def-456"}\n', /has no action_type/],
-    [`${runs}/run-001.log`, '', /is no file of a run/],
-    ['thesis.txt', 'years of work', /holds something else/],
+    [`${runs}/run-001.log`, '', /is not a file of a run/],
+    ['thesis.txt', 'years of work', /contains another file/],
   ]) {
     const place = newPlace(t);
     writeExample(place).write(text, ...name.split('/'));

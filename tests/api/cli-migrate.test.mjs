@@ -380,7 +380,7 @@ test('it says what it did, for people and for programs', HERE, async (t) => {
   await server.stop();
   const dry = await migrate(a, b, '--dry-run');
   assert.equal(dry.code, 0, dry.stderr);
-  assert.match(dry.stderr, /rows would be moved, into a database that would be made/);
+  assert.match(dry.stderr, /rows would be moved, into a database that would be created/);
   assert.match(dry.stdout, /^events\t\d{3}\t0\t$/m);
   const end = await migrate(a, b);
   assert.equal(end.code, 0, end.stderr);
@@ -495,7 +495,7 @@ test('Ctrl-C ends it with code 130, and the next run goes on', HERE, async (t) =
   await eventually(begun, 'the target was never marked');
   child.kill('SIGINT');
   assert.equal(await ended, 130, words);
-  assert.match(words, /give the same command again to go on/);
+  assert.match(words, /run the same command again to continue/);
   await b.refuses(/being filled by cairn migrate/);
   proxy.delay(0);
   assert.equal((await move(a, through)).resumed, true);
@@ -655,14 +655,14 @@ test('a flipped row is found, with its table and key', HERE, async (t) => {
 test('what is asked for wrongly is said so, with code 2', HERE, async (t) => {
   const a = directory(t);
   const wrong = [
-    [['--to', a.url], /--from is needed: sqlite:DIR or postgres/],
-    [['--from', a.url], /--to is needed/],
+    [['--to', a.url], /--from is required: sqlite:DIR or postgres/],
+    [['--from', a.url], /--to is required/],
     [['--from', a.dataDir, '--to', a.url], /--from must be sqlite:DIR or a URL/],
     [['--from', a.url, '--to', 'sqlite:'], /--to must be sqlite:DIR/],
     [['--from', a.url, '--to', a.url], /name the same database/],
     [['--from', a.url, '--to', 'postgres://x', '--from-schema', 'x'], /--from-schema goes with/],
     [['--from', a.url, '--to', 'postgres://x', '--to-schema', 'X;'], /--to-schema must be a lower/],
-    [['--from', a.url, '--to', 'sqlite:/x', '--dry-run', '--verify-only'], /do not go together/],
+    [['--from', a.url, '--to', 'sqlite:/x', '--dry-run', '--verify-only'], /exclude each other/],
   ];
   for (const [args, rule] of wrong) {
     const end = await runCairn(['migrate', ...args]);

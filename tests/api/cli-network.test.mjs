@@ -223,7 +223,7 @@ test('a server cannot drive the terminal with a cursor, a gap or a header', asyn
   const tail = cli.start('event', 'tail', '-f', '--jsonl', '--url', url);
   await eventually(() => tail.lines.length === 2, () => tail.stderr);
   const { stderr } = await tail.kill('SIGINT');
-  assert.match(stderr, /^cursor: 5 \(--after 5 goes on from here\)$/m);
+  assert.match(stderr, /^cursor: 5 \(--after 5 continues from here\)$/m);
   assert.match(stderr, /^Events up to "\\u009b31m" were pruned/m);
   assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 

@@ -23,7 +23,7 @@ test('participants are added, listed, changed and removed, and share links redee
   const rows = await cli.rows('participant', 'list', thread, '--active', 'true');
   assert.deepEqual(rows.map((row) => row.slice(1, 5)),
     [['user:alice', 'Alice', 'user', 'read']]);
-  await cli.refused(1, /needs --yes/, 'participant', 'remove', thread, alice.id);
+  await cli.refused(1, /--yes is required/, 'participant', 'remove', thread, alice.id);
   assert.equal(
     (await cli.json('participant', 'remove', thread, alice.id, '--yes')).active, false);
 

@@ -109,7 +109,7 @@ test('agents and what belongs to them', async (t) => {
     assert.equal((await cli('storage', 'get', agent.id, 'note')).stdout, 'plain\n');
     const rows = await cli.rows('storage', 'list', agent.id, '--prefix', 'n');
     assert.deepEqual(rows.map((r) => r.slice(0, 2)), [['note', 'text/plain']]);
-    await cli.refused(2, /one of --value and --file/, 'storage', 'set', agent.id, 'x');
+    await cli.refused(2, /either --value or --file/, 'storage', 'set', agent.id, 'x');
     assert.equal((await cli('storage', 'delete', agent.id, 'note', '--yes')).code, 0);
     await cli.refused(1, /nothing stored/, 'storage', 'get', agent.id, 'note');
     assert.equal((await cli('agent', 'delete', agent.id, '--yes')).code, 0);

@@ -44,7 +44,7 @@ test('a tail goes on over restarts and kills, and every event comes once', async
     assert.equal(code, 130);
     assert.deepEqual(seqsOf(tail), upTo(n));
     assert.match(stderr, /The connection was lost; trying again\./);
-    assert.match(stderr, /^cursor: \d+ \(--after \d+ goes on from here\)$/m);
+    assert.match(stderr, /^cursor: \d+ \(--after \d+ continues from here\)$/m);
   }
 });
 
@@ -77,7 +77,7 @@ test('a tail that is not followed prints what is there and ends', async (t) => {
     expectStatus(await server.open.post(`/v1/threads/${id}/events`, { events: part }), 201);
   const end = await cli.ok('event', 'tail', id, '--jsonl');
   assert.equal(end.stdout.split('\n').length, 1502);
-  assert.equal(end.stderr, 'cursor: 1501 (--after 1501 goes on from here)\n');
+  assert.equal(end.stderr, 'cursor: 1501 (--after 1501 continues from here)\n');
   const whole = await cli.json('event', 'tail', '--json', '--after', '0');
   assert.equal(whole.data.length, 1501);
   const none = await cli.json('event', 'tail', id, '--json', '--kind', 'a.b');
@@ -95,13 +95,13 @@ test('pruned events are told, not skipped in silence', async (t) => {
   const pruned = await server.open.post(`/v1/threads/${id}/events/prune`, { through_seq: 3 });
   expectStatus(pruned, 200);
   const page = await cli('event', 'tail', id, '--jsonl', '--after', '1');
-  assert.match(page.stderr, /^Events up to 3 were pruned; what is left follows\.$/m);
+  assert.match(page.stderr, /^Events up to 3 were pruned; the remaining ones follow\.$/m);
   const seqs = page.stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line).seq);
   assert.deepEqual(seqs, [4, 5, 6]);
   const tail = cli.start('event', 'tail', id, '--jsonl', '--after', '1', '-f');
   await hasLines(tail, 3);
   const { stderr } = await tail.kill();
-  assert.match(stderr, /^Events up to 3 were pruned; what is left follows\.$/m);
+  assert.match(stderr, /^Events up to 3 were pruned; the remaining ones follow\.$/m);
   assert.deepEqual(seqsOf(tail), [4, 5, 6]);
 });
 
@@ -293,7 +293,7 @@ test('a tail that cannot write ends, and its cursor stays before what was lost',
     const { code, stderr } = await inShell(cli, server, line);
     assert.equal(code, 1);
     assert.equal(stderr, 'cairn event tail: the output could not be written\n' +
-      'cursor: 1 (--after 1 goes on from here)\n');
+      'cursor: 1 (--after 1 continues from here)\n');
   }
   const stream = `"$CAIRN" api GET /v1/threads/${id}/events/stream >/dev/full`;
   assert.deepEqual(await inShell(cli, server, stream), {

@@ -117,7 +117,7 @@ test('a list that was cut says so', async (t) => {
   const cli = newCli(t, server);
   for (let i = 0; i < 3; i++) await cli.json('thread', 'create');
   const cut = await cli.terminal({}, 'thread', 'list', '--limit', '2');
-  assert.match(cut.screen, /There are more: --limit N or --all shows them\./);
+  assert.match(cut.screen, /There are more: use --limit N or --all\./);
   const whole = await cli.terminal({}, 'thread', 'list', '--limit', '3');
   assert.doesNotMatch(whole.screen, /There are more/);
 });
@@ -132,5 +132,5 @@ test('events on a terminal are a line each', async (t) => {
   assert.match(shown[1], /^ +2 {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}progress {2}x+…$/);
   assert.equal([...shown[1]].length, 80);
   assert.match(shown[2], /Z {2}a\.b {7}\{"a":1\}$/);
-  assert.equal(shown[3], 'cursor: 3 (--after 3 goes on from here)');
+  assert.equal(shown[3], 'cursor: 3 (--after 3 continues from here)');
 });

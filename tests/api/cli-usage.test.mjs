@@ -107,7 +107,7 @@ test('a slip of the finger gets a suggestion', async (t) => {
     [['run', 'list', '--all', '--limit', '3'], '--all and --limit exclude each other'],
     [['run', 'list', '--color', 'red'], '--color must be auto, always or never'],
     [['run', 'start', 'x', '--dispatch', 'x'], '--dispatch must be queue or direct'],
-    [['event', 'tail', '-f', '--json'], '--json is for what ends; use --jsonl with --follow'],
+    [['event', 'tail', '-f', '--json'], '--json and --follow exclude each other; use --jsonl'],
     [['run', 'wait', 'x', '--timeout', '0'], '--timeout must be 1 to 31536000 seconds'],
     [['help', 'run', 'strat'], 'there is no command "run strat"; did you mean run start? see'],
     [['help', 'tread'], 'cairn help: there is no command "tread"; did you mean thread? see cairn'],

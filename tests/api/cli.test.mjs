@@ -30,7 +30,7 @@ test('threads are created, listed, shown and deleted', async (t) => {
   assert.deepEqual(await cli.json('thread', 'get', made.id), made);
   assert.equal(expectStatus(await server.open.get(`/v1/threads/${made.id}`), 200).agent, 'pilot');
 
-  await cli.refused(1, /needs --yes/, 'thread', 'delete', made.id);
+  await cli.refused(1, /--yes is required/, 'thread', 'delete', made.id);
   const dry = await cli.ok('thread', 'delete', made.id, '--dry-run');
   assert.match(dry.stderr, /^Would send DELETE \/v1\/threads\/\S+ to http:.*nothing was changed/);
   assert.equal(JSON.parse(dry.stdout).id, made.id);
@@ -165,12 +165,12 @@ test('a list that cannot be one is refused', async (t) => {
     await cli.refused(1, /^cairn thread list: .* answer is not a list$/m, 'thread', 'list');
   for (const next of [null, 7, undefined]) {
     page = { data: [], has_more: true, next_cursor: next };
-    await cli.refused(1, /there is more, but not where/, 'thread', 'list', '--all');
+    await cli.refused(1, /there is more, but returned no cursor/, 'thread', 'list', '--all');
   }
   page = { data: [{ id: 'a' }], has_more: true, next_cursor: 'again' };
   const { code, stdout, stderr } = await cli('thread', 'list', '--all');
   assert.deepEqual([code, stdout.split('\t')[0]], [1, 'a']);
-  assert.match(stderr, /there is more, but not where/);
+  assert.match(stderr, /there is more, but returned no cursor/);
 });
 
 test('a page that is longer than asked for shows no more than was asked for', async (t) => {
@@ -193,12 +193,12 @@ test('an answer that sends elsewhere is a failure that names the place', async (
     ['thread', 'delete', uuid(), '--yes'],
     ['thread', 'delete', uuid(), '--dry-run'],
   ]) {
-    const said = await cli.refused(1, /answers 307 and sends us to https:\/\/elsewhere\.example\//,
+    const said = await cli.refused(1, /answered 307 and redirects to https:\/\/elsewhere\.example/,
       ...args);
     assert.doesNotMatch(said, /[\u0080-\u009f]/);
   }
   const lost = newCli(t, await startLiar(t, () => [304, {}, null]));
-  await lost.refused(1, /the server answers 304; --url/, 'thread', 'list');
+  await lost.refused(1, /the server answered 304; --url/, 'thread', 'list');
 });
 
 test('threads are filtered', async (t) => {
@@ -259,7 +259,7 @@ test('a run goes through its life', async (t) => {
   assert.deepEqual(await cli.rows('run', 'list', '--status', 'completed'), []);
   assert.equal((await cli.json('run', 'list', '--include', 'documents', '--json')).data[0]
     .user_input, 'hi');
-  await cli.refused(1, /needs --yes/, 'run', 'cancel', run.id);
+  await cli.refused(1, /--yes is required/, 'run', 'cancel', run.id);
   assert.equal((await cli.json('run', 'cancel', run.id, '--dry-run')).status, 'queued');
   const cancelled = await cli.json('run', 'cancel', run.id, '-y', '--reason', 'enough');
   assert.equal(cancelled.status, 'cancelled');
@@ -330,7 +330,7 @@ test('keys, tenants and the audit log', async (t) => {
   ]);
   const reader = cli.with({ env: { CAIRN_API_KEY: second.secret } });
   await reader.refused(4, /\(403 forbidden\)/, 'thread', 'list');
-  await operator.refused(1, /needs --yes/, 'key', 'revoke', second.id);
+  await operator.refused(1, /--yes is required/, 'key', 'revoke', second.id);
   assert.equal((await operator.json('key', 'revoke', second.id, '--dry-run')).revoked_at, null);
   assert.notEqual((await operator.json('key', 'revoke', second.id, '--yes')).revoked_at, null);
   await reader.refused(4, /\(401 unauthenticated\)/, 'run', 'list');
@@ -401,12 +401,12 @@ test('any route can be called', async (t) => {
   assert.equal(JSON.parse(refused.stdout).code, 'invalid_input');
   assert.match(refused.stderr, /^cairn api: \/titel is not a member of ThreadBody \(422 invalid/);
   for (const [rule, ...args] of [
-    [/METHOD must be one/, 'GET /', '/healthz'],
+    [/METHOD must be GET/, 'GET /', '/healthz'],
     [/PATH must begin with \//, 'GET', 'healthz'],
     [/PATH must be percent-encoded/, 'GET', '/a b'],
     [/--header must be NAME: VALUE/, 'GET', '/healthz', '-H', 'nothing'],
     [/--header must be NAME: VALUE/, 'GET', '/healthz', '-H', 'X: a\r\nY: b'],
-    [/host is set by cairn itself/, 'GET', '/healthz', '--header', 'host: x'],
+    [/host cannot be set/, 'GET', '/healthz', '--header', 'host: x'],
     [/--body and --body-file exclude/, 'POST', '/v1/threads', '--body', '{}', '--body-file', 'x'],
   ])
     await cli.refused(2, rule, 'api', ...args);

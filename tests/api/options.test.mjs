@@ -16,7 +16,7 @@ test('a bad option is refused with its name and its rule', async () => {
     [['--db', 'host=localhost'], '--db', URL_RULE],
     [['--db', ''], '--db', URL_RULE],
     [['--db-replica', 'localhost'], '--db-replica', URL_RULE],
-    [['--db-replica', 'postgres://localhost/x'], '--db-replica', 'needs --db'],
+    [['--db-replica', 'postgres://localhost/x'], '--db-replica', 'requires --db'],
     [['--db-schema', ''], '--db-schema', SCHEMA_RULE],
     [['--db-schema', '1a'], '--db-schema', SCHEMA_RULE],
     [['--db-schema', 'Cairn'], '--db-schema', SCHEMA_RULE],
@@ -26,7 +26,7 @@ test('a bad option is refused with its name and its rule', async () => {
     [['--db-writers', '0'], '--db-writers', 'must be 1 to 64'],
     [['--db-writers', 'many'], '--db-writers', 'must be 1 to 64'],
     [['--readers', '65'], '--readers', 'must be 1 to 64'],
-    [['--tls-cert', 'x'], '--tls-cert', 'and --tls-key go together'],
+    [['--tls-cert', 'x'], '--tls-cert', 'and --tls-key require each other'],
     [['--nothing', 'x'], '--nothing', 'is not an option'],
     [['--data'], '--data', 'needs a value'],
   ];

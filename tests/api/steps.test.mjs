@@ -511,9 +511,9 @@ test('steps on the command line', async (t) => {
   await broken.refused(1, /line 2 must be a JSON object .* the 1 steps before it/,
     'step', 'append', run.id, '-');
   const wrong = cli.with({ input: '{"action_type":"error"}\n{"action_type":"dance"}\n' });
-  await wrong.refused(1, /steps\/1\/action_type[^]*nothing of lines 1 to 2 was appended/,
+  await wrong.refused(1, /steps\/1\/action_type[^]*lines 1 to 2 were not appended/,
     'step', 'append', run.id, '-');
-  await cli.refused(2, /--type is for one step/, 'step', 'append', run.id, '-', '--type', 'error');
+  await cli.refused(2, /--type and FILE exclude/, 'step', 'append', run.id, '-', '--type', 'error');
   await cli.refused(1, /cannot be read/, 'step', 'append', run.id, '/nowhere/log.jsonl');
   assert.equal((await cli.json('step', 'get', run.id, '1')).tool_name, 'bash');
   const errors = await cli.jsonl('step', 'list', '--type', 'error', '--jsonl');
