@@ -15,6 +15,15 @@ A statements file contains, in any order:
     -- types: id text                                  types of this statement only
     SELECT {{thread_columns}} FROM threads WHERE tenant_id = :tenant_id AND id = :id;
 
+A list that ends at a number of bytes declares its order, and begins with the size of the row:
+
+    -- name: thread_list
+    -- page: id DESC
+    SELECT size_bytes, {{thread_columns}} FROM threads … ORDER BY id DESC LIMIT :limit;
+
+SQLite returns rows one by one, and the reader stops it. PostgreSQL returns all rows at once, so its
+text is wrapped: it ends with the row that follows the one with which :max_bytes is exceeded.
+
 A parameter is written :name. Its type is one of uuid, int, bool, text, json and bytes. The header
 defines PARAM_name and, with the suffix of the query_ function that binds the type,
 PARAM_UUID_name: binding an unknown parameter, or one of another type, does not compile.
@@ -47,18 +56,20 @@ TOKENS = {  # token: (SQLite, PostgreSQL)
     "object": ("json_object", "jsonb_build_object"),
     "empty_list": ("'[]'", "'[]'::jsonb"),
     "group_array": ("json_group_array", "jsonb_agg"),
+    "generated": ("VIRTUAL", "STORED"),
 }
 
 ID_TEXT = ("CASE WHEN X IS NOT NULL THEN lower(substr(hex(X), 1, 8) || '-' || substr(hex(X), 9, 4)"
            " || '-' || substr(hex(X), 13, 4) || '-' || substr(hex(X), 17, 4)"
            " || '-' || substr(hex(X), 21)) END")
 
-FORMS = {  # {{form: X}}, how views show a column: (SQLite, PostgreSQL)
+FORMS = {  # {{form: X}}, an expression of a column: (SQLite, PostgreSQL)
     "show_id": (ID_TEXT, "X"),
     "id_text": (ID_TEXT, "X::text"),
     "show_time": ("strftime('%Y-%m-%dT%H:%M:%fZ', X / 1000000.0, 'unixepoch')",
                   "to_timestamp(X / 1000000.0)"),
     "show_json": ("json(X)", "as_jsonb(X)"),
+    "bytes_of": ("coalesce(length(CAST(X AS BLOB)), 0)", "coalesce(octet_length(X::text), 0)"),
     "nested": ("json(X)", "X"),  # an object or array that was just built, inside of another
 }
 
@@ -75,6 +86,7 @@ class Statement:
         self.path, self.line, self.name = path, line, name
         self.c_name = f"SQL_{name.upper()}"
         self.own_types, self.body = {}, []
+        self.page_order = None
         self.texts, self.params = [], {}
 
 
@@ -160,6 +172,7 @@ def split_file(path):
         start = re.match(r"-- name: ([a-z][a-z0-9_]*)$", line)
         declared = re.match(r"-- types: (.*)$", line)
         more = re.match(r"--\s+\|\s*(.*)$", line)
+        page = re.match(r"-- page: (.*)$", line)
         if define:
             latest = define.group(1)
             defines[latest] = define.group(2)
@@ -171,11 +184,23 @@ def split_file(path):
                         statements[-1].own_types if own else types)
         elif start:
             statements.append(Statement(path, number, start.group(1)))
+        elif page and statements:
+            statements[-1].page_order = page.group(1)
+            statements[-1].own_types["max_bytes"] = "int"
         elif statements:
             statements[-1].body.append(line)
         elif line.strip() and not line.startswith("--"):
             fail(f"{path}:{number}", f"text before the first name: {line!r}")
     return defines, types, statements
+
+
+def end_at_max_bytes(text, order):
+    """Wraps the text of a page for PostgreSQL: a row belongs to the result when the rows before the
+    previous one fit. So the result has one row more than the page, as the result of SQLite has."""
+    return (f"SELECT * FROM (SELECT *, CAST(sum(size_bytes) OVER (ORDER BY {order}\n"
+            f"ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bigint) AS bytes_before\n"
+            f"FROM (\n{text}\n) AS listed) AS page\n"
+            f"WHERE coalesce(bytes_before, 0) <= :max_bytes ORDER BY {order}")
 
 
 def compile_statement(statement, defines, types):
@@ -185,6 +210,8 @@ def compile_statement(statement, defines, types):
     for engine in ENGINES:
         text = expand(place, "\n".join(statement.body), engine, defines)
         text = strip_comments(text).strip().rstrip(";").strip()
+        if text and statement.page_order and engine == "postgres":
+            text = end_at_max_bytes(text, statement.page_order)
         text, found = number_parameters(text, engine, names)
         statement.texts.append(text or None)
         if text:
@@ -262,9 +289,11 @@ def define_statement(statement, index):
         lines.append(f"static const char *const params_{name}[] = {{{quoted}}};")
         lines.append(f"static const enum sql_type types_{name}[] = {{{kinds}}};")
     quoted = ",\n        ".join(c_string(text) if text else "NULL" for text in statement.texts)
+    is_page = str(statement.page_order is not None).lower()
     writes = any(text and not text.upper().startswith("SELECT") for text in statement.texts)
     lines += [f"const struct sql_statement {statement.c_name} = {{",
-              f'    .index = {index}, .name = "{name}", .writes = {str(writes).lower()},',
+              f'    .index = {index}, .name = "{name}", .writes = {str(writes).lower()},'
+              f" .is_page = {is_page},",
               f"    .text = {{\n        {quoted}}},"]
     if statement.params:
         lines.append(f"    .params = params_{name}, .types = types_{name},"

@@ -22,6 +22,11 @@ import gen_sql
 import sql_binds
 
 
+def parameters(text):
+    """The greatest number of a parameter: those that only PostgreSQL uses come last."""
+    return max(map(int, re.findall(r"\?(\d+)", text)), default=0)
+
+
 def prepare(statements, migrations):
     db = sqlite3.connect(":memory:")
     for number, name, (text, _) in gen_sql.read_migrations(migrations):
@@ -33,7 +38,7 @@ def prepare(statements, migrations):
         if s.texts[0] is None:
             continue
         try:
-            db.execute("EXPLAIN " + s.texts[0], [None] * len(s.params))
+            db.execute("EXPLAIN " + s.texts[0], [None] * parameters(s.texts[0]))
         except (sqlite3.Error, sqlite3.Warning) as error:
             yield f"{s.path}:{s.line}: error: {s.name}: {error}"
 

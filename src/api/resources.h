@@ -19,9 +19,9 @@ struct page_query {
         .max = PAGE_CURSOR_MAX_BYTES),                                                   \
         FIELD_OF(page, INT_OR_NONE, limit, in, "items a page, 50 unless told", .min = 1, \
             .max = PAGE_MAX)
-static inline size_t page_limit(const struct page_query *p)
+static inline struct page page_of(const struct page_query *p)
 {
-    return p->has_limit ? (size_t)p->limit : PAGE_DEFAULT;
+    return (struct page){.limit = p->has_limit ? (size_t)p->limit : PAGE_DEFAULT};
 }
 
 /* system.c */

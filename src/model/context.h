@@ -9,10 +9,8 @@
 
 #include "base/problem.h"
 #include "base/uuid.h"
+#include "model/page.h"
 #include "store/store.h"
-
-/* Of documents in one page of a list; a page ends with the item that passes it. */
-enum { PAGE_MAX_BYTES = 4 * 1024 * 1024 };
 
 /* What a key may do. `admin` holds every scope of its tenant, `operator` also the tenants. */
 #define SCOPE_TABLE(X)                                \

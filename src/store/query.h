@@ -37,6 +37,7 @@ struct sql_statement {
     const char *const *params;
     const enum sql_type *types; /* of the parameters */
     bool writes;
+    bool is_page; /* its first column is the size of the row: see model/page.h */
 };
 
 struct tx;

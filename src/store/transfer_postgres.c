@@ -397,6 +397,7 @@ const struct side_ops postgres_side_ops = {.open = postgres_side_open,
                    " JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"
                    " JOIN pg_catalog.pg_attribute AS a"
                    "  ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
+                   "  AND a.attgenerated = ''"
                    " LEFT JOIN pg_catalog.pg_index AS i ON i.indrelid = c.oid AND i.indisprimary"
                    " WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')"
                    " ORDER BY c.relname COLLATE \"C\", a.attname COLLATE \"C\"",

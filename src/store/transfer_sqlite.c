@@ -252,6 +252,7 @@ const struct side_ops sqlite_side_ops = {.open = sqlite_side_open,
                    "  WHEN 'BLOB' THEN 3 ELSE 0 END, 0, x.pk"
                    " FROM sqlite_schema AS m, pragma_table_xinfo(m.name) AS x"
                    " WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite^_%' ESCAPE '^'"
+                   "  AND x.hidden < 2" /* not generated */
                    " ORDER BY m.name, x.name",
         .parents = "SELECT DISTINCT m.name, f.\"table\" FROM sqlite_schema AS m,"
                    " pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table' ORDER BY 1, 2",

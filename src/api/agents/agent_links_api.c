@@ -69,15 +69,14 @@ static enum error read_cursor(
 enum error handle_agent_link_list(struct call *call, struct context *c)
 {
     const struct links_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct agent_link *links = ARENA_ARRAY(call->arena, struct agent_link, limit);
+    struct page page = page_of(&q->page);
+    struct agent_link *links = ARENA_ARRAY(call->arena, struct agent_link, page.limit);
     struct agent_link_mark after;
-    bool more;
     enum error e = read_cursor(call, q->page.cursor, &after);
     if (e == OK)
-        e = agent_link_list(c, call->request.params[0], &after, limit, links, &count, &more);
+        e = agent_link_list(c, call->request.params[0], &after, &page, links);
     if (e == OK)
-        call_answer_page(call, &schema_agent_link, links, count, more, cursor_of);
+        call_answer_page(call, &schema_agent_link, links, &page, cursor_of);
     return e;
 }
 

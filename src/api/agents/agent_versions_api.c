@@ -104,15 +104,14 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_agent_version_list(struct call *call, struct context *c)
 {
     const struct versions_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct agent_version *versions = ARENA_ARRAY(call->arena, struct agent_version, limit);
+    struct page page = page_of(&q->page);
+    struct agent_version *versions = ARENA_ARRAY(call->arena, struct agent_version, page.limit);
     int64_t before;
-    bool more;
     enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
-        e = agent_version_list(c, call->request.params[0], before, limit, versions, &count, &more);
+        e = agent_version_list(c, call->request.params[0], before, &page, versions);
     if (e == OK)
-        call_answer_page(call, &schema_agent_version_head, versions, count, more, cursor_of);
+        call_answer_page(call, &schema_agent_version_head, versions, &page, cursor_of);
     return e;
 }
 

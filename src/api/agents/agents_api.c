@@ -81,15 +81,14 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_agent_list(struct call *call, struct context *c)
 {
     const struct agents_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct agent *agents = ARENA_ARRAY(call->arena, struct agent, limit);
+    struct page page = page_of(&q->page);
+    struct agent *agents = ARENA_ARRAY(call->arena, struct agent, page.limit);
     struct agent_filter filter = {.name = q->name, .kind = q->kind};
-    bool more;
     enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
     if (e == OK)
-        e = agent_list(c, &filter, limit, agents, &count, &more);
+        e = agent_list(c, &filter, &page, agents);
     if (e == OK)
-        call_answer_page(call, &schema_agent, agents, count, more, cursor_of);
+        call_answer_page(call, &schema_agent, agents, &page, cursor_of);
     return e;
 }
 

@@ -106,15 +106,14 @@ enum error handle_state_list(struct call *call, struct context *c)
     const struct states_query *q = call->request.query;
     struct state_place place = place_of(call);
     place.is_config = false;
-    size_t limit = page_limit(&q->page), count;
-    struct state *states = ARENA_ARRAY(call->arena, struct state, limit);
+    struct page page = page_of(&q->page);
+    struct state *states = ARENA_ARRAY(call->arena, struct state, page.limit);
     struct state_filter filter = {.with_documents = !str_is_none(q->include)};
-    bool more;
     enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
     if (e == OK)
-        e = state_list(c, &place, &filter, limit, states, &count, &more);
+        e = state_list(c, &place, &filter, &page, states);
     if (e == OK)
-        call_answer_page(call, &schema_state, states, count, more, state_cursor);
+        call_answer_page(call, &schema_state, states, &page, state_cursor);
     return e;
 }
 
@@ -147,16 +146,14 @@ enum error handle_state_version_list(struct call *call, struct context *c)
 {
     const struct states_query *q = call->request.query;
     const struct state_place place = place_of(call);
-    size_t limit = page_limit(&q->page), count;
-    struct state_version *versions = ARENA_ARRAY(call->arena, struct state_version, limit);
+    struct page page = page_of(&q->page);
+    struct state_version *versions = ARENA_ARRAY(call->arena, struct state_version, page.limit);
     int64_t before;
-    bool more;
     enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
-        e = state_version_list(
-            c, &place, before, !str_is_none(q->include), limit, versions, &count, &more);
+        e = state_version_list(c, &place, before, !str_is_none(q->include), &page, versions);
     if (e == OK)
-        call_answer_page(call, &schema_state_version, versions, count, more, version_cursor);
+        call_answer_page(call, &schema_state_version, versions, &page, version_cursor);
     return e;
 }
 

@@ -102,21 +102,20 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_storage_list(struct call *call, struct context *c)
 {
     const struct storage_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct storage_item *items = ARENA_ARRAY(call->arena, struct storage_item, limit);
+    struct page page = page_of(&q->page);
+    struct storage_item *items = ARENA_ARRAY(call->arena, struct storage_item, page.limit);
     struct storage_filter filter = {.prefix = q->prefix, .with_values = !str_is_none(q->include)};
-    bool more;
     enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
     if (e == OK)
-        e = storage_list(c, call->request.params[0], &filter, limit, items, &count, &more);
+        e = storage_list(c, call->request.params[0], &filter, &page, items);
     if (e != OK)
         return e;
-    struct storage_row *rows = ARENA_ARRAY(call->arena, struct storage_row, limit);
-    for (size_t i = 0; i < count; i++) {
+    struct storage_row *rows = ARENA_ARRAY(call->arena, struct storage_row, page.limit);
+    for (size_t i = 0; i < page.count; i++) {
         rows[i] = (struct storage_row){.item = items[i]};
         if (!str_is_none(items[i].bytes))
             rows[i].base64 = base64_encode(call->arena, items[i].bytes);
     }
-    call_answer_page(call, &schema_storage_item, rows, count, more, cursor_of);
+    call_answer_page(call, &schema_storage_item, rows, &page, cursor_of);
     return OK;
 }

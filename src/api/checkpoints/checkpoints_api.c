@@ -259,48 +259,35 @@ static struct str write_cursor(
 {
     char thread[UUID_TEXT_LEN];
     if (!filter->of_all)
-        return arena_printf(call->arena, "%lld", (long long)next->sequence_num);
+        return cursor_from_number(call->arena, next->sequence_num);
     uuid_format(next->thread_id, thread);
-    return arena_printf(call->arena, "%lld~%.*s~%lld", (long long)next->created_at, UUID_TEXT_LEN,
-        thread, (long long)next->sequence_num);
+    return cursor_from_text(
+        call->arena, arena_printf(call->arena, "%lld~%.*s~%lld", (long long)next->created_at,
+                         UUID_TEXT_LEN, thread, (long long)next->sequence_num));
 }
 
-static bool read_cursor(
-    struct str cursor, const struct checkpoint_filter *filter, struct checkpoint_mark *out)
+static enum error read_cursor(
+    struct call *call, struct str cursor, struct checkpoint_filter *filter)
 {
-    struct str rest = cursor, at, thread;
+    struct checkpoint_mark *out = &filter->before;
+    struct str rest = STR_NONE, at, thread;
     if (!filter->of_all)
-        return str_to_i64(cursor, &out->sequence_num) && out->sequence_num > 0;
-    return str_next_part(&rest, '~', &at) && str_to_i64(at, &out->created_at) &&
-           str_next_part(&rest, '~', &thread) && uuid_parse(thread, &out->thread_id) &&
-           str_to_i64(rest, &out->sequence_num) && out->sequence_num > 0;
-}
-
-static void answer_page(struct call *call, const struct schema *schema,
-    const struct checkpoint_filter *filter, const struct checkpoint_page *page)
-{
-    struct json_writer w;
-    json_writer_init(&w, &call->answer.body);
-    json_write_object(&w);
-    json_write_name(&w, "data");
-    json_write_array(&w);
-    for (size_t i = 0; i < page->count; i++)
-        schema_encode(&w, schema, &page->checkpoints[i]);
-    json_write_end(&w);
-    json_write_name(&w, "has_more");
-    json_write_bool(&w, page->more);
-    json_write_name(&w, "next_cursor");
-    json_write_string(&w, page->more ? write_cursor(call, filter, &page->next) : STR_NONE);
-    json_write_end(&w);
+        return cursor_to_number(call, cursor, &out->sequence_num);
+    enum error e = cursor_to_text(call, cursor, &rest);
+    if (e != OK || str_is_none(rest))
+        return e;
+    bool good = str_next_part(&rest, '~', &at) && str_to_i64(at, &out->created_at) &&
+                str_next_part(&rest, '~', &thread) && uuid_parse(thread, &out->thread_id) &&
+                str_to_i64(rest, &out->sequence_num) && out->sequence_num > 0;
+    return good ? OK : cursor_refused(call);
 }
 
 enum error checkpoints_answer_list(struct call *call, struct context *c,
     const struct schema *schema, struct checkpoint_filter *filter)
 {
     const struct list_query *q = call->request.query;
-    size_t limit = page_limit(&q->page);
-    struct checkpoint_page page = {
-        .checkpoints = ARENA_ARRAY(call->arena, struct checkpoint, limit)};
+    struct checkpoint_page page = {.page = page_of(&q->page)};
+    page.checkpoints = ARENA_ARRAY(call->arena, struct checkpoint, page.page.limit);
     filter->ns = q->ns;
     filter->has_before_id = q->has_before;
     filter->before_id = q->before;
@@ -309,11 +296,12 @@ enum error checkpoints_answer_list(struct call *call, struct context *c,
     filter->show = shown(q->include);
     memcpy(filter->metadata_keys, call->request.metadata_keys, sizeof filter->metadata_keys);
     memcpy(filter->metadata_values, call->request.metadata_values, sizeof filter->metadata_values);
-    if (!str_is_none(q->page.cursor) && !read_cursor(q->page.cursor, filter, &filter->before))
-        return cursor_refused(call);
-    enum error e = checkpoint_list(c, filter, limit, &page);
+    enum error e = read_cursor(call, q->page.cursor, filter);
     if (e == OK)
-        answer_page(call, schema, filter, &page);
+        e = checkpoint_list(c, filter, &page);
+    if (e == OK)
+        call_answer_list(call, schema, page.checkpoints, &page.page,
+            page.page.more ? write_cursor(call, filter, &page.next) : STR_NONE);
     return e;
 }
 

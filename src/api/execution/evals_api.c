@@ -77,19 +77,18 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_eval_list(struct call *call, struct context *c)
 {
     const struct evals_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct eval *evals = ARENA_ARRAY(call->arena, struct eval, limit);
+    struct page page = page_of(&q->page);
+    struct eval *evals = ARENA_ARRAY(call->arena, struct eval, page.limit);
     struct eval_filter filter = {.eval_type = q->eval_type,
         .has_agent_id = q->has_agent_id,
         .agent_id = q->agent_id,
         .has_run_id = q->has_run_id,
         .run_id = q->run_id};
-    bool more;
     enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
     if (e == OK)
-        e = eval_list(c, &filter, limit, evals, &count, &more);
+        e = eval_list(c, &filter, &page, evals);
     if (e == OK)
-        call_answer_page(call, &schema_eval, evals, count, more, cursor_of);
+        call_answer_page(call, &schema_eval, evals, &page, cursor_of);
     return e;
 }
 

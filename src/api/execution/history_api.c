@@ -80,15 +80,14 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_history_list(struct call *call, struct context *c)
 {
     const struct history_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct history_entry *entries = ARENA_ARRAY(call->arena, struct history_entry, limit);
+    struct page page = page_of(&q->page);
+    struct history_entry *entries = ARENA_ARRAY(call->arena, struct history_entry, page.limit);
     struct history_filter filter = {.with_messages = !str_is_none(q->include)};
-    bool more;
     enum error e = cursor_to_number(call, q->page.cursor, &filter.before);
     if (e == OK)
-        e = history_list(c, call->request.params[0], &filter, limit, entries, &count, &more);
+        e = history_list(c, call->request.params[0], &filter, &page, entries);
     if (e == OK)
-        call_answer_page(call, &schema_history_entry, entries, count, more, cursor_of);
+        call_answer_page(call, &schema_history_entry, entries, &page, cursor_of);
     return e;
 }
 

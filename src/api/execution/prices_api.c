@@ -196,13 +196,13 @@ enum error handle_price_delete(struct call *call, struct context *c)
     return e;
 }
 
-static void answer_prices(struct call *call, const struct price *prices, size_t count, bool more,
+static void answer_prices(struct call *call, const struct price *prices, const struct page *page,
     struct str (*cursor_of)(struct arena *arena, const void *item))
 {
-    struct price_body *bodies = ARENA_ARRAY(call->arena, struct price_body, count);
-    for (size_t i = 0; i < count; i++)
+    struct price_body *bodies = ARENA_ARRAY(call->arena, struct price_body, page->count);
+    for (size_t i = 0; i < page->count; i++)
         bodies[i] = tell(&prices[i]);
-    call_answer_page(call, &schema_price, bodies, count, more, cursor_of);
+    call_answer_page(call, &schema_price, bodies, page, cursor_of);
 }
 
 static struct str model_cursor(struct arena *arena, const void *item)
@@ -213,15 +213,14 @@ static struct str model_cursor(struct arena *arena, const void *item)
 enum error handle_price_list(struct call *call, struct context *c)
 {
     const struct prices_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct price *prices = ARENA_ARRAY(call->arena, struct price, limit);
+    struct page page = page_of(&q->page);
+    struct price *prices = ARENA_ARRAY(call->arena, struct price, page.limit);
     struct str after = STR_NONE;
-    bool more;
     enum error e = cursor_to_text(call, q->page.cursor, &after);
     if (e == OK)
-        e = price_list(c, after, limit, prices, &count, &more);
+        e = price_list(c, after, &page, prices);
     if (e == OK)
-        answer_prices(call, prices, count, more, model_cursor);
+        answer_prices(call, prices, &page, model_cursor);
     return e;
 }
 
@@ -233,14 +232,13 @@ static struct str version_cursor(struct arena *arena, const void *item)
 enum error handle_price_version_list(struct call *call, struct context *c)
 {
     const struct prices_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct price *prices = ARENA_ARRAY(call->arena, struct price, limit);
+    struct page page = page_of(&q->page);
+    struct price *prices = ARENA_ARRAY(call->arena, struct price, page.limit);
     int64_t before;
-    bool more;
     enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
-        e = price_version_list(c, call->request.texts[0], before, limit, prices, &count, &more);
+        e = price_version_list(c, call->request.texts[0], before, &page, prices);
     if (e == OK)
-        answer_prices(call, prices, count, more, version_cursor);
+        answer_prices(call, prices, &page, version_cursor);
     return e;
 }

@@ -66,18 +66,17 @@ static struct str phase_cursor(struct arena *arena, const void *item)
 enum error handle_run_phase_list(struct call *call, struct context *c)
 {
     const struct phases_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct run_phase *phases = ARENA_ARRAY(call->arena, struct run_phase, limit);
+    struct page page = page_of(&q->page);
+    struct run_phase *phases = ARENA_ARRAY(call->arena, struct run_phase, page.limit);
     struct run run;
     int64_t after;
-    bool more;
     enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = cursor_to_number(call, q->page.cursor, &after);
     if (e == OK)
-        e = run_phase_list(c, run.id, after, limit, phases, &count, &more);
+        e = run_phase_list(c, run.id, after, &page, phases);
     if (e == OK)
-        call_answer_page(call, &schema_run_phase, phases, count, more, phase_cursor);
+        call_answer_page(call, &schema_run_phase, phases, &page, phase_cursor);
     return e;
 }
 

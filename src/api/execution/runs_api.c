@@ -300,9 +300,8 @@ static struct str cursor_of(struct arena *arena, const void *item)
 static enum error answer_list(struct call *call, struct context *c, struct run_filter *filter)
 {
     const struct runs_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct run *runs = ARENA_ARRAY(call->arena, struct run, limit);
-    bool more;
+    struct page page = page_of(&q->page);
+    struct run *runs = ARENA_ARRAY(call->arena, struct run, page.limit);
     filter->status = q->status;
     filter->agent = q->agent;
     filter->has_parent_run_id = q->has_parent_run_id;
@@ -310,9 +309,9 @@ static enum error answer_list(struct call *call, struct context *c, struct run_f
     filter->with_documents = !str_is_none(q->include);
     enum error e = cursor_to_uuid(call, q->page.cursor, &filter->has_before, &filter->before);
     if (e == OK)
-        e = run_list(c, filter, limit, runs, &count, &more);
+        e = run_list(c, filter, &page, runs);
     if (e == OK)
-        call_answer_page(call, &schema_run, runs, count, more, cursor_of);
+        call_answer_page(call, &schema_run, runs, &page, cursor_of);
     return e;
 }
 
@@ -417,10 +416,11 @@ static enum error read_members(struct call *call, struct context *c, struct run_
     struct run *runs = ARENA_ARRAY(call->arena, struct run, MEMBERS_MAX);
     const struct run_filter filter = {
         .has_parent_run_id = true, .parent_run_id = read->run.id, .with_documents = true};
-    size_t count;
-    enum error e = run_list(c, &filter, MEMBERS_MAX, runs, &count, &read->more_members);
+    struct page page = {.limit = MEMBERS_MAX};
+    enum error e = run_list(c, &filter, &page, runs);
     if (e != OK)
         return e;
+    size_t count = page.count;
     struct member_response *members = ARENA_ARRAY(call->arena, struct member_response, count + 1);
     for (size_t i = 0; i < count; i++) {
         const struct run *run = &runs[count - 1 - i];
@@ -435,6 +435,7 @@ static enum error read_members(struct call *call, struct context *c, struct run_
     }
     read->members = (struct nested_list){members, count};
     read->has_more_members = true;
+    read->more_members = page.more;
     return OK;
 }
 

@@ -92,9 +92,9 @@ static enum error answer_calls(
     enum error e = steps_of_run(call, c, calls, &page);
     if (e != OK)
         return e;
-    struct called *called = ARENA_ARRAY(call->arena, struct called, page.count);
+    struct called *called = ARENA_ARRAY(call->arena, struct called, page.page.count);
     bool with_messages = calls == STEP_CALLS_LLM && steps_wants_messages(call);
-    for (; e == OK && n < page.count && bytes <= PAGE_MAX_BYTES; n++) {
+    for (; e == OK && n < page.page.count && bytes <= PAGE_MAX_BYTES; n++) {
         e = tell_of(call, &page.steps[n], &called[n]);
         if (e == OK && with_messages)
             e = step_messages_of_call(c, &page.steps[n], &called[n].messages);
@@ -102,11 +102,12 @@ static enum error answer_calls(
     }
     if (e != OK)
         return e;
-    if (n < page.count) {
-        page.more = true;
+    if (n < page.page.count) {
+        page.page.count = n;
+        page.page.more = true;
         page.next_number = page.steps[n - 1].number;
     }
-    steps_answer(call, schema, called, n, steps_cursor(call, &page));
+    call_answer_list(call, schema, called, &page.page, steps_cursor(call, &page));
     return OK;
 }
 

@@ -231,7 +231,6 @@ enum error steps_of_run(
     struct call *call, struct context *c, enum step_calls calls, struct step_page *page)
 {
     const struct run_steps_query *q = call->request.query;
-    size_t limit = page_limit(&q->page);
     struct run run;
     struct step_run_filter filter = {.action_type = q->action_type,
         .has_step_number = q->has_step_number,
@@ -240,40 +239,21 @@ enum error steps_of_run(
         .before = q->has_to ? q->to : INT64_MAX,
         .calls = calls,
         .with_messages = calls == STEP_CALLS_NONE && steps_wants_messages(call)};
-    *page = (struct step_page){.steps = ARENA_ARRAY(call->arena, struct step, limit)};
+    *page = (struct step_page){.page = page_of(&q->page)};
+    page->steps = ARENA_ARRAY(call->arena, struct step, page->page.limit);
     enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = check_type(call, q->action_type);
     if (e != OK)
         return e;
-    if (!str_is_none(q->page.cursor) &&
-        (!str_to_i64(q->page.cursor, &filter.after) || filter.after < 0))
-        return cursor_refused(call);
     filter.run_id = run.id;
-    return step_list_run(c, &filter, limit, page);
-}
-
-void steps_answer(struct call *call, const struct schema *schema, const void *items, size_t count,
-    struct str next_cursor)
-{
-    struct json_writer w;
-    json_writer_init(&w, &call->answer.body);
-    json_write_object(&w);
-    json_write_name(&w, "data");
-    json_write_array(&w);
-    for (size_t i = 0; i < count; i++)
-        schema_encode(&w, schema, (const char *)items + i * schema->struct_bytes);
-    json_write_end(&w);
-    json_write_name(&w, "has_more");
-    json_write_bool(&w, !str_is_none(next_cursor));
-    json_write_name(&w, "next_cursor");
-    json_write_string(&w, next_cursor);
-    json_write_end(&w);
+    e = cursor_to_number(call, q->page.cursor, &filter.after);
+    return e == OK ? step_list_run(c, &filter, page) : e;
 }
 
 struct str steps_cursor(struct call *call, const struct step_page *page)
 {
-    return page->more ? arena_printf(call->arena, "%lld", (long long)page->next_number) : STR_NONE;
+    return cursor_from_number(call->arena, page->next_number);
 }
 
 enum error handle_run_step_list(struct call *call, struct context *c)
@@ -281,7 +261,7 @@ enum error handle_run_step_list(struct call *call, struct context *c)
     struct step_page page;
     enum error e = steps_of_run(call, c, STEP_CALLS_NONE, &page);
     if (e == OK)
-        steps_answer(call, &schema_step, page.steps, page.count, steps_cursor(call, &page));
+        call_answer_list(call, &schema_step, page.steps, &page.page, steps_cursor(call, &page));
     return e;
 }
 
@@ -325,11 +305,13 @@ const struct schema query_steps =
     SCHEMA("StepsQuery", struct steps_query, steps_query_fields, IN_QUERY);
 
 /* The cursor is a position in the order by time and id: "AT~ID". */
-static enum error read_cursor(struct call *call, struct str text, struct step_filter *filter)
+static enum error read_cursor(struct call *call, struct str cursor, struct step_filter *filter)
 {
+    struct str text = STR_NONE;
+    enum error e = cursor_to_text(call, cursor, &text);
     size_t tilde = str_find(text, '~');
-    if (str_is_none(text))
-        return OK;
+    if (e != OK || str_is_none(text))
+        return e;
     filter->has_cursor = true;
     if (tilde < text.len && str_to_i64(str_slice(text, 0, tilde), &filter->cursor_at) &&
         str_to_i64(str_slice(text, tilde + 1, text.len), &filter->cursor_id))
@@ -340,9 +322,9 @@ static enum error read_cursor(struct call *call, struct str text, struct step_fi
 enum error handle_step_list(struct call *call, struct context *c)
 {
     const struct steps_query *q = call->request.query;
-    size_t limit = page_limit(&q->page);
-    struct step_page page = {.steps = ARENA_ARRAY(call->arena, struct step, limit)};
+    struct step_page page = {.page = page_of(&q->page)};
     struct step_filter filter = q->filter;
+    page.steps = ARENA_ARRAY(call->arena, struct step, page.page.limit);
     if (!q->has_from)
         filter.from = INT64_MIN;
     if (!q->has_to)
@@ -352,12 +334,12 @@ enum error handle_step_list(struct call *call, struct context *c)
     if (e == OK)
         e = check_type(call, filter.action_type);
     if (e == OK)
-        e = step_list(c, &filter, limit, &page);
+        e = step_list(c, &filter, &page);
     if (e != OK)
         return e;
-    struct str next = page.more ? arena_printf(call->arena, "%lld~%lld", (long long)page.next_at,
-                                      (long long)page.next_id)
-                                : STR_NONE;
-    steps_answer(call, &schema_step, page.steps, page.count, next);
+    struct str next =
+        arena_printf(call->arena, "%lld~%lld", (long long)page.next_at, (long long)page.next_id);
+    call_answer_list(
+        call, &schema_step, page.steps, &page.page, cursor_from_text(call->arena, next));
     return OK;
 }

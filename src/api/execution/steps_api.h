@@ -10,9 +10,7 @@
 MUST_CHECK enum error steps_of_run(
     struct call *call, struct context *c, enum step_calls calls, struct step_page *page);
 bool steps_wants_messages(const struct call *call);
-/* Returns the cursor of the next page; STR_NONE if there is none. */
+/* The cursor of the page that follows. */
 struct str steps_cursor(struct call *call, const struct step_page *page);
-void steps_answer(struct call *call, const struct schema *schema, const void *items, size_t count,
-    struct str next_cursor);
 
 #endif

@@ -234,17 +234,16 @@ static enum error read_cursor(
 enum error handle_tool_list(struct call *call, struct context *c)
 {
     const struct tools_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct awaited_tool *tools = ARENA_ARRAY(call->arena, struct awaited_tool, limit);
+    struct page page = page_of(&q->page);
+    struct awaited_tool *tools = ARENA_ARRAY(call->arena, struct awaited_tool, page.limit);
     struct awaited_tool_filter filter = {.open_only = q->open};
     struct run run;
-    bool more;
     enum error e = read_cursor(call, q->page.cursor, &filter);
     if (e == OK)
         e = run_path_get(call, c, &run);
     if (e == OK)
-        e = awaited_tool_list(c, run.id, &filter, limit, tools, &count, &more);
+        e = awaited_tool_list(c, run.id, &filter, &page, tools);
     if (e == OK)
-        call_answer_page(call, &schema_awaited_tool, tools, count, more, cursor_of);
+        call_answer_page(call, &schema_awaited_tool, tools, &page, cursor_of);
     return e;
 }

@@ -219,17 +219,16 @@ static struct str turn_cursor(struct arena *arena, const void *item)
 enum error handle_turn_list(struct call *call, struct context *c)
 {
     const struct turns_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct turn *turns = ARENA_ARRAY(call->arena, struct turn, limit);
+    struct page page = page_of(&q->page);
+    struct turn *turns = ARENA_ARRAY(call->arena, struct turn, page.limit);
     struct run run;
     int64_t after;
-    bool more;
     enum error e = run_path_get(call, c, &run);
     if (e == OK)
         e = cursor_to_number(call, q->page.cursor, &after);
     if (e == OK)
-        e = turn_list(c, run.id, after, !str_is_none(q->include), limit, turns, &count, &more);
+        e = turn_list(c, run.id, after, !str_is_none(q->include), &page, turns);
     if (e == OK)
-        call_answer_page(call, &schema_turn, turns, count, more, turn_cursor);
+        call_answer_page(call, &schema_turn, turns, &page, turn_cursor);
     return e;
 }

@@ -223,8 +223,8 @@ static enum error take_filter(struct call *call, struct context *c, struct usage
 enum error handle_usage(struct call *call, struct context *c)
 {
     const struct usage_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count = 0;
-    struct usage_group *groups = ARENA_ARRAY(call->arena, struct usage_group, limit);
+    struct page page = page_of(&q->page);
+    struct usage_group *groups = ARENA_ARRAY(call->arena, struct usage_group, page.limit);
     struct usage_filter filter;
     struct usage_key after;
     struct str text = STR_NONE;
@@ -236,17 +236,18 @@ enum error handle_usage(struct call *call, struct context *c)
         return e;
     if (!str_is_none(text) && !read_cursor(text, &after))
         return cursor_refused(call);
-    e = usage_report(
-        c, &filter, str_is_none(text) ? NULL : &after, limit, groups, &count, &answer.has_more);
+    e = usage_report(c, &filter, str_is_none(text) ? NULL : &after, &page, groups);
     if (e == OK)
         e = usage_total(c, &filter, &answer.totals.sums);
     if (e == OK)
         e = usage_currency(c, &answer.currency);
     if (e != OK)
         return e;
-    answer.data = (struct nested_list){tell_rows(call->arena, &filter, groups, count), count};
-    if (answer.has_more)
-        answer.next_cursor = cursor_of(call->arena, &groups[count - 1].key);
+    answer.data =
+        (struct nested_list){tell_rows(call->arena, &filter, groups, page.count), page.count};
+    answer.has_more = page.more;
+    if (page.more)
+        answer.next_cursor = cursor_of(call->arena, &groups[page.count - 1].key);
     answer.from = date_of(call->arena, filter.from_day);
     answer.to = date_of(call->arena, filter.to_day);
     call_answer(call, &schema_usage, &answer, 0);
@@ -301,20 +302,19 @@ static struct str average_cursor(struct arena *arena, const void *item)
 enum error handle_usage_averages(struct call *call, struct context *c)
 {
     const struct averages_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count = 0;
-    struct usage_average *averages = ARENA_ARRAY(call->arena, struct usage_average, limit);
-    bool by_agent = str_eq(q->group_by, STR("agent")), has_after, more;
+    struct page page = page_of(&q->page);
+    struct usage_average *averages = ARENA_ARRAY(call->arena, struct usage_average, page.limit);
+    bool by_agent = str_eq(q->group_by, STR("agent")), has_after = false;
     int64_t since = c->now_us - (q->has_days ? q->days : AVERAGE_DAYS) * DAY_US;
     struct uuid after;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_after, &after);
     if (e == OK)
-        e = usage_averages(
-            c, by_agent, since, has_after ? &after : NULL, limit, averages, &count, &more);
+        e = usage_averages(c, by_agent, since, has_after ? &after : NULL, &page, averages);
     if (e != OK)
         return e;
-    struct average_row *rows = ARENA_ARRAY(call->arena, struct average_row, count);
-    for (size_t i = 0; i < count; i++)
+    struct average_row *rows = ARENA_ARRAY(call->arena, struct average_row, page.count);
+    for (size_t i = 0; i < page.count; i++)
         rows[i] = (struct average_row){!by_agent, by_agent, averages[i]};
-    call_answer_page(call, &schema_usage_average, rows, count, more, average_cursor);
+    call_answer_page(call, &schema_usage_average, rows, &page, average_cursor);
     return OK;
 }

@@ -93,8 +93,7 @@ static enum error find_versions(struct call *call, struct context *c, struct fil
     struct file_version *out_to)
 {
     const struct diff_query *q = call->request.query;
-    size_t count;
-    bool more;
+    struct page page = {.limit = 1};
     enum error e = file_get_version(
         c, call->request.params[0], call->request.texts[1], q->has_to ? q->to : 0, out_to);
     if (e != OK)
@@ -102,9 +101,9 @@ static enum error find_versions(struct call *call, struct context *c, struct fil
     if (q->has_from)
         return file_get_version(
             c, call->request.params[0], call->request.texts[1], q->from, out_from);
-    e = file_list_versions(c, call->request.params[0], call->request.texts[1], out_to->version, 1,
-        out_from, &count, &more);
-    if (e == OK && count == 0)
+    e = file_list_versions(
+        c, call->request.params[0], call->request.texts[1], out_to->version, &page, out_from);
+    if (e == OK && page.count == 0)
         return problem_set(c->problem, ERR_CONFLICT,
             "there is no version before %lld to compare it with", (long long)out_to->version);
     return e;

@@ -109,42 +109,14 @@ const struct schema schema_file_copy = SCHEMA("FileCopy", struct copy_body, copy
 
 /* --- Cursors ------------------------------------------------------------------------------- */
 
-static enum error bad_cursor(struct call *call)
-{
-    problem_fault(&call->problem, STR("cursor"), "must be a next_cursor of this list");
-    return call->problem.code = ERR_BAD_CURSOR;
-}
-
 static struct str name_cursor(struct arena *arena, const void *item)
 {
-    return base64url_encode(arena, ((const struct file *)item)->name);
-}
-
-static enum error read_name_cursor(struct call *call, struct str cursor, struct str *out_name)
-{
-    *out_name = STR_NONE;
-    if (str_is_none(cursor))
-        return OK;
-    bool good = base64url_decode(call->arena, cursor, out_name) && out_name->len > 0 &&
-                str_is_utf8(*out_name) && !str_has_byte(*out_name, '\0');
-    return good ? OK : bad_cursor(call);
+    return cursor_from_text(arena, ((const struct file *)item)->name);
 }
 
 static struct str version_cursor(struct arena *arena, const void *item)
 {
-    long long version = ((const struct file_version *)item)->version;
-    return base64url_encode(arena, arena_printf(arena, "%lld", version));
-}
-
-static enum error read_version_cursor(struct call *call, struct str cursor, int64_t *out_version)
-{
-    struct str text;
-    *out_version = 0;
-    if (str_is_none(cursor))
-        return OK;
-    bool good = base64url_decode(call->arena, cursor, &text) && str_to_i64(text, out_version) &&
-                *out_version > 0;
-    return good ? OK : bad_cursor(call);
+    return cursor_from_number(arena, ((const struct file_version *)item)->version);
 }
 
 /* --- Handlers ------------------------------------------------------------------------------ */
@@ -159,14 +131,13 @@ enum error handle_file_list(struct call *call, struct context *c)
 {
     const struct files_query *q = call->request.query;
     struct file_filter filter = {.thread_id = call->request.params[0], .prefix = q->prefix};
-    size_t limit = page_limit(&q->page), count;
-    struct file *files = ARENA_ARRAY(call->arena, struct file, limit);
-    bool more;
-    enum error e = read_name_cursor(call, q->page.cursor, &filter.after);
+    struct page page = page_of(&q->page);
+    struct file *files = ARENA_ARRAY(call->arena, struct file, page.limit);
+    enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
     if (e == OK)
-        e = file_list(c, &filter, limit, files, &count, &more);
+        e = file_list(c, &filter, &page, files);
     if (e == OK)
-        call_answer_page(call, &schema_file, files, count, more, name_cursor);
+        call_answer_page(call, &schema_file, files, &page, name_cursor);
     return e;
 }
 
@@ -214,16 +185,15 @@ enum error handle_file_delete(struct call *call, struct context *c)
 enum error handle_file_versions(struct call *call, struct context *c)
 {
     const struct versions_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct file_version *versions = ARENA_ARRAY(call->arena, struct file_version, limit);
+    struct page page = page_of(&q->page);
+    struct file_version *versions = ARENA_ARRAY(call->arena, struct file_version, page.limit);
     int64_t before;
-    bool more;
-    enum error e = read_version_cursor(call, q->page.cursor, &before);
+    enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
-        e = file_list_versions(c, call->request.params[0], call->request.texts[1], before, limit,
-            versions, &count, &more);
+        e = file_list_versions(
+            c, call->request.params[0], call->request.texts[1], before, &page, versions);
     if (e == OK)
-        call_answer_page(call, &schema_file_version, versions, count, more, version_cursor);
+        call_answer_page(call, &schema_file_version, versions, &page, version_cursor);
     return e;
 }
 

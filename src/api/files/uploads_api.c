@@ -81,18 +81,17 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_upload_list(struct call *call, struct context *c)
 {
     const struct uploads_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct file_upload *uploads = ARENA_ARRAY(call->arena, struct file_upload, limit);
+    struct page page = page_of(&q->page);
+    struct file_upload *uploads = ARENA_ARRAY(call->arena, struct file_upload, page.limit);
     struct uuid before = UUID_NIL;
-    bool has_before = false, more;
+    bool has_before = false;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
-        e = file_upload_list(
-            c, call->request.params[0], has_before, before, limit, uploads, &count, &more);
-    for (size_t i = 0; e == OK && i < count; i++)
+        e = file_upload_list(c, call->request.params[0], has_before, before, &page, uploads);
+    for (size_t i = 0; e == OK && i < page.count; i++)
         tell_times(c, &uploads[i]);
     if (e == OK)
-        call_answer_page(call, &schema_upload, uploads, count, more, cursor_of);
+        call_answer_page(call, &schema_upload, uploads, &page, cursor_of);
     return e;
 }
 

@@ -17,7 +17,7 @@ enum {
     SLOW_MS = 10000, /* that a subscriber with more to come may take nothing */
 };
 
-struct page;
+struct log_page;
 
 struct subscription {
     struct watch watch;
@@ -30,7 +30,7 @@ struct subscription {
     bool reading; /* a page is on its way from the store */
     bool missed;  /* something was published since that page was asked for */
     bool moved;   /* the client gave another cursor since: that page is not wanted */
-    struct page *page; /* being sent */
+    struct log_page *page; /* being sent */
     uint64_t last_sent_ms;
     uint64_t last_taken_ms; /* when the queue was last seen to shrink */
     size_t queued_bytes;    /* at the last tick */
@@ -38,7 +38,7 @@ struct subscription {
 };
 
 /* A page of history: read by a store thread, sent by the loop. */
-struct page {
+struct log_page {
     struct store_job job;
     struct loop_task task;
     struct subscription *sub;
@@ -52,7 +52,7 @@ struct page {
 
 static void advance(struct subscription *sub);
 
-static void page_free(struct page *page)
+static void log_page_free(struct log_page *page)
 {
     arena_deinit(&page->arena);
     mem_free(page);
@@ -63,7 +63,7 @@ static void unref(struct subscription *sub)
     if (--sub->refs > 0)
         return;
     if (sub->page != NULL)
-        page_free(sub->page);
+        log_page_free(sub->page);
     mem_free(sub);
 }
 
@@ -169,7 +169,7 @@ static bool send_gap(struct subscription *sub)
 
 static enum error read_page(struct store_job *job, struct tx *tx)
 {
-    struct page *p = CONTAINER_OF(job, struct page, job);
+    struct log_page *p = CONTAINER_OF(job, struct log_page, job);
     struct context c;
     arena_clear(&p->arena);
     problem_init(&p->problem, &p->arena);
@@ -181,7 +181,7 @@ static void page_arrived(struct loop_task *task);
 
 static void page_done(struct store_job *job, enum error result)
 {
-    struct page *p = CONTAINER_OF(job, struct page, job);
+    struct log_page *p = CONTAINER_OF(job, struct log_page, job);
     p->result = result;
     loop_post(p->loop, &p->task);
 }
@@ -190,7 +190,7 @@ static void read_more(struct subscription *sub)
 {
     if (sub->reading || sub->page != NULL || sub->x == NULL)
         return;
-    struct page *p = MEM_NEW(struct page);
+    struct log_page *p = MEM_NEW(struct log_page);
     arena_init(&p->arena, SIZE_MAX);
     p->job = (struct store_job){.mode = STORE_READ, .run = read_page, .done = page_done};
     p->task.run = page_arrived;
@@ -207,7 +207,7 @@ static void read_more(struct subscription *sub)
 
 /* What retention took from under the cursor is told before anything after it. False when the word
  * did not fit into the queue: the cursor stays before the gap. */
-static bool tell_gap(struct subscription *sub, const struct page *p)
+static bool tell_gap(struct subscription *sub, const struct log_page *p)
 {
     const struct event_cursor before = sub->reader.cursor;
     if (!subscriber_meets_gap(&sub->reader, &p->log) || send_gap(sub))
@@ -216,19 +216,19 @@ static bool tell_gap(struct subscription *sub, const struct page *p)
     return false;
 }
 
-static void accept_page(struct subscription *sub, struct page *p)
+static void accept_page(struct subscription *sub, struct log_page *p)
 {
     if (p->result != OK) {
         bool later;
         const char *reason = event_page_refusal(p->result, &later);
         end(sub, reason, later ? 1013 : 1008);
-        page_free(p);
+        log_page_free(p);
         return;
     }
     sub->reader.cursor.position = p->log.position;
     sub->reader.by_id = false;
     if (!tell_gap(sub, p)) {
-        page_free(p); /* on_writable asks for it again */
+        log_page_free(p); /* on_writable asks for it again */
         return;
     }
     sub->page = p;
@@ -237,13 +237,13 @@ static void accept_page(struct subscription *sub, struct page *p)
 
 static void page_arrived(struct loop_task *task)
 {
-    struct page *p = CONTAINER_OF(task, struct page, task);
+    struct log_page *p = CONTAINER_OF(task, struct log_page, task);
     struct subscription *sub = p->sub;
     sub->reading = false;
     if (sub->x == NULL || sub->watch.link == NULL) {
-        page_free(p);
+        log_page_free(p);
     } else if (sub->moved) {
-        page_free(p);
+        log_page_free(p);
         read_more(sub);
     } else {
         accept_page(sub, p);
@@ -268,7 +268,7 @@ static bool send_next_of_page(struct subscription *sub)
 /* Sends history as fast as it is taken; at its end the subscriber is live. */
 static void advance(struct subscription *sub)
 {
-    struct page *p = sub->page;
+    struct log_page *p = sub->page;
     while (p != NULL && p->n_sent < p->log.n_events) {
         if (http_stream_queued(sub->x) >= REFILL_BYTES || !send_next_of_page(sub))
             return; /* on_writable goes on */
@@ -283,7 +283,7 @@ static void advance(struct subscription *sub)
     if (!p->log.more && sub->reader.cursor.position < looked)
         sub->reader.cursor.position = looked;
     sub->page = NULL;
-    page_free(p);
+    log_page_free(p);
     if (deleted)
         end(sub, "deleted", 1008);
     else if (more)
@@ -308,7 +308,7 @@ static void on_writable(struct http_exchange *x)
 static void read_anew(struct subscription *sub)
 {
     if (sub->page != NULL)
-        page_free(sub->page);
+        log_page_free(sub->page);
     sub->page = NULL;
     sub->moved = sub->reading;
     read_more(sub);

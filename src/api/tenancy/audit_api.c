@@ -53,7 +53,7 @@ const struct schema query_audit =
 
 static struct str cursor_of(struct arena *arena, const void *item)
 {
-    return arena_printf(arena, "%lld", (long long)((const struct audit_record *)item)->seq);
+    return cursor_from_number(arena, ((const struct audit_record *)item)->seq);
 }
 
 static enum error read_filter(
@@ -65,28 +65,22 @@ static enum error read_filter(
         uuid_format(q->object_id, text);
         out->object_id = (struct str){text, UUID_TEXT_LEN};
     }
-    if (str_is_none(q->page.cursor))
-        return OK;
-    out->has_before = true;
-    if (str_to_i64(q->page.cursor, &out->before) && out->before > 0)
-        return OK;
-    problem_fault(&call->problem, STR("cursor"), "must be a next_cursor of this list");
-    call->problem.code = ERR_BAD_CURSOR;
-    return ERR_BAD_CURSOR;
+    enum error e = cursor_to_number(call, q->page.cursor, &out->before);
+    out->has_before = e == OK && out->before > 0;
+    return e;
 }
 
 enum error handle_audit_list(struct call *call, struct context *c)
 {
     const struct audit_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct audit_record *records = ARENA_ARRAY(call->arena, struct audit_record, limit);
-    bool more;
+    struct page page = page_of(&q->page);
+    struct audit_record *records = ARENA_ARRAY(call->arena, struct audit_record, page.limit);
     struct audit_filter filter;
     enum error e = read_filter(call, q, &filter);
     if (e == OK)
-        e = audit_list(c, &filter, limit, records, &count, &more);
+        e = audit_list(c, &filter, &page, records);
     if (e == OK)
-        call_answer_page(call, &schema_audit_record, records, count, more, cursor_of);
+        call_answer_page(call, &schema_audit_record, records, &page, cursor_of);
     return e;
 }
 

@@ -77,16 +77,15 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_key_list(struct call *call, struct context *c)
 {
     const struct keys_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct api_key *keys = ARENA_ARRAY(call->arena, struct api_key, limit + 1);
+    struct page page = page_of(&q->page);
+    struct api_key *keys = ARENA_ARRAY(call->arena, struct api_key, page.limit);
     struct uuid before;
     bool has_before = false;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
-        e = key_list(c, has_before, before, limit + 1, keys, &count);
+        e = key_list(c, has_before, before, &page, keys);
     if (e == OK)
-        call_answer_page(
-            call, &schema_key, keys, count > limit ? limit : count, count > limit, cursor_of);
+        call_answer_page(call, &schema_key, keys, &page, cursor_of);
     return e;
 }
 

@@ -73,16 +73,15 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_tenant_list(struct call *call, struct context *c)
 {
     const struct tenants_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct tenant *tenants = ARENA_ARRAY(call->arena, struct tenant, limit + 1);
+    struct page page = page_of(&q->page);
+    struct tenant *tenants = ARENA_ARRAY(call->arena, struct tenant, page.limit);
     struct uuid before;
     bool has_before = false;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
-        e = tenant_list(c, has_before, before, limit + 1, tenants, &count);
+        e = tenant_list(c, has_before, before, &page, tenants);
     if (e == OK)
-        call_answer_page(
-            call, &schema_tenant, tenants, count > limit ? limit : count, count > limit, cursor_of);
+        call_answer_page(call, &schema_tenant, tenants, &page, cursor_of);
     return e;
 }
 

@@ -148,9 +148,11 @@ enum error event_page_read(struct event_page *p, struct context *c)
         e = find_page(p, c);
     if (e == OK)
         e = event_scan_end(c, filter, p->position, p->bounds.last, &filter->through);
+    struct page page = {.limit = EVENT_PAGE_EVENTS};
     if (e == OK)
-        e = event_list(
-            c, filter, p->position, EVENT_PAGE_EVENTS, p->events, &p->n_events, &p->more);
+        e = event_list(c, filter, p->position, &page, p->events);
+    p->n_events = page.count;
+    p->more = page.more;
     return e;
 }
 

@@ -273,28 +273,21 @@ static void answer_page(
     struct call *call, const struct event *events, size_t n, bool more, struct event_cursor next)
 {
     struct json_writer w;
-    json_writer_init(&w, &call->answer.body);
-    json_write_object(&w);
-    json_write_key(&w, STR("data"));
-    json_write_array(&w);
+    call_begin_data(call, &w);
     for (size_t i = 0; i < n; i++)
         event_write(&w, &events[i]);
-    json_write_end(&w);
-    json_write_key(&w, STR("has_more"));
-    json_write_bool(&w, more);
-    json_write_key(&w, STR("next_cursor"));
-    json_write_string(&w, event_cursor_text(call->arena, next));
+    call_end_data(&w, more, event_cursor_text(call->arena, next));
     json_write_end(&w);
 }
 
 enum error handle_event_list(struct call *call, struct context *c)
 {
     const struct events_query *q = call->request.query;
-    size_t limit = q->has_limit ? (size_t)q->limit : 100, n;
-    struct event *events = ARENA_ARRAY(call->arena, struct event, limit);
+    struct page page = {.limit = q->has_limit ? (size_t)q->limit : 100};
+    struct event *events = ARENA_ARRAY(call->arena, struct event, page.limit);
     struct event_admission a;
     struct event_bounds bounds;
-    bool given, more;
+    bool given;
     enum error e = read_position(call, c, &a, &bounds, &given);
     if (e == OK && given && is_gone(&a, &bounds))
         return refuse_gone(call, &a, &bounds);
@@ -303,17 +296,18 @@ enum error handle_event_list(struct call *call, struct context *c)
         e = event_scan_end(c, &a.filter, a.cursor.position, bounds.last, &looked);
     a.filter.through = looked;
     if (e == OK)
-        e = event_list(c, &a.filter, a.cursor.position, limit, events, &n, &more);
+        e = event_list(c, &a.filter, a.cursor.position, &page, events);
     if (e != OK)
         return e;
     struct event_cursor next = a.cursor;
-    if (more)
-        next.position = a.filter.has_thread_id ? events[n - 1].seq : events[n - 1].id;
+    if (page.more)
+        next.position =
+            a.filter.has_thread_id ? events[page.count - 1].seq : events[page.count - 1].id;
     else if (looked > next.position)
         next.position = looked;
-    more = more || looked < bounds.last;
-    call->answer.may_wait = n == 0 && !more;
-    answer_page(call, events, n, more, next);
+    bool more = page.more || looked < bounds.last;
+    call->answer.may_wait = page.count == 0 && !more;
+    answer_page(call, events, page.count, more, next);
     return OK;
 }
 

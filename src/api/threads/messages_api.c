@@ -211,33 +211,24 @@ static enum error read_cursor(
     return ERR_BAD_CURSOR;
 }
 
-static void write_cursor(struct json_writer *w, struct arena *arena, const char *name, int64_t at)
+static struct str cursor_at(struct call *call, int64_t seq)
 {
-    json_write_name(w, name);
-    json_write_string(w, arena_printf(arena, "%lld", (long long)at));
+    return arena_printf(call->arena, "%lld", (long long)seq);
 }
 
 static void answer_page(struct call *call, const struct message_page *page, bool newest_first)
 {
     struct json_writer w;
-    json_writer_init(&w, &call->answer.body);
-    json_write_object(&w);
-    json_write_name(&w, "data");
-    json_write_array(&w);
-    for (size_t i = 0; i < page->count; i++)
+    struct str before = cursor_at(call, page->first_seq), after = cursor_at(call, page->last_seq);
+    call_begin_data(call, &w);
+    for (size_t i = 0; i < page->page.count; i++)
         schema_encode(&w, &schema_message, &page->messages[i]);
-    json_write_end(&w);
-    json_write_name(&w, "has_more");
-    json_write_bool(&w, page->more);
-    if (page->more) {
-        write_cursor(
-            &w, call->arena, "next_cursor", newest_first ? page->first_seq : page->last_seq);
-    } else {
-        json_write_name(&w, "next_cursor");
-        json_write_null(&w);
-    }
-    write_cursor(&w, call->arena, "before_cursor", page->first_seq);
-    write_cursor(&w, call->arena, "after_cursor", page->last_seq);
+    struct str next = newest_first ? before : after;
+    call_end_data(&w, page->page.more, page->page.more ? next : STR_NONE);
+    json_write_name(&w, "before_cursor");
+    json_write_string(&w, before);
+    json_write_name(&w, "after_cursor");
+    json_write_string(&w, after);
     json_write_end(&w);
 }
 
@@ -245,7 +236,8 @@ enum error handle_message_list(struct call *call, struct context *c)
 {
     const struct messages_query *q = call->request.query;
     size_t limit = q->has_limit ? (size_t)q->limit : PAGE_DEFAULT;
-    struct message_page page = {.messages = ARENA_ARRAY(call->arena, struct message, limit)};
+    struct message_page page = {
+        .page.limit = limit, .messages = ARENA_ARRAY(call->arena, struct message, limit)};
     struct message_filter filter = {.thread_id = call->request.params[0],
         .newest_first = str_is_none(q->after),
         .type = q->type,
@@ -258,7 +250,7 @@ enum error handle_message_list(struct call *call, struct context *c)
     if (e == OK)
         e = read_cursor(call, q->before, "before", INT64_MAX, &filter.before);
     if (e == OK)
-        e = message_list(c, &filter, limit, &page);
+        e = message_list(c, &filter, &page);
     if (e == OK)
         answer_page(call, &page, filter.newest_first);
     return e;
@@ -281,23 +273,22 @@ const struct schema query_message_search =
 
 static struct str cursor_of_hit(struct arena *arena, const void *item)
 {
-    return arena_printf(arena, "%lld", (long long)((const struct message *)item)->event_id);
+    return cursor_from_number(arena, ((const struct message *)item)->event_id);
 }
 
 static enum error search(struct call *call, struct context *c, struct message_search *search)
 {
     const struct search_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct message *messages = ARENA_ARRAY(call->arena, struct message, limit);
-    bool more;
+    struct page page = page_of(&q->page);
+    struct message *messages = ARENA_ARRAY(call->arena, struct message, page.limit);
     if (str_is_none(q->text))
         return problem_fault(&call->problem, STR("q"), "must be given");
     search->text = q->text;
-    enum error e = read_cursor(call, q->page.cursor, "cursor", INT64_MAX, &search->before);
+    enum error e = cursor_to_number(call, q->page.cursor, &search->before);
     if (e == OK)
-        e = message_search(c, search, limit, messages, &count, &more);
+        e = message_search(c, search, &page, messages);
     if (e == OK)
-        call_answer_page(call, &schema_message, messages, count, more, cursor_of_hit);
+        call_answer_page(call, &schema_message, messages, &page, cursor_of_hit);
     return e;
 }
 
@@ -427,24 +418,22 @@ const struct schema query_message_versions =
 
 static struct str cursor_of_version(struct arena *arena, const void *item)
 {
-    return arena_printf(arena, "%lld", (long long)((const struct message_version *)item)->version);
+    return cursor_from_number(arena, ((const struct message_version *)item)->version);
 }
 
 enum error handle_message_versions(struct call *call, struct context *c)
 {
     const struct versions_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct message_version *versions = ARENA_ARRAY(call->arena, struct message_version, limit);
+    struct page page = page_of(&q->page);
+    struct message_version *versions = ARENA_ARRAY(call->arena, struct message_version, page.limit);
     struct message message;
     int64_t before;
-    bool more;
-    enum error e = read_cursor(call, q->page.cursor, "cursor", INT64_MAX, &before);
+    enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
         e = message_get(c, call->request.params[0], call->request.params[1], false, &message);
     if (e == OK)
-        e = message_list_versions(
-            c, &message, before, !str_is_none(q->include), limit, versions, &count, &more);
+        e = message_list_versions(c, &message, before, !str_is_none(q->include), &page, versions);
     if (e == OK)
-        call_answer_page(call, &schema_message_version, versions, count, more, cursor_of_version);
+        call_answer_page(call, &schema_message_version, versions, &page, cursor_of_version);
     return e;
 }

@@ -84,15 +84,15 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_notebook_list(struct call *call, struct context *c)
 {
     const struct notebooks_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct notebook *notebooks = ARENA_ARRAY(call->arena, struct notebook, limit);
+    struct page page = page_of(&q->page);
+    struct notebook *notebooks = ARENA_ARRAY(call->arena, struct notebook, page.limit);
     struct uuid before;
-    bool has_before = false, more;
+    bool has_before = false;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
-        e = notebook_list(c, has_before ? &before : NULL, limit, notebooks, &count, &more);
+        e = notebook_list(c, has_before ? &before : NULL, &page, notebooks);
     if (e == OK)
-        call_answer_page(call, &schema_notebook, notebooks, count, more, cursor_of);
+        call_answer_page(call, &schema_notebook, notebooks, &page, cursor_of);
     return e;
 }
 
@@ -160,16 +160,15 @@ static struct str session_cursor(struct arena *arena, const void *item)
 enum error handle_notebook_session_list(struct call *call, struct context *c)
 {
     const struct notebooks_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct notebook_session *sessions = ARENA_ARRAY(call->arena, struct notebook_session, limit);
+    struct page page = page_of(&q->page);
+    struct notebook_session *sessions =
+        ARENA_ARRAY(call->arena, struct notebook_session, page.limit);
     int64_t before;
-    bool more;
     enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
-        e = notebook_list_sessions(
-            c, call->request.params[0], before, limit, sessions, &count, &more);
+        e = notebook_list_sessions(c, call->request.params[0], before, &page, sessions);
     if (e == OK)
-        call_answer_page(call, &schema_notebook_session, sessions, count, more, session_cursor);
+        call_answer_page(call, &schema_notebook_session, sessions, &page, session_cursor);
     return e;
 }
 

@@ -118,18 +118,17 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_participant_list(struct call *call, struct context *c)
 {
     const struct participants_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct participant *all = ARENA_ARRAY(call->arena, struct participant, limit);
+    struct page page = page_of(&q->page);
+    struct participant *all = ARENA_ARRAY(call->arena, struct participant, page.limit);
     struct participant_filter filter = {.has_active = q->has_active,
         .active = q->active,
         .role = q->role,
         .principal = q->principal};
-    bool more;
     enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
     if (e == OK)
-        e = participant_list(c, call->request.params[0], &filter, limit, all, &count, &more);
+        e = participant_list(c, call->request.params[0], &filter, &page, all);
     if (e == OK)
-        call_answer_page(call, &schema_participant, all, count, more, cursor_of);
+        call_answer_page(call, &schema_participant, all, &page, cursor_of);
     return e;
 }
 

@@ -105,16 +105,15 @@ static struct str share_cursor(struct arena *arena, const void *item)
 enum error handle_share_list(struct call *call, struct context *c)
 {
     const struct shares_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct share *shares = ARENA_ARRAY(call->arena, struct share, limit);
+    struct page page = page_of(&q->page);
+    struct share *shares = ARENA_ARRAY(call->arena, struct share, page.limit);
     struct uuid before;
-    bool has_before = false, more;
+    bool has_before = false;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
-        e = share_list(
-            c, call->request.params[0], has_before, before, limit, shares, &count, &more);
+        e = share_list(c, call->request.params[0], has_before, before, &page, shares);
     if (e == OK)
-        call_answer_page(call, &schema_share, shares, count, more, share_cursor);
+        call_answer_page(call, &schema_share, shares, &page, share_cursor);
     return e;
 }
 
@@ -146,18 +145,18 @@ static struct str redemption_cursor(struct arena *arena, const void *item)
 enum error handle_share_redemptions(struct call *call, struct context *c)
 {
     const struct shares_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct redemption *all = ARENA_ARRAY(call->arena, struct redemption, limit);
+    struct page page = page_of(&q->page);
+    struct redemption *all = ARENA_ARRAY(call->arena, struct redemption, page.limit);
     struct share share;
     struct uuid before;
-    bool has_before = false, more;
+    bool has_before = false;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
     if (e == OK)
         e = share_get(c, call->request.params[0], call->request.params[1], &share);
     if (e == OK)
-        e = share_list_redemptions(c, share.id, has_before, before, limit, all, &count, &more);
+        e = share_list_redemptions(c, share.id, has_before, before, &page, all);
     if (e == OK)
-        call_answer_page(call, &schema_redemption, all, count, more, redemption_cursor);
+        call_answer_page(call, &schema_redemption, all, &page, redemption_cursor);
     return e;
 }
 

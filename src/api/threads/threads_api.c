@@ -132,9 +132,8 @@ static struct str cursor_of(struct arena *arena, const void *item)
 enum error handle_thread_list(struct call *call, struct context *c)
 {
     const struct threads_query *q = call->request.query;
-    size_t limit = page_limit(&q->page), count;
-    struct thread *threads = ARENA_ARRAY(call->arena, struct thread, limit);
-    bool more;
+    struct page page = page_of(&q->page);
+    struct thread *threads = ARENA_ARRAY(call->arena, struct thread, page.limit);
     struct thread_filter filter = {.key = q->key,
         .status = q->status,
         .agent = q->agent,
@@ -148,9 +147,9 @@ enum error handle_thread_list(struct call *call, struct context *c)
     memcpy(filter.metadata_values, call->request.metadata_values, sizeof filter.metadata_values);
     enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
     if (e == OK)
-        e = thread_list(c, &filter, limit, threads, &count, &more);
+        e = thread_list(c, &filter, &page, threads);
     if (e == OK)
-        call_answer_page(call, &schema_thread, threads, count, more, cursor_of);
+        call_answer_page(call, &schema_thread, threads, &page, cursor_of);
     return e;
 }
 

@@ -56,25 +56,19 @@ enum error agent_link_get(
 }
 
 enum error agent_link_list(struct context *c, struct uuid parent_id,
-    const struct agent_link_mark *after, size_t limit, struct agent_link *out_links,
-    size_t *out_count, bool *out_more)
+    const struct agent_link_mark *after, struct page *page, struct agent_link *out_links)
 {
     struct agent parent;
     struct query q;
-    struct agent_link unused;
     enum error e = agent_get(c, parent_id, &parent);
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_AGENT_LINK_LIST);
+    page_begin(c, &q, &SQL_AGENT_LINK_LIST, page);
     query_uuid(&q, id, parent_id);
     query_i64(&q, position, after->is_set ? after->position : -1);
     query_uuid(&q, child_id, after->child_id);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    size_t n = 0;
-    for (; query_next(&q); n++)
-        read_row(&q, n < limit ? &out_links[n] : &unused);
-    *out_more = n > limit;
-    *out_count = n > limit ? limit : n;
+    while (page_next(&q, page))
+        read_row(&q, &out_links[page->count++]);
     return query_end(&q);
 }
 

@@ -53,8 +53,7 @@ struct agent_link_mark {
     struct uuid child_id;
 };
 MUST_CHECK enum error agent_link_list(struct context *c, struct uuid parent_id,
-    const struct agent_link_mark *after, size_t limit, struct agent_link *out_links,
-    size_t *out_count, bool *out_more);
+    const struct agent_link_mark *after, struct page *page, struct agent_link *out_links);
 
 /* An agent and whom it is made of; `children` are the trees of its children, as compact JSON. */
 struct agent_tree {

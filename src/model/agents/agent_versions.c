@@ -72,29 +72,19 @@ enum error agent_version_get(
     return e;
 }
 
-enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t before, size_t limit,
-    struct agent_version *out_versions, size_t *out_count, bool *out_more)
+enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t before,
+    struct page *page, struct agent_version *out_versions)
 {
     struct query q;
-    struct agent_version unused;
     enum error e = agent_require(c, agent_id);
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_AGENT_VERSION_LIST);
+    page_begin(c, &q, &SQL_AGENT_VERSION_LIST, page);
     query_uuid(&q, id, agent_id);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    size_t n = 0;
-    while (query_next(&q)) {
-        read_head(&q, n < limit ? &out_versions[n] : &unused);
-        n++;
-    }
-    e = query_end(&q);
-    if (e == OK) {
-        *out_more = n > limit;
-        *out_count = n > limit ? limit : n;
-    }
-    return e;
+    while (page_next(&q, page))
+        read_head(&q, &out_versions[page->count++]);
+    return query_end(&q);
 }
 
 /* --- Which one is active -------------------------------------------------------------------- */

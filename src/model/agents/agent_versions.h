@@ -50,7 +50,7 @@ MUST_CHECK enum error agent_version_get(
     struct context *c, struct uuid agent_id, struct str name, struct agent_version *out_version);
 /* Newest first, those before the number `before`; 0: all. */
 MUST_CHECK enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t before,
-    size_t limit, struct agent_version *out_versions, size_t *out_count, bool *out_more);
+    struct page *page, struct agent_version *out_versions);
 
 struct agent_diff_field {
     struct str field;

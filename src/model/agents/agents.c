@@ -180,27 +180,16 @@ enum error agent_get(struct context *c, struct uuid id, struct agent *out_agent)
     return e == OK && !found ? context_not_found(c, "agent", id) : e;
 }
 
-enum error agent_list(struct context *c, const struct agent_filter *filter, size_t limit,
-    struct agent *out_agents, size_t *out_count, bool *out_more)
+enum error agent_list(struct context *c, const struct agent_filter *filter, struct page *page,
+    struct agent *out_agents)
 {
     struct query q;
-    context_query(c, &q, &SQL_AGENT_LIST);
+    page_begin(c, &q, &SQL_AGENT_LIST, page);
     query_uuid_if(&q, before, filter->has_before, filter->before);
     query_text(&q, name, filter->name);
     query_text(&q, kind, agent_kind_word(filter->kind));
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    size_t count = 0, bytes = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        struct agent *agent = &out_agents[count++];
-        read_row(&q, agent);
-        bytes += agent->metadata.len + agent->description.len;
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_row(&q, &out_agents[page->count++]);
     return query_end(&q);
 }
 

@@ -66,8 +66,8 @@ struct agent_filter {
     enum agent_kind kind;
 };
 /* Newest first. A page ends at `limit` agents or PAGE_MAX_BYTES; out_more: there are others. */
-MUST_CHECK enum error agent_list(struct context *c, const struct agent_filter *filter, size_t limit,
-    struct agent *out_agents, size_t *out_count, bool *out_more);
+MUST_CHECK enum error agent_list(struct context *c, const struct agent_filter *filter,
+    struct page *page, struct agent *out_agents);
 
 /* Replaces what a client may change of `before` (as read in this transaction) by `after`. */
 MUST_CHECK enum error agent_update(

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, id uuid, before uuid, name text, description text, metadata json
--- types: principal text, now int, limit int, max_bytes int, kind text, is_active bool
+-- types: principal text, now int, limit int, kind text, is_active bool
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define agent_columns: id, name, kind, description, metadata, is_active, active_version,
@@ -8,13 +8,6 @@
 --   | AND v.agent_id = agents.id AND v.used_at IS NOT NULL)
 --   | OR EXISTS (SELECT 1 FROM runs AS r WHERE r.tenant_id = agents.tenant_id
 --   | AND r.agent_id = agents.id)) AS has_run, created_at, updated_at, version
-
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(octet_length(metadata::text) +
---   | coalesce(octet_length(description), 0)) OVER (ORDER BY id DESC
---   | ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes FROM (}}
--- define page_end: {{postgres: ) AS listed) AS page WHERE coalesce(bytes, 0) <= :max_bytes
---   | ORDER BY id DESC}}
 
 -- name: agent_insert
 INSERT INTO agents (tenant_id, id, name, kind, description, metadata, is_active, created_at,
@@ -41,10 +34,11 @@ SELECT count(*) FROM agents WHERE tenant_id = :tenant_id AND id = :id;
 SELECT {{agent_columns}} FROM agents WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: agent_list
-{{page}} SELECT {{agent_columns}} FROM agents
-WHERE tenant_id = :tenant_id AND id < {{before}} {{sqlite: AND :max_bytes > 0}}
+-- page: id DESC
+SELECT size_bytes, {{agent_columns}} FROM agents
+WHERE tenant_id = :tenant_id AND id < {{before}}
     AND coalesce(name = :name, :name IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
-ORDER BY id DESC LIMIT :limit {{page_end}};
+ORDER BY id DESC LIMIT :limit;
 
 -- name: agent_update
 UPDATE agents SET name = :name, description = :description, metadata = :metadata,

@@ -102,34 +102,18 @@ enum error state_get(struct context *c, const struct state_place *place, struct 
     return e;
 }
 
-static size_t size_of(const struct state *s)
-{
-    return s->data.len + s->json_schema.len + s->ui_schema.len + s->description.len;
-}
-
 enum error state_list(struct context *c, const struct state_place *place,
-    const struct state_filter *filter, size_t limit, struct state *out_states, size_t *out_count,
-    bool *out_more)
+    const struct state_filter *filter, struct page *page, struct state *out_states)
 {
     enum error e = enter(c, place);
     if (e != OK)
         return e;
     struct query q;
-    context_query(c, &q, filter->with_documents ? &SQL_STATE_LIST_WHOLE : &SQL_STATE_LIST);
+    page_begin(c, &q, filter->with_documents ? &SQL_STATE_LIST_WHOLE : &SQL_STATE_LIST, page);
     bind_place(&q, place);
     query_text(&q, after, filter->after);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    size_t count = 0, bytes = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        read_row(&q, &out_states[count]);
-        bytes += size_of(&out_states[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_row(&q, &out_states[page->count++]);
     return query_end(&q);
 }
 
@@ -295,29 +279,20 @@ enum error state_version_get(struct context *c, const struct state_place *place,
 }
 
 enum error state_version_list(struct context *c, const struct state_place *place, int64_t before,
-    bool with_documents, size_t limit, struct state_version *out_versions, size_t *out_count,
-    bool *out_more)
+    bool with_documents, struct page *page, struct state_version *out_versions)
 {
     struct state state;
     enum error e = state_get(c, place, &state);
     if (e != OK)
         return e;
     struct query q;
-    context_query(c, &q, with_documents ? &SQL_STATE_VERSION_LIST_WHOLE : &SQL_STATE_VERSION_LIST);
+    page_begin(
+        c, &q, with_documents ? &SQL_STATE_VERSION_LIST_WHOLE : &SQL_STATE_VERSION_LIST, page);
     query_uuid(&q, id, state.id);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    size_t count = 0, bytes = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        struct state_version *v = &out_versions[count++];
+    while (page_next(&q, page)) {
+        struct state_version *v = &out_versions[page->count++];
         read_version(&q, v);
-        bytes += v->data.len + v->json_schema.len + v->ui_schema.len + v->description.len;
     }
-    *out_count = count;
     return query_end(&q);
 }

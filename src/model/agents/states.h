@@ -72,8 +72,7 @@ struct state_filter {
 };
 /* Those of the place's agent and thread, by name. A page ends at `limit` or PAGE_MAX_BYTES. */
 MUST_CHECK enum error state_list(struct context *c, const struct state_place *place,
-    const struct state_filter *filter, size_t limit, struct state *out_states, size_t *out_count,
-    bool *out_more);
+    const struct state_filter *filter, struct page *page, struct state *out_states);
 
 /*
  * Whether the request may write over `before`, as state_find gave it: it must say which version it
@@ -105,8 +104,7 @@ MUST_CHECK enum error state_version_get(struct context *c, const struct state_pl
     int64_t version, struct state_version *out_version);
 /* Newest first, those before `before` (0: from the newest). A page ends as that of state_list. */
 MUST_CHECK enum error state_version_list(struct context *c, const struct state_place *place,
-    int64_t before, bool with_documents, size_t limit, struct state_version *out_versions,
-    size_t *out_count, bool *out_more);
+    int64_t before, bool with_documents, struct page *page, struct state_version *out_versions);
 
 /* Before a thread goes. */
 MUST_CHECK enum error state_delete_of_thread(struct context *c, struct uuid thread_id);

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, id uuid, agent_id uuid, thread_id uuid, kind text, name text, after text
 -- types: version int, before int, description text, data json, json_schema json, ui_schema json
--- types: created_by text, principal text, now int, limit int, max_bytes int
+-- types: created_by text, principal text, now int, limit int
 
 -- define place: d.tenant_id = :tenant_id AND d.agent_id = :agent_id AND d.thread_id = :thread_id
 --   | AND d.kind = :kind
@@ -12,28 +12,6 @@
 -- define with_version: LEFT JOIN state_versions AS v
 --   | ON v.tenant_id = d.tenant_id AND v.state_id = d.id AND v.version = d.version
 
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- PostgreSQL has to stop itself: first by what is known of a value without reading it.
--- define before_last: ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING
--- define bytes: coalesce(octet_length(data::text), 0) +
---   | coalesce(octet_length(json_schema::text), 0) + coalesce(octet_length(ui_schema::text), 0) +
---   | coalesce(octet_length(description), 0)
--- define stored_bytes: greatest(pg_column_size(data) - 4, 0) +
---   | greatest(pg_column_size(json_schema) - 4, 0) + greatest(pg_column_size(ui_schema) - 4, 0) +
---   | greatest(pg_column_size(description) - 4, 0)
--- define page_by_name: {{postgres: SELECT * FROM (SELECT *, sum({{bytes}})
---   | OVER (ORDER BY name {{before_last}}) AS bytes FROM (SELECT * FROM (SELECT *,
---   | sum({{stored_bytes}}) OVER (ORDER BY name {{before_last}}) AS stored FROM (}}
--- define page_by_name_end: {{postgres: ) AS listed) AS light
---   | WHERE coalesce(stored, 0) <= :max_bytes
---   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY name}}
--- define page_by_version: {{postgres: SELECT * FROM (SELECT *, sum({{bytes}})
---   | OVER (ORDER BY version DESC {{before_last}}) AS bytes FROM (SELECT * FROM (SELECT *,
---   | sum({{stored_bytes}}) OVER (ORDER BY version DESC {{before_last}}) AS stored FROM (}}
--- define page_by_version_end: {{postgres: ) AS listed) AS light
---   | WHERE coalesce(stored, 0) <= :max_bytes
---   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY version DESC}}
-
 -- Also a document that was deleted, which has no versions left.
 -- name: state_get
 SELECT {{head_columns}}, {{documents}}, {{tail_columns}}
@@ -41,14 +19,16 @@ FROM state_documents AS d {{with_version}}
 WHERE {{place}} AND d.name = :name;
 
 -- define list_where: WHERE {{place}} AND d.deleted_at IS NULL AND d.name > coalesce(:after, '')
---   | {{sqlite: AND :max_bytes > 0}} ORDER BY d.name LIMIT :limit {{page_by_name_end}}
+--   | ORDER BY d.name LIMIT :limit
 
 -- name: state_list
-{{page_by_name}} SELECT {{head_columns}}, {{none}}, {{tail_columns}}
+-- page: name
+SELECT {{bytes_of: v.description}} AS size_bytes, {{head_columns}}, {{none}}, {{tail_columns}}
 FROM state_documents AS d {{with_version}} {{list_where}};
 
 -- name: state_list_whole
-{{page_by_name}} SELECT {{head_columns}}, {{documents}}, {{tail_columns}}
+-- page: name
+SELECT coalesce(v.size_bytes, 0) AS size_bytes, {{head_columns}}, {{documents}}, {{tail_columns}}
 FROM state_documents AS d {{with_version}} {{list_where}};
 
 -- name: state_insert
@@ -79,14 +59,17 @@ WHERE v.tenant_id = :tenant_id AND v.state_id = :id AND v.version = :version;
 
 -- define versions_where: FROM state_versions AS v
 --   | WHERE v.tenant_id = :tenant_id AND v.state_id = :id AND v.version < :before
---   | {{sqlite: AND :max_bytes > 0}} ORDER BY v.version DESC LIMIT :limit {{page_by_version_end}}
+--   | ORDER BY v.version DESC LIMIT :limit
 
 -- name: state_version_list
-{{page_by_version}} SELECT v.version, v.description, {{none}}, v.created_by, v.created_at
+-- page: version DESC
+SELECT {{bytes_of: v.description}} AS size_bytes, v.version, v.description, {{none}},
+    v.created_by, v.created_at
 {{versions_where}};
 
 -- name: state_version_list_whole
-{{page_by_version}} SELECT v.version, v.description, {{documents}}, v.created_by, v.created_at
+-- page: version DESC
+SELECT v.size_bytes, v.version, v.description, {{documents}}, v.created_by, v.created_at
 {{versions_where}};
 
 -- The newest threads that the agent takes part in.

@@ -198,29 +198,18 @@ static void bind_filter(struct context *c, struct query *q, const struct storage
 }
 
 enum error storage_list(struct context *c, struct uuid agent_id,
-    const struct storage_filter *filter, size_t limit, struct storage_item *out_items,
-    size_t *out_count, bool *out_more)
+    const struct storage_filter *filter, struct page *page, struct storage_item *out_items)
 {
     enum error e = enter(c, agent_id);
     if (e != OK)
         return e;
     struct query q;
-    context_query(c, &q, filter->with_values ? &SQL_STORAGE_LIST_WHOLE : &SQL_STORAGE_LIST);
+    page_begin(c, &q, filter->with_values ? &SQL_STORAGE_LIST_WHOLE : &SQL_STORAGE_LIST, page);
     query_uuid(&q, agent_id, agent_id);
     bind_filter(c, &q, filter);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    if (filter->with_values)
-        query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    size_t count = 0, bytes = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        struct storage_item *item = &out_items[count++];
+    while (page_next(&q, page)) {
+        struct storage_item *item = &out_items[page->count++];
         read_row(&q, item);
-        bytes += filter->with_values ? (size_t)item->size_bytes : 0;
     }
-    *out_count = count;
     return query_end(&q);
 }

@@ -44,7 +44,6 @@ struct storage_filter {
 };
 /* By the bytes of the keys. A page ends at `limit` items or PAGE_MAX_BYTES. */
 MUST_CHECK enum error storage_list(struct context *c, struct uuid agent_id,
-    const struct storage_filter *filter, size_t limit, struct storage_item *out_items,
-    size_t *out_count, bool *out_more);
+    const struct storage_filter *filter, struct page *page, struct storage_item *out_items);
 
 #endif

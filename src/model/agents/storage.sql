@@ -1,18 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, agent_id uuid, key text, content_type text, value json, bytes bytes
--- types: size_bytes int, from text, above text, after text, now int, limit int, max_bytes int
+-- types: size_bytes int, from text, above text, after text, now int, limit int
 
--- define columns: s.key, s.content_type, s.value, s.bytes, s.size_bytes, s.created_at,
---   | s.updated_at, s.version
+-- define columns: s.key, s.content_type, s.value, s.bytes, s.size_bytes AS value_bytes,
+--   | s.created_at, s.updated_at, s.version
 -- define head_columns: s.key, s.content_type, NULL AS value, NULL AS bytes, s.size_bytes,
 --   | s.created_at, s.updated_at, s.version
 
--- A page with values ends with the item that makes it larger than :max_bytes; one more row tells
--- that there are others. On PostgreSQL the statement stops itself.
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(size_bytes) OVER (ORDER BY key
---   | ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS before_last FROM (}}
--- define page_end: {{postgres: ) AS listed) AS page WHERE coalesce(before_last, 0) <= :max_bytes
---   | ORDER BY key}}
 -- define keys: FROM agent_storage AS s
 --   | WHERE s.tenant_id = :tenant_id AND s.agent_id = :agent_id
 --   | AND s.key >= :from AND s.key < :above AND coalesce(s.key <> :after, :after IS NULL)
@@ -29,8 +23,9 @@ WHERE s.tenant_id = :tenant_id AND s.agent_id = :agent_id AND s.key = :key;
 SELECT {{head_columns}} {{keys}} ORDER BY s.key LIMIT :limit;
 
 -- name: storage_list_whole
-{{page}} SELECT {{columns}} {{keys}} {{sqlite: AND :max_bytes > 0}}
-ORDER BY s.key LIMIT :limit {{page_end}};
+-- page: key
+SELECT s.size_bytes, {{columns}} {{keys}}
+ORDER BY s.key LIMIT :limit;
 
 -- name: storage_insert
 INSERT INTO agent_storage (tenant_id, agent_id, key, content_type, value, bytes, size_bytes,

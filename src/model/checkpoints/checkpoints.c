@@ -202,17 +202,10 @@ static enum error read_slice(struct context *c, const struct checkpoint_filter *
     return query_end(&q);
 }
 
-/* How much of a page there is. */
-struct progress {
-    size_t bytes;
-    size_t seen;
-};
-
-static bool is_full(const struct checkpoint_filter *filter, const struct checkpoint_page *page,
-    size_t limit, const struct progress *at)
+static bool is_full(const struct checkpoint_filter *filter, const struct page *page, size_t seen)
 {
-    return page->count == limit || at->bytes > PAGE_MAX_BYTES ||
-           (has_filter(filter) && at->seen == CHECKPOINT_SCAN_MAX);
+    return page->count == page->limit || page->bytes > PAGE_MAX_BYTES ||
+           (has_filter(filter) && seen == CHECKPOINT_SCAN_MAX);
 }
 
 static struct checkpoint_mark mark_of(const struct checkpoint *row)
@@ -221,19 +214,18 @@ static struct checkpoint_mark mark_of(const struct checkpoint *row)
 }
 
 static enum error take_row(struct context *c, const struct checkpoint_filter *filter,
-    struct checkpoint *row, struct checkpoint_page *page, struct progress *at)
+    struct checkpoint *row, struct checkpoint_page *page)
 {
     struct arena_mark mark = arena_mark(c->arena);
     page->next = mark_of(row);
-    at->seen++;
     if (!is_wanted(c, filter, row)) {
         arena_rewind(c->arena, mark);
         return OK;
     }
     enum error e = checkpoint_fill(c, filter->show, row);
     if (e == OK) {
-        page->checkpoints[page->count++] = *row;
-        at->bytes += size_of(row);
+        page->checkpoints[page->page.count++] = *row;
+        page->page.bytes += size_of(row);
     }
     return e;
 }
@@ -255,41 +247,41 @@ static enum error find_before(
 }
 
 static enum error take_slice(struct context *c, const struct checkpoint_filter *filter,
-    size_t limit, struct checkpoint rows[SLICE_ROWS], size_t count, struct checkpoint_page *page,
-    struct progress *at)
+    struct checkpoint rows[SLICE_ROWS], size_t count, struct checkpoint_page *page, size_t *seen)
 {
     enum error e = OK;
-    for (size_t i = 0; e == OK && i < count && !page->more; i++) {
-        page->more = is_full(filter, page, limit, at);
-        if (!page->more)
-            e = take_row(c, filter, &rows[i], page, at);
+    for (size_t i = 0; e == OK && i < count && !page->page.more; i++) {
+        page->page.more = is_full(filter, &page->page, *seen);
+        if (page->page.more)
+            break;
+        (*seen)++;
+        e = take_row(c, filter, &rows[i], page);
     }
     return e;
 }
 
-enum error checkpoint_list(struct context *c, const struct checkpoint_filter *filter, size_t limit,
-    struct checkpoint_page *page)
+enum error checkpoint_list(
+    struct context *c, const struct checkpoint_filter *filter, struct checkpoint_page *page)
 {
     struct checkpoint rows[SLICE_ROWS];
-    struct progress at = {0};
     struct checkpoint_mark before = filter->before;
-    size_t count = SLICE_ROWS;
+    size_t count = SLICE_ROWS, seen = 0;
     if (before.sequence_num == 0)
         before = (struct checkpoint_mark){INT64_MAX, INT64_MAX, UUID_NIL};
-    page->count = 0;
-    page->more = false;
+    page->page.count = page->page.bytes = 0;
+    page->page.more = false;
     enum error e = filter->of_all ? OK : get_thread(c, filter->thread_id);
     if (e == OK && filter->has_before_id)
         e = find_before(c, filter, &before.sequence_num);
-    while (e == OK && !page->more && count == SLICE_ROWS) {
+    while (e == OK && !page->page.more && count == SLICE_ROWS) {
         struct arena_mark mark = arena_mark(c->arena);
-        size_t taken = page->count;
+        size_t taken = page->page.count;
         e = read_slice(c, filter, &before, rows, &count);
         if (e == OK)
-            e = take_slice(c, filter, limit, rows, count, page, &at);
+            e = take_slice(c, filter, rows, count, page, &seen);
         if (count > 0)
             before = mark_of(&rows[count - 1]);
-        if (e == OK && page->count == taken)
+        if (e == OK && page->page.count == taken)
             arena_rewind(c->arena, mark);
     }
     return e;

@@ -106,16 +106,15 @@ struct checkpoint_filter {
     unsigned show;
 };
 struct checkpoint_page {
-    struct checkpoint *checkpoints; /* room for the limit */
-    size_t count;
-    bool more;
-    struct checkpoint_mark next; /* where the next page begins, when there is more */
+    struct page page;
+    struct checkpoint *checkpoints; /* room for page.limit */
+    struct checkpoint_mark next;    /* where the next page begins, when there is more */
 };
 /* Newest first: of a thread by number, of all by time. A page ends at `limit`, PAGE_MAX_BYTES, or,
  * with a filter that no index answers (metadata, smaller ids, the namespace among all threads),
  * once CHECKPOINT_SCAN_MAX were looked at. */
-MUST_CHECK enum error checkpoint_list(struct context *c, const struct checkpoint_filter *filter,
-    size_t limit, struct checkpoint_page *page);
+MUST_CHECK enum error checkpoint_list(
+    struct context *c, const struct checkpoint_filter *filter, struct checkpoint_page *page);
 
 /* --- Put ------------------------------------------------------------------------------------ */
 

@@ -399,27 +399,15 @@ enum error awaited_tools_settle(struct context *c, struct run *run,
 /* --- Read ----------------------------------------------------------------------------------- */
 
 enum error awaited_tool_list(struct context *c, struct uuid run_id,
-    const struct awaited_tool_filter *filter, size_t limit, struct awaited_tool *out_tools,
-    size_t *out_count, bool *out_more)
+    const struct awaited_tool_filter *filter, struct page *page, struct awaited_tool *out_tools)
 {
     struct query q;
-    context_query(c, &q, &SQL_AWAITED_TOOL_LIST);
+    page_begin(c, &q, &SQL_AWAITED_TOOL_LIST, page);
     query_uuid(&q, run_id, run_id);
     query_i64(&q, after_pause, filter->after_pause);
     query_i64(&q, after_position, filter->after_position);
     query_bool(&q, open_only, filter->open_only);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    size_t count = 0, bytes = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        read_row(&q, &out_tools[count]);
-        bytes += out_tools[count].input.len + out_tools[count].content.len;
-        count++;
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_row(&q, &out_tools[page->count++]);
     return query_end(&q);
 }

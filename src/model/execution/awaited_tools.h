@@ -62,8 +62,7 @@ struct awaited_tool_filter {
 };
 /* In the order in which they were named. A page ends at `limit` or PAGE_MAX_BYTES. */
 MUST_CHECK enum error awaited_tool_list(struct context *c, struct uuid run_id,
-    const struct awaited_tool_filter *filter, size_t limit, struct awaited_tool *out_tools,
-    size_t *out_count, bool *out_more);
+    const struct awaited_tool_filter *filter, struct page *page, struct awaited_tool *out_tools);
 
 struct tool_result {
     struct str tool_use_id;

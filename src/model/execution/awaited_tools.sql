@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, run_id uuid, tool_use_id text, pause int, position int, side text
 -- types: name text, input json, result json, is_error bool, now int, result_at int, result_by text
--- types: after_pause int, after_position int, open_only bool, limit int, max_bytes int
+-- types: after_pause int, after_position int, open_only bool, limit int
 
 -- define tool: tool_use_id, pause, position, side, name, input, result, is_error, created_at,
 --   | result_at, result_by
@@ -40,17 +40,10 @@ SELECT tool_use_id, result, is_error FROM awaited_tools
 WHERE tenant_id = :tenant_id AND run_id = :run_id AND pause = :pause AND result_at IS NOT NULL
 ORDER BY position;
 
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- PostgreSQL has to stop itself.
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(octet_length(input::text) +
---   | coalesce(octet_length(result::text), 0)) OVER (ORDER BY pause, position
---   | ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes FROM (}}
--- define page_end: {{postgres: ) AS listed) AS page WHERE coalesce(bytes, 0) <= :max_bytes
---   | ORDER BY pause, position}}
-
 -- name: awaited_tool_list
-{{page}} SELECT {{tool}} FROM awaited_tools
+-- page: pause, position
+SELECT size_bytes, {{tool}} FROM awaited_tools
 WHERE tenant_id = :tenant_id AND run_id = :run_id
     AND (pause, position) > (:after_pause, :after_position)
-    AND (result_at IS NULL OR NOT :open_only) {{sqlite: AND :max_bytes > 0}}
-ORDER BY pause, position LIMIT :limit {{page_end}};
+    AND (result_at IS NULL OR NOT :open_only)
+ORDER BY pause, position LIMIT :limit;

@@ -49,13 +49,12 @@ static const struct sql_statement *list_statement(const struct eval_filter *filt
                                              : &SQL_EVAL_LIST;
 }
 
-enum error eval_list(struct context *c, const struct eval_filter *filter, size_t limit,
-    struct eval *out_evals, size_t *out_count, bool *out_more)
+enum error eval_list(
+    struct context *c, const struct eval_filter *filter, struct page *page, struct eval *out_evals)
 {
     const struct sql_statement *statement = list_statement(filter);
     struct query q;
-    size_t count = 0;
-    context_query(c, &q, statement);
+    page_begin(c, &q, statement, page);
     query_uuid_if(&q, before, filter->has_before, filter->before);
     if (statement_takes(statement, run_id))
         query_uuid(&q, run_id, filter->run_id);
@@ -63,15 +62,8 @@ enum error eval_list(struct context *c, const struct eval_filter *filter, size_t
         query_uuid_if(&q, agent_id, filter->has_agent_id, filter->agent_id);
     if (statement_takes(statement, eval_type))
         query_text(&q, eval_type, filter->eval_type);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit;
-        if (*out_more)
-            break;
-        read_row(&q, &out_evals[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_row(&q, &out_evals[page->count++]);
     return query_end(&q);
 }
 

@@ -56,8 +56,8 @@ struct eval_filter {
     struct uuid run_id;
 };
 /* Newest first. */
-MUST_CHECK enum error eval_list(struct context *c, const struct eval_filter *filter, size_t limit,
-    struct eval *out_evals, size_t *out_count, bool *out_more);
+MUST_CHECK enum error eval_list(
+    struct context *c, const struct eval_filter *filter, struct page *page, struct eval *out_evals);
 
 /* Before it is read in order to change it. */
 MUST_CHECK enum error eval_lock(struct context *c, struct uuid id);

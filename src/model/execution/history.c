@@ -249,16 +249,15 @@ static size_t size_of(const struct history_entry *h)
            h->messages.len;
 }
 
-/* Reads the messages of each, as far as they fit into a page. */
-static enum error add_messages(
-    struct context *c, struct history_entry *entries, size_t *count, bool *more)
+/* Reads the messages of each entry, and ends the page where they exceed its bytes. */
+static enum error add_messages(struct context *c, struct page *page, struct history_entry *entries)
 {
     size_t bytes = 0;
     enum error e = OK;
-    for (size_t i = 0; e == OK && i < *count; i++) {
-        if (bytes > PAGE_MAX_BYTES) {
-            *count = i;
-            *more = true;
+    for (size_t i = 0; e == OK && i < page->count; i++) {
+        if (bytes > page->max_bytes) {
+            page->count = i;
+            page->more = true;
             break;
         }
         e = transcript_get(c, entries[i].messages_id, &entries[i].messages);
@@ -268,31 +267,21 @@ static enum error add_messages(
 }
 
 enum error history_list(struct context *c, struct uuid thread_id,
-    const struct history_filter *filter, size_t limit, struct history_entry *out_entries,
-    size_t *out_count, bool *out_more)
+    const struct history_filter *filter, struct page *page, struct history_entry *out_entries)
 {
     struct thread unused;
     struct query q;
     enum error e = thread_get_head(c, thread_id, &unused);
     if (e != OK)
         return e;
-    context_query(c, &q, filter->completed_only ? &SQL_HISTORY_LIST_COMPLETED : &SQL_HISTORY_LIST);
+    page_begin(
+        c, &q, filter->completed_only ? &SQL_HISTORY_LIST_COMPLETED : &SQL_HISTORY_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, before, filter->before > 0 ? filter->before : INT64_MAX);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    size_t count = 0, bytes = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        read_row(&q, thread_id, &out_entries[count]);
-        bytes += size_of(&out_entries[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_row(&q, thread_id, &out_entries[page->count++]);
     e = query_end(&q);
-    return e == OK && filter->with_messages ? add_messages(c, out_entries, out_count, out_more) : e;
+    return e == OK && filter->with_messages ? add_messages(c, page, out_entries) : e;
 }
 
 enum error history_count_completed(struct context *c, struct uuid thread_id, int64_t *out_count)

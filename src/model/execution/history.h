@@ -69,8 +69,7 @@ struct history_filter {
 };
 /* Newest first. A page ends at `limit` or PAGE_MAX_BYTES; out_more: there are others. */
 MUST_CHECK enum error history_list(struct context *c, struct uuid thread_id,
-    const struct history_filter *filter, size_t limit, struct history_entry *out_entries,
-    size_t *out_count, bool *out_more);
+    const struct history_filter *filter, struct page *page, struct history_entry *out_entries);
 /* How many entries of the thread are of runs that ended well. */
 MUST_CHECK enum error history_count_completed(
     struct context *c, struct uuid thread_id, int64_t *out_count);

@@ -3,7 +3,7 @@
 -- types: started_at int, completed_at int, user_message text, final_response text
 -- types: messages_snapshot_id uuid, stop_reason text, total_steps int, input_tokens int
 -- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int, cost json
--- types: generated_files json, extras json, now int, before int, limit int, max_bytes int
+-- types: generated_files json, extras json, now int, before int, limit int
 
 -- What an entry is made of. The loop's number is that of the newest steps: they rise.
 -- name: history_of_run
@@ -52,27 +52,16 @@ SELECT sequence_number FROM history_entries WHERE tenant_id = :tenant_id AND run
 -- name: history_get
 SELECT {{entry}} {{entries}} AND h.sequence_number = :sequence_number;
 
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- PostgreSQL has to stop itself: first by what is known of a value without reading it.
--- define before_last: OVER (ORDER BY sequence_number DESC
---   | ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(octet_length(user_message) +
---   | coalesce(octet_length(final_response), 0) + octet_length(generated_files::text) +
---   | octet_length(extras::text)) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
---   | greatest(pg_column_size(user_message) - 4, 0) +
---   | greatest(pg_column_size(final_response) - 4, 0) +
---   | greatest(pg_column_size(generated_files) - 4, 0) + greatest(pg_column_size(extras) - 4, 0))
---   | {{before_last}} AS stored FROM (}}
--- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
---   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY sequence_number DESC}}
-
 -- name: history_list
-{{page}} SELECT {{entry}} {{entries}} AND h.sequence_number < :before
-    {{sqlite: AND :max_bytes > 0}} ORDER BY h.sequence_number DESC LIMIT :limit {{page_end}};
+-- page: sequence_number DESC
+SELECT h.size_bytes, {{entry}} {{entries}} AND h.sequence_number < :before
+    ORDER BY h.sequence_number DESC LIMIT :limit;
 
 -- name: history_list_completed
-{{page}} SELECT {{entry}} {{entries}} AND h.sequence_number < :before AND r.status = 'completed'
-    {{sqlite: AND :max_bytes > 0}} ORDER BY h.sequence_number DESC LIMIT :limit {{page_end}};
+-- page: sequence_number DESC
+SELECT h.size_bytes, {{entry}} {{entries}} AND h.sequence_number < :before AND r.status =
+    'completed'
+    ORDER BY h.sequence_number DESC LIMIT :limit;
 
 -- name: history_count_completed
 SELECT count(*) FROM history_entries AS h

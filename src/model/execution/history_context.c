@@ -258,13 +258,14 @@ enum error history_context(struct context *c, struct uuid thread_id,
     const struct history_context_query *query, struct history_context *out_context)
 {
     const struct history_filter filter = {.completed_only = true};
-    size_t limit = (size_t)query->runs, count, first = 0;
-    struct history_entry *entries = ARENA_ARRAY(c->arena, struct history_entry, limit);
-    struct pieces *runs = ARENA_ARRAY(c->arena, struct pieces, limit);
+    struct page page = {.limit = (size_t)query->runs};
+    struct history_entry *entries = ARENA_ARRAY(c->arena, struct history_entry, page.limit);
+    struct pieces *runs = ARENA_ARRAY(c->arena, struct pieces, page.limit);
+    size_t first = 0;
     struct history_context context = {0};
     struct str system = STR_NONE;
-    bool is_cut_short, is_over = false;
-    enum error e = history_list(c, thread_id, &filter, limit, entries, &count, &is_cut_short);
+    bool is_over = false;
+    enum error e = history_list(c, thread_id, &filter, &page, entries);
     if (e == OK)
         e = history_count_completed(c, thread_id, &context.runs_available);
     if (e == OK && query->with_system)
@@ -277,17 +278,17 @@ enum error history_context(struct context *c, struct uuid thread_id,
         system = STR_NONE;
         context.estimated_tokens = 0;
     }
-    e = choose(c, entries, count, query->max_tokens - context.estimated_tokens, runs, &first,
+    e = choose(c, entries, page.count, query->max_tokens - context.estimated_tokens, runs, &first,
         &context.truncated);
-    for (size_t i = first; e == OK && i < count; i++)
+    for (size_t i = first; e == OK && i < page.count; i++)
         context.estimated_tokens += runs[i].tokens;
     if (e != OK)
         return e;
-    context.runs_used = (int64_t)(count - first);
-    /* A page of large texts may hold fewer runs than were asked for. */
-    context.truncated =
-        context.truncated || is_over || (is_cut_short && (int64_t)count < query->runs);
-    context.messages = write_messages(c, system, &runs[first], count - first);
+    context.runs_used = (int64_t)(page.count - first);
+    /* A page of large texts may hold fewer runs than the query allows. */
+    bool is_cut_short = page.more && page.count < page.limit;
+    context.truncated = context.truncated || is_over || is_cut_short;
+    context.messages = write_messages(c, system, &runs[first], page.count - first);
     *out_context = context;
     return OK;
 }

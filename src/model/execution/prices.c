@@ -91,44 +91,34 @@ enum error price_find(struct context *c, struct str model, struct price *out_pri
 
 /* --- Lists ----------------------------------------------------------------------------------- */
 
-static enum error read_page(
-    struct query *q, size_t limit, struct price *out_prices, size_t *out_count, bool *out_more)
+static enum error read_page(struct query *q, struct page *page, struct price *out_prices)
 {
-    size_t count = 0;
-    *out_more = false;
-    while (query_next(q)) {
-        *out_more = count == limit;
-        if (*out_more)
-            break;
-        read_row(q, &out_prices[count++]);
-    }
-    *out_count = count;
+    while (page_next(q, page))
+        read_row(q, &out_prices[page->count++]);
     return query_end(q);
 }
 
-enum error price_list(struct context *c, struct str after, size_t limit, struct price *out_prices,
-    size_t *out_count, bool *out_more)
+enum error price_list(
+    struct context *c, struct str after, struct page *page, struct price *out_prices)
 {
     struct query q;
-    context_query(c, &q, &SQL_PRICE_LIST);
+    page_begin(c, &q, &SQL_PRICE_LIST, page);
     query_text(&q, after, after);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    return read_page(&q, limit, out_prices, out_count, out_more);
+    return read_page(&q, page, out_prices);
 }
 
-enum error price_version_list(struct context *c, struct str model, int64_t before, size_t limit,
-    struct price *out_prices, size_t *out_count, bool *out_more)
+enum error price_version_list(struct context *c, struct str model, int64_t before,
+    struct page *page, struct price *out_prices)
 {
     struct price any;
     enum error e = newest(c, model, &any);
     if (e != OK || any.version == 0)
         return e != OK ? e : no_price(c, model);
     struct query q;
-    context_query(c, &q, &SQL_PRICE_VERSION_LIST);
+    page_begin(c, &q, &SQL_PRICE_VERSION_LIST, page);
     query_text(&q, model, model);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    return read_page(&q, limit, out_prices, out_count, out_more);
+    return read_page(&q, page, out_prices);
 }
 
 /* --- Changes --------------------------------------------------------------------------------- */

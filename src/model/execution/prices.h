@@ -54,11 +54,11 @@ MUST_CHECK enum error price_find(
 struct str price_undated(struct str model);
 
 /* The newest version of each model that has a price, by name; `after` STR_NONE: from the first. */
-MUST_CHECK enum error price_list(struct context *c, struct str after, size_t limit,
-    struct price *out_prices, size_t *out_count, bool *out_more);
+MUST_CHECK enum error price_list(
+    struct context *c, struct str after, struct page *page, struct price *out_prices);
 /* Newest first, those before `before` (0: from the newest); also those that were deleted. */
 MUST_CHECK enum error price_version_list(struct context *c, struct str model, int64_t before,
-    size_t limit, struct price *out_prices, size_t *out_count, bool *out_more);
+    struct page *page, struct price *out_prices);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 

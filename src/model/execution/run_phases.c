@@ -112,30 +112,22 @@ enum error run_take_phase(struct context *c, struct run *run, const struct phase
     return e == OK && !is_unheard ? tell(c, run, from, move) : e;
 }
 
-enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after, size_t limit,
-    struct run_phase *out_phases, size_t *out_count, bool *out_more)
+enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after, struct page *page,
+    struct run_phase *out_phases)
 {
     struct query q;
-    size_t count = 0, bytes = 0;
-    context_query(c, &q, &SQL_RUN_PHASE_LIST);
+    page_begin(c, &q, &SQL_RUN_PHASE_LIST, page);
     query_uuid(&q, run_id, run_id);
     query_i64(&q, after, after);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        struct run_phase *phase = &out_phases[count++];
+    while (page_next(&q, page)) {
+        struct run_phase *phase = &out_phases[page->count++];
         phase->number = row_i64(&q);
         phase->from = row_enum(&q, run_phases);
         phase->to = row_enum(&q, run_phases);
         phase->trigger = row_text(&q);
         phase->detail = row_text(&q);
         phase->created_at = row_i64(&q);
-        bytes += phase->detail.len;
     }
-    *out_count = count;
     return query_end(&q);
 }
 

@@ -74,7 +74,7 @@ struct run_phase {
 };
 /* Those after this number, oldest first. */
 MUST_CHECK enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after,
-    size_t limit, struct run_phase *out_phases, size_t *out_count, bool *out_more);
+    struct page *page, struct run_phase *out_phases);
 
 /* Moves the run to a phase, and its status with it. `trigger` STR_NONE: the one of the table. */
 MUST_CHECK enum error run_move_phase(

@@ -8,6 +8,7 @@ INSERT INTO run_phases (tenant_id, run_id, number, from_phase, to_phase, trigger
 VALUES (:tenant_id, :run_id, :number, :from_phase, :to_phase, :trigger, :detail, :now);
 
 -- name: run_phase_list
-SELECT number, from_phase, to_phase, trigger, detail, created_at FROM run_phases
+-- page: number
+SELECT size_bytes, number, from_phase, to_phase, trigger, detail, created_at FROM run_phases
 WHERE tenant_id = :tenant_id AND run_id = :run_id AND number > :after
 ORDER BY number LIMIT :limit;

@@ -202,35 +202,19 @@ static const struct sql_statement *list_statement(const struct run_filter *filte
     return whole ? &SQL_RUN_LIST_WHOLE : &SQL_RUN_LIST;
 }
 
-static size_t size_of(const struct run *r)
-{
-    return r->user_input.len + r->input.len + r->state.len + r->final_output.len + r->request.len +
-           r->content.len + r->citations.len + r->metrics.len + r->metadata.len + r->error.len;
-}
-
-enum error run_list(struct context *c, const struct run_filter *filter, size_t limit,
-    struct run *out_runs, size_t *out_count, bool *out_more)
+enum error run_list(
+    struct context *c, const struct run_filter *filter, struct page *page, struct run *out_runs)
 {
     struct query q;
-    context_query(c, &q, list_statement(filter));
+    page_begin(c, &q, list_statement(filter), page);
     query_uuid_if(&q, before, filter->has_before, filter->before);
     query_uuid_if(&q, thread_id, filter->has_thread_id, filter->thread_id);
     query_uuid_if(&q, parent_run_id, filter->has_parent_run_id, filter->parent_run_id);
     query_uuid_if(&q, agent_id, filter->has_agent_id, filter->agent_id);
     query_text(&q, status, run_status_word(filter->status));
     query_text(&q, agent, filter->agent);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    size_t count = 0, bytes = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        run_read_row(&q, &out_runs[count]);
-        bytes += size_of(&out_runs[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        run_read_row(&q, &out_runs[page->count++]);
     return query_end(&q);
 }
 

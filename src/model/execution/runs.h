@@ -158,8 +158,8 @@ struct run_filter {
     bool with_documents;
 };
 /* Newest first. A page ends at `limit` runs or PAGE_MAX_BYTES; out_more: there are others. */
-MUST_CHECK enum error run_list(struct context *c, const struct run_filter *filter, size_t limit,
-    struct run *out_runs, size_t *out_count, bool *out_more);
+MUST_CHECK enum error run_list(
+    struct context *c, const struct run_filter *filter, struct page *page, struct run *out_runs);
 
 struct run_array {
     struct run *runs; /* in the arena, without documents, metadata and error */

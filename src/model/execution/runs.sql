@@ -3,7 +3,7 @@
 -- types: status text, dispatch text, paused_from text, agent text, worker text, user_input text
 -- types: ask_clarifications bool, metadata json, input json, state json, final_output json
 -- types: error json, lease_expires_at int, lease_ms int, fence int, lease_now int, started_at int
--- types: finished_at int, now int, limit int, max_bytes int, agent_id uuid, agent_version text
+-- types: finished_at int, now int, limit int, agent_id uuid, agent_version text
 -- types: phase text, phase_changes int, model text, provider text, stop_reason text
 -- types: forked_from_run_id uuid, forked_from_checkpoint_id uuid, request json, content text
 -- types: content_type text, citations json, metrics json
@@ -31,34 +31,13 @@
 -- define with_documents: JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
 -- define unfinished: status NOT IN ('completed', 'failed', 'cancelled')
 
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- SQLite gives rows one by one, and is stopped. PostgreSQL answers with all of them, so it has to
--- stop itself. What a value takes where it is stored, at most its bytes and 4, is known without
--- reading it: that leaves few, of which the bytes are counted.
--- define before_last: OVER (ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(
---   | coalesce(octet_length(user_input), 0) + coalesce(octet_length(input::text), 0) +
---   | coalesce(octet_length(state::text), 0) + coalesce(octet_length(final_output::text), 0) +
---   | coalesce(octet_length(request::text), 0) + coalesce(octet_length(content), 0) +
---   | coalesce(octet_length(citations::text), 0) + coalesce(octet_length(metrics::text), 0) +
---   | coalesce(octet_length(metadata::text), 0) + coalesce(octet_length(error::text), 0)
---   | ) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
---   | greatest(pg_column_size(user_input) - 4, 0) + greatest(pg_column_size(input) - 4, 0) +
---   | greatest(pg_column_size(state) - 4, 0) + greatest(pg_column_size(final_output) - 4, 0) +
---   | greatest(pg_column_size(request) - 4, 0) + greatest(pg_column_size(content) - 4, 0) +
---   | greatest(pg_column_size(citations) - 4, 0) + greatest(pg_column_size(metrics) - 4, 0) +
---   | greatest(pg_column_size(metadata) - 4, 0) + greatest(pg_column_size(error) - 4, 0)
---   | ) {{before_last}} AS stored FROM (}}
--- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
---   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY id DESC}}
-
--- define run_conditions: r.id < {{before}} {{sqlite: AND :max_bytes > 0}}
+-- define run_conditions: r.id < {{before}}
 --   | AND coalesce(r.thread_id = :thread_id, :thread_id IS NULL)
 --   | AND coalesce(r.status = :status, :status IS NULL)
 --   | AND coalesce(r.parent_run_id = :parent_run_id, :parent_run_id IS NULL)
 --   | AND coalesce(r.agent = :agent, :agent IS NULL)
 --   | AND coalesce(r.agent_id = :agent_id, :agent_id IS NULL)
---   | ORDER BY r.id DESC LIMIT :limit {{page_end}}
+--   | ORDER BY r.id DESC LIMIT :limit
 
 -- name: run_insert
 INSERT INTO runs (tenant_id, id, thread_id, parent_run_id, depth, status, dispatch, agent,
@@ -88,52 +67,53 @@ SELECT {{run_head}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :id
 
 -- A list carries no documents unless it is asked to, and goes by the index of its narrowest filter.
 -- name: run_list
-{{page}}
-SELECT {{run_head}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND {{run_conditions}};
+-- page: id DESC
+SELECT r.size_bytes, {{run_head}}
+FROM runs AS r WHERE r.tenant_id = :tenant_id AND {{run_conditions}};
 
 -- name: run_list_whole
-{{page}}
-SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+-- page: id DESC
+SELECT r.size_bytes + d.size_bytes AS size_bytes, {{run_whole}} FROM runs AS r {{with_documents}}
 WHERE r.tenant_id = :tenant_id AND {{run_conditions}};
 
 -- name: run_list_of_parent
-{{page}}
-SELECT {{run_head}} FROM runs AS r
+-- page: id DESC
+SELECT r.size_bytes, {{run_head}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND {{run_conditions}};
 
 -- name: run_list_of_parent_whole
-{{page}}
-SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+-- page: id DESC
+SELECT r.size_bytes + d.size_bytes AS size_bytes, {{run_whole}} FROM runs AS r {{with_documents}}
 WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND {{run_conditions}};
 
 -- name: run_list_of_thread
-{{page}}
-SELECT {{run_head}} FROM runs AS r
+-- page: id DESC
+SELECT r.size_bytes, {{run_head}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND {{run_conditions}};
 
 -- name: run_list_of_thread_whole
-{{page}}
-SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+-- page: id DESC
+SELECT r.size_bytes + d.size_bytes AS size_bytes, {{run_whole}} FROM runs AS r {{with_documents}}
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND {{run_conditions}};
 
 -- name: run_list_of_agent
-{{page}}
-SELECT {{run_head}} FROM runs AS r
+-- page: id DESC
+SELECT r.size_bytes, {{run_head}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.agent_id = :agent_id AND {{run_conditions}};
 
 -- name: run_list_of_agent_whole
-{{page}}
-SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+-- page: id DESC
+SELECT r.size_bytes + d.size_bytes AS size_bytes, {{run_whole}} FROM runs AS r {{with_documents}}
 WHERE r.tenant_id = :tenant_id AND r.agent_id = :agent_id AND {{run_conditions}};
 
 -- name: run_list_of_status
-{{page}}
-SELECT {{run_head}} FROM runs AS r
+-- page: id DESC
+SELECT r.size_bytes, {{run_head}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.status = :status AND {{run_conditions}};
 
 -- name: run_list_of_status_whole
-{{page}}
-SELECT {{run_whole}} FROM runs AS r {{with_documents}}
+-- page: id DESC
+SELECT r.size_bytes + d.size_bytes AS size_bytes, {{run_whole}} FROM runs AS r {{with_documents}}
 WHERE r.tenant_id = :tenant_id AND r.status = :status AND {{run_conditions}};
 
 -- The unfinished runs of a thread, oldest first.

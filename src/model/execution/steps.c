@@ -125,26 +125,19 @@ enum error step_messages_of_call(
 
 /* Reads and ends a query for a page; the messages are read when it has ended. */
 static enum error read_page(
-    struct context *c, struct query *q, bool with_messages, size_t limit, struct step_page *page)
+    struct context *c, struct query *q, bool with_messages, struct step_page *page)
 {
     size_t bytes = 0, kept = 0;
-    page->count = 0;
-    page->more = false;
-    while (query_next(q)) {
-        page->more = page->count == limit || bytes > PAGE_MAX_BYTES;
-        if (page->more)
-            break;
-        read_row(q, &page->steps[page->count]);
-        bytes += page->steps[page->count++].action_data.len;
-    }
+    while (page_next(q, &page->page))
+        read_row(q, &page->steps[page->page.count++]);
     enum error e = query_end(q);
-    for (bytes = 0; e == OK && kept < page->count && bytes <= PAGE_MAX_BYTES; kept++) {
+    for (; e == OK && kept < page->page.count && bytes <= PAGE_MAX_BYTES; kept++) {
         if (with_messages)
             e = step_read_messages(c, &page->steps[kept]);
         bytes += page->steps[kept].action_data.len + page->steps[kept].messages_snapshot.len;
     }
-    page->more |= kept < page->count;
-    page->count = kept;
+    page->page.more |= kept < page->page.count;
+    page->page.count = kept;
     if (kept > 0) {
         page->next_number = page->steps[kept - 1].number;
         page->next_at = page->steps[kept - 1].at;
@@ -173,8 +166,7 @@ static enum error count_of_run(struct context *c, struct uuid run_id, int64_t *o
     return context_number(&q, out_count);
 }
 
-enum error step_list_run(
-    struct context *c, const struct step_run_filter *f, size_t limit, struct step_page *page)
+enum error step_list_run(struct context *c, const struct step_run_filter *f, struct step_page *page)
 {
     struct query q;
     int64_t last = 0;
@@ -184,7 +176,7 @@ enum error step_list_run(
     if (e != OK)
         return e;
     int64_t through = filtered && last - f->after > STEP_SCAN_MAX ? f->after + STEP_SCAN_MAX : last;
-    context_query(c, &q, run_statement(f));
+    page_begin(c, &q, run_statement(f), &page->page);
     query_uuid(&q, run_id, f->run_id);
     query_i64(&q, after, f->after);
     query_i64(&q, through, through);
@@ -194,11 +186,9 @@ enum error step_list_run(
         query_i64(&q, from_at, f->from);
         query_i64(&q, before_at, f->before);
     }
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    e = read_page(c, &q, f->with_messages, limit, page);
-    if (e == OK && !page->more && through < last) {
-        page->more = true;
+    e = read_page(c, &q, f->with_messages, page);
+    if (e == OK && !page->page.more && through < last) {
+        page->page.more = true;
         page->next_number = through;
     }
     return e;
@@ -300,37 +290,34 @@ static struct span span_of(const struct step_filter *f)
 }
 
 static enum error list_span(struct context *c, const struct way *way, const struct step_filter *f,
-    const struct span *span, size_t limit, struct step_page *page)
+    const struct span *span, struct step_page *page)
 {
     struct query q;
-    context_query(c, &q, way->list);
+    page_begin(c, &q, way->list, &page->page);
     bind_filter(&q, f);
     bind_span(&q, span);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    return read_page(c, &q, f->with_messages, limit, page);
+    return read_page(c, &q, f->with_messages, page);
 }
 
 /* Several filters mostly find what they look for soon: a small part of the index is tried first. */
-enum error step_list(
-    struct context *c, const struct step_filter *f, size_t limit, struct step_page *page)
+enum error step_list(struct context *c, const struct step_filter *f, struct step_page *page)
 {
     static const int64_t entries[] = {STEP_SCAN_MAX / 20, STEP_SCAN_MAX};
     struct way way = way_of(f);
     struct span span = span_of(f);
     if (way.n_filters <= (way.list != &SQL_STEP_LIST ? 1 : 0))
-        return list_span(c, &way, f, &span, limit, page);
+        return list_span(c, &way, f, &span, page);
     bool bounded = true;
     enum error e = OK;
-    page->more = false;
-    for (size_t i = 0; e == OK && bounded && !page->more && i < COUNT_OF(entries); i++) {
+    page->page.more = false;
+    for (size_t i = 0; e == OK && bounded && !page->page.more && i < COUNT_OF(entries); i++) {
         span = span_of(f);
         e = bound_scan(c, &way, f, entries[i], &span, &bounded);
         if (e == OK)
-            e = list_span(c, &way, f, &span, limit, page);
+            e = list_span(c, &way, f, &span, page);
     }
-    if (e == OK && !page->more && bounded) {
-        page->more = true;
+    if (e == OK && !page->page.more && bounded) {
+        page->page.more = true;
         page->next_at = span.from_at;
         page->next_id = span.from_id;
     }

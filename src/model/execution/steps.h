@@ -146,9 +146,8 @@ struct step_run_filter {
     bool with_messages;
 };
 struct step_page {
-    struct step *steps; /* room for `limit` */
-    size_t count;
-    bool more;
+    struct page page;
+    struct step *steps; /* room for page.limit */
     /* To go on behind what was looked at. */
     int64_t next_number;
     int64_t next_at;
@@ -157,7 +156,7 @@ struct step_page {
 /* Of one run, in their order. A page ends at `limit` steps, at PAGE_MAX_BYTES, and, with a filter,
  * after STEP_SCAN_MAX steps. */
 MUST_CHECK enum error step_list_run(
-    struct context *c, const struct step_run_filter *filter, size_t limit, struct step_page *page);
+    struct context *c, const struct step_run_filter *filter, struct step_page *page);
 
 struct step_filter {
     bool has_thread_id;
@@ -177,7 +176,7 @@ struct step_filter {
 };
 /* Across runs, newest first. A page ends as above; with one filter it is never cut short. */
 MUST_CHECK enum error step_list(
-    struct context *c, const struct step_filter *filter, size_t limit, struct step_page *page);
+    struct context *c, const struct step_filter *filter, struct step_page *page);
 
 /* What the model was sent in the call that this step ends: the messages of the step, or else those
  * of the step that began it; STR_NONE when neither was logged. */

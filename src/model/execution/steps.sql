@@ -5,7 +5,7 @@
 -- types: tool_use_id text, outcome text, model text, provider text, input_tokens int
 -- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int
 -- types: cost_pico int, price_version int, now int, count int, after int, through int, from_at int
--- types: before_at int, before_id int, limit int, max_bytes int, from_id int, skip int
+-- types: before_at int, before_id int, limit int, from_id int, skip int
 
 -- define step_columns: s.log_id, s.run_id, s.number, s.thread_id, s.agent_id, s.turn_id, s.at,
 --   | s.step_number, s.action_type, s.action_data, s.messages_snapshot_id, s.messages_count,
@@ -13,37 +13,24 @@
 --   | s.provider, s.input_tokens, s.output_tokens, s.cache_creation_input_tokens,
 --   | s.cache_read_input_tokens, s.cost_pico, s.price_version, s.created_at
 
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- SQLite gives rows one by one, and is stopped. PostgreSQL answers with all of them, so it has to
--- stop itself. What a value takes where it is stored, at most its bytes and 4, is known without
--- reading it: that leaves few, of which the bytes are counted.
--- define before_last: OVER (ORDER BY place, place_in
---   | ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(octet_length(action_data::text))
---   | {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *,
---   | sum(greatest(pg_column_size(action_data) - 4, 0)) {{before_last}} AS stored FROM (}}
--- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
---   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY place, place_in}}
-
--- define of_run: {{page}} SELECT {{step_columns}}{{postgres: , s.number AS place, 0 AS place_in}}
+-- define of_run: SELECT s.size_bytes, {{step_columns}}
 --   | FROM steps AS s WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id
---   | AND s.number > :after AND s.number <= :through {{sqlite: AND :max_bytes > 0}}
--- define in_order: ORDER BY s.number LIMIT :limit {{page_end}}
+--   | AND s.number > :after AND s.number <= :through
+-- define in_order: ORDER BY s.number LIMIT :limit
 
--- define newest: {{page}}
---   | SELECT {{step_columns}}{{postgres: , -s.at AS place, -s.log_id AS place_in}}
+-- define newest: SELECT s.size_bytes, {{step_columns}}
 --   | FROM steps AS s WHERE s.tenant_id = :tenant_id
 -- define position: SELECT s.at, s.log_id FROM steps AS s WHERE s.tenant_id = :tenant_id
 -- define between: AND (s.at, s.log_id) >= (:from_at, :from_id)
 --   | AND (s.at, s.log_id) < (:before_at, :before_id)
--- define others: {{between}} {{sqlite: AND :max_bytes > 0}}
+-- define others: {{between}}
 --   | AND coalesce(s.thread_id = :thread_id, :thread_id IS NULL)
 --   | AND coalesce(s.agent_id = :agent_id, :agent_id IS NULL)
 --   | AND coalesce(s.action_type = :action_type, :action_type IS NULL)
 --   | AND coalesce(s.outcome = :outcome, :outcome IS NULL)
 --   | AND coalesce(s.tool_name = :tool_name, :tool_name IS NULL)
 --   | AND coalesce(s.model = :model, :model IS NULL)
---   | ORDER BY s.at DESC, s.log_id DESC LIMIT :limit {{page_end}}
+--   | ORDER BY s.at DESC, s.log_id DESC LIMIT :limit
 -- define after_skipped: {{between}} ORDER BY s.at DESC, s.log_id DESC LIMIT 1 OFFSET :skip
 
 -- name: step_take_numbers
@@ -109,37 +96,47 @@ SELECT {{step_columns}} FROM steps AS s
 WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number = :number;
 
 -- name: step_list_run
+-- page: number
 {{of_run}} AND coalesce(s.action_type = :action_type, :action_type IS NULL)
     AND coalesce(s.step_number = :step_number, :step_number IS NULL)
     AND s.at >= :from_at AND s.at < :before_at {{in_order}};
 
 -- name: step_list_llm_calls
+-- page: number
 {{of_run}} AND s.action_type IN ('api_response_received', 'api_error') {{in_order}};
 
 -- name: step_list_tool_calls
+-- page: number
 {{of_run}} AND s.action_type IN ('tool_execution', 'tool_error') {{in_order}};
 
 -- Across runs a list goes by the index of its narrowest filter; each has a twin that tells how far
 -- so many entries of that index reach.
 -- name: step_list
+-- page: at DESC, log_id DESC
 {{newest}} {{others}};
 
 -- name: step_list_of_thread
+-- page: at DESC, log_id DESC
 {{newest}} AND s.thread_id = :thread_id {{others}};
 
 -- name: step_list_of_errors
+-- page: at DESC, log_id DESC
 {{newest}} AND s.outcome = 'error' {{others}};
 
 -- name: step_list_of_tool
+-- page: at DESC, log_id DESC
 {{newest}} AND s.tool_name = :tool_name {{others}};
 
 -- name: step_list_of_model
+-- page: at DESC, log_id DESC
 {{newest}} AND s.model = :model {{others}};
 
 -- name: step_list_of_agent
+-- page: at DESC, log_id DESC
 {{newest}} AND s.agent_id = :agent_id {{others}};
 
 -- name: step_list_of_type
+-- page: at DESC, log_id DESC
 {{newest}} AND s.action_type = :action_type {{others}};
 
 -- name: step_scan

@@ -66,25 +66,14 @@ enum error turn_get(struct context *c, struct uuid run_id, struct uuid id, struc
 }
 
 enum error turn_list(struct context *c, struct uuid run_id, int64_t after, bool with_documents,
-    size_t limit, struct turn *out_turns, size_t *out_count, bool *out_more)
+    struct page *page, struct turn *out_turns)
 {
     struct query q;
-    size_t count = 0, bytes = 0;
-    context_query(c, &q, with_documents ? &SQL_TURN_LIST_WHOLE : &SQL_TURN_LIST);
+    page_begin(c, &q, with_documents ? &SQL_TURN_LIST_WHOLE : &SQL_TURN_LIST, page);
     query_uuid(&q, run_id, run_id);
     query_i64(&q, after, after);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        read_row(&q, &out_turns[count]);
-        bytes += out_turns[count].input.len + out_turns[count].output.len;
-        count++;
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_row(&q, &out_turns[page->count++]);
     return query_end(&q);
 }
 

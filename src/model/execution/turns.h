@@ -58,7 +58,7 @@ MUST_CHECK enum error turn_get(
 /* Those after this number, oldest first; without input and output unless `with_documents`. A page
  * ends at `limit` turns or PAGE_MAX_BYTES. */
 MUST_CHECK enum error turn_list(struct context *c, struct uuid run_id, int64_t after,
-    bool with_documents, size_t limit, struct turn *out_turns, size_t *out_count, bool *out_more);
+    bool with_documents, struct page *page, struct turn *out_turns);
 /* The set of statuses that may follow this one. */
 unsigned turn_transitions(enum turn_status from);
 

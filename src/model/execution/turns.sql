@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, id uuid, run_id uuid, thread_id uuid, number int, after int, limit int
--- types: max_bytes int, input json, output json, status text, latency_ms int, checkpoint_id uuid
+-- types: input json, output json, status text, latency_ms int, checkpoint_id uuid
 -- types: finished_at int, now int
 
 -- define turn_before: t.id, t.run_id, t.number
@@ -8,17 +8,6 @@
 --   | t.unpriced_calls, t.latency_ms, t.checkpoint_id, t.created_at, t.finished_at, t.version
 -- define turn_head: {{turn_before}}, NULL AS input, NULL AS output, {{turn_after}}
 -- define turn_whole: {{turn_before}}, t.input, t.output, {{turn_after}}
-
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- PostgreSQL has to stop itself: first by what is known of a value without reading it.
--- define before_last: OVER (ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(
---   | coalesce(octet_length(input::text), 0) + coalesce(octet_length(output::text), 0)
---   | ) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
---   | greatest(pg_column_size(input) - 4, 0) + greatest(pg_column_size(output) - 4, 0)
---   | ) {{before_last}} AS stored FROM (}}
--- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
---   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY number}}
 
 -- name: turn_insert
 INSERT INTO turns (tenant_id, run_id, number, id, input, output, status, latency_ms, checkpoint_id,
@@ -38,14 +27,14 @@ SELECT {{turn_head}} FROM turns AS t
 WHERE t.tenant_id = :tenant_id AND t.run_id = :run_id AND t.number = :number;
 
 -- define turn_conditions: WHERE t.tenant_id = :tenant_id AND t.run_id = :run_id
---   | AND t.number > :after {{sqlite: AND :max_bytes > 0}} ORDER BY t.number LIMIT :limit
---   | {{page_end}}
-
+--   | AND t.number > :after ORDER BY t.number LIMIT :limit
 -- name: turn_list
-{{page}} SELECT {{turn_head}} FROM turns AS t {{turn_conditions}};
+-- page: number
+SELECT 0 AS size_bytes, {{turn_head}} FROM turns AS t {{turn_conditions}};
 
 -- name: turn_list_whole
-{{page}} SELECT {{turn_whole}} FROM turns AS t {{turn_conditions}};
+-- page: number
+SELECT t.size_bytes, {{turn_whole}} FROM turns AS t {{turn_conditions}};
 
 -- name: turn_update
 UPDATE turns SET output = :output, status = :status, latency_ms = :latency_ms,

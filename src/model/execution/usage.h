@@ -151,8 +151,7 @@ struct usage_group {
 
 /* In the order of the key, those past `after` (NULL: from the first). */
 MUST_CHECK enum error usage_report(struct context *c, const struct usage_filter *filter,
-    const struct usage_key *after, size_t limit, struct usage_group *out_groups, size_t *out_count,
-    bool *out_more);
+    const struct usage_key *after, struct page *page, struct usage_group *out_groups);
 MUST_CHECK enum error usage_total(
     struct context *c, const struct usage_filter *filter, struct usage_sums *out_sums);
 /* The one that all prices of the tenant are in. */
@@ -168,7 +167,6 @@ struct usage_average {
 };
 /* Of runs that started after `since_us`, by id; those past `after` (NULL: from the first). */
 MUST_CHECK enum error usage_averages(struct context *c, bool by_agent, int64_t since_us,
-    const struct uuid *after, size_t limit, struct usage_average *out_averages, size_t *out_count,
-    bool *out_more);
+    const struct uuid *after, struct page *page, struct usage_average *out_averages);
 
 #endif

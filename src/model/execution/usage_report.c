@@ -70,13 +70,11 @@ enum error usage_total(
 }
 
 enum error usage_report(struct context *c, const struct usage_filter *filter,
-    const struct usage_key *after, size_t limit, struct usage_group *out_groups, size_t *out_count,
-    bool *out_more)
+    const struct usage_key *after, struct page *page, struct usage_group *out_groups)
 {
     const struct usage_key none = {.model = STR(""), .provider = STR("")};
     const struct usage_key *from = after != NULL ? after : &none;
     struct query q;
-    size_t count = 0;
     bool is_told = true;
     bind(c, &q, &SQL_USAGE_REPORT, filter);
     query_bool(&q, by_day, filter->by_day);
@@ -88,42 +86,31 @@ enum error usage_report(struct context *c, const struct usage_filter *filter,
     query_text(&q, after_model, from->model);
     query_text(&q, after_provider, from->provider);
     query_uuid(&q, after_agent, from->agent_id);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_more = false;
-    while (is_told && query_next(&q)) {
-        *out_more = count == limit;
-        if (*out_more)
-            break;
-        struct usage_group *group = &out_groups[count++];
+    page_bind(&q, page);
+    while (is_told && page_next(&q, page)) {
+        struct usage_group *group = &out_groups[page->count++];
         group->key.day = row_i64(&q);
         group->key.model = row_text(&q);
         group->key.provider = row_text(&q);
         group->key.agent_id = row_uuid(&q);
         is_told = read_sums(&q, &group->sums);
     }
-    *out_count = count;
     enum error e = query_end(&q);
     return e == OK && !is_told ? too_much(c) : e;
 }
 
 enum error usage_averages(struct context *c, bool by_agent, int64_t since_us,
-    const struct uuid *after, size_t limit, struct usage_average *out_averages, size_t *out_count,
-    bool *out_more)
+    const struct uuid *after, struct page *page, struct usage_average *out_averages)
 {
     struct query q;
-    size_t count = 0;
-    context_query(c, &q, by_agent ? &SQL_USAGE_AVERAGE_OF_AGENTS : &SQL_USAGE_AVERAGE_OF_THREADS);
+    page_begin(
+        c, &q, by_agent ? &SQL_USAGE_AVERAGE_OF_AGENTS : &SQL_USAGE_AVERAGE_OF_THREADS, page);
     if (by_agent)
         query_uuid(&q, agent_id, UUID_NIL);
     query_i64(&q, since, since_us);
     query_uuid_if(&q, after, after != NULL, after != NULL ? *after : UUID_NIL);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit;
-        if (*out_more)
-            break;
-        struct usage_average *average = &out_averages[count++];
+    while (page_next(&q, page)) {
+        struct usage_average *average = &out_averages[page->count++];
         average->id = row_uuid(&q);
         average->runs = row_i64(&q);
         average->input_tokens = row_i64(&q);
@@ -131,6 +118,5 @@ enum error usage_averages(struct context *c, bool by_agent, int64_t since_us,
         average->avg_tokens =
             (average->input_tokens + average->output_tokens + average->runs / 2) / average->runs;
     }
-    *out_count = count;
     return query_end(&q);
 }

@@ -62,27 +62,18 @@ enum error file_upload_get(
 }
 
 enum error file_upload_list(struct context *c, struct uuid thread_id, bool has_before,
-    struct uuid before, size_t limit, struct file_upload *out_uploads, size_t *out_count,
-    bool *out_more)
+    struct uuid before, struct page *page, struct file_upload *out_uploads)
 {
     struct query q;
     struct thread thread;
     enum error e = thread_get_head(c, thread_id, &thread);
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_FILE_UPLOAD_LIST);
+    page_begin(c, &q, &SQL_FILE_UPLOAD_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_uuid_if(&q, before, has_before, before);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    size_t count = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit;
-        if (*out_more)
-            break;
-        read_row(c, &q, &out_uploads[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_row(c, &q, &out_uploads[page->count++]);
     return query_end(&q);
 }
 

@@ -52,8 +52,7 @@ MUST_CHECK enum error file_upload_get(
     struct context *c, struct uuid thread_id, struct uuid id, struct file_upload *out_upload);
 /* Newest first. */
 MUST_CHECK enum error file_upload_list(struct context *c, struct uuid thread_id, bool has_before,
-    struct uuid before, size_t limit, struct file_upload *out_uploads, size_t *out_count,
-    bool *out_more);
+    struct uuid before, struct page *page, struct file_upload *out_uploads);
 
 /* ERR_CONFLICT, which tells the right one, unless the upload goes on from this offset. */
 MUST_CHECK enum error file_upload_check_offset(

@@ -187,54 +187,37 @@ static struct str end_of_prefix(struct arena *arena, struct str prefix)
     return STR_NONE;
 }
 
-enum error file_list(struct context *c, const struct file_filter *filter, size_t limit,
-    struct file *out_files, size_t *out_count, bool *out_more)
+enum error file_list(
+    struct context *c, const struct file_filter *filter, struct page *page, struct file *out_files)
 {
     struct query q;
     struct thread thread;
     enum error e = thread_get_head(c, filter->thread_id, &thread);
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_FILE_LIST);
+    page_begin(c, &q, &SQL_FILE_LIST, page);
     query_uuid(&q, thread_id, filter->thread_id);
     query_text(&q, after, filter->after);
     query_text(&q, prefix, filter->prefix);
     query_text(&q, prefix_end, end_of_prefix(c->arena, filter->prefix));
-    query_i64(&q, limit, (int64_t)limit + 1);
-    size_t count = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit;
-        if (*out_more)
-            break;
-        file_read_row(c, &q, &out_files[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        file_read_row(c, &q, &out_files[page->count++]);
     return query_end(&q);
 }
 
 enum error file_list_versions(struct context *c, struct uuid thread_id, struct str name,
-    int64_t before, size_t limit, struct file_version *out_versions, size_t *out_count,
-    bool *out_more)
+    int64_t before, struct page *page, struct file_version *out_versions)
 {
     struct query q;
     struct file file;
     enum error e = file_get(c, thread_id, name, &file);
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_FILE_VERSION_LIST);
+    page_begin(c, &q, &SQL_FILE_VERSION_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, name, name);
     query_i64_if(&q, before, before > 0, before);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    size_t count = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit;
-        if (*out_more)
-            break;
-        read_version(c, &q, &out_versions[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_version(c, &q, &out_versions[page->count++]);
     return query_end(&q);
 }

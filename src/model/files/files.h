@@ -72,12 +72,11 @@ struct file_filter {
     struct str after;  /* the last name of the page before; STR_NONE: from the first */
 };
 /* In the order of the bytes of their names. */
-MUST_CHECK enum error file_list(struct context *c, const struct file_filter *filter, size_t limit,
-    struct file *out_files, size_t *out_count, bool *out_more);
+MUST_CHECK enum error file_list(
+    struct context *c, const struct file_filter *filter, struct page *page, struct file *out_files);
 /* Newest first; `before` 0: from the newest. */
 MUST_CHECK enum error file_list_versions(struct context *c, struct uuid thread_id, struct str name,
-    int64_t before, size_t limit, struct file_version *out_versions, size_t *out_count,
-    bool *out_more);
+    int64_t before, struct page *page, struct file_version *out_versions);
 
 /* What becomes the next version of a file; its content is in `blobs` already. */
 struct file_put {

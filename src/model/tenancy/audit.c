@@ -125,24 +125,18 @@ static enum error check_row(
     return integrity_lost(c, "the audit record %lld, or the one before it,", (long long)r->seq);
 }
 
-enum error audit_list(struct context *c, const struct audit_filter *filter, size_t limit,
-    struct audit_record *out_records, size_t *out_count, bool *out_more)
+enum error audit_list(struct context *c, const struct audit_filter *filter, struct page *page,
+    struct audit_record *out_records)
 {
     struct query q;
     enum error damage = OK;
-    context_query(c, &q, &SQL_AUDIT_LIST);
+    page_begin(c, &q, &SQL_AUDIT_LIST, page);
     query_i64_if(&q, before, filter->has_before, filter->before);
     query_text(&q, action, filter->action);
     query_text(&q, object_id, filter->object_id);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_count = 0;
-    *out_more = false;
-    while (damage == OK && query_next(&q)) {
+    while (damage == OK && page_next(&q, page)) {
         struct str hash;
-        *out_more = *out_count == limit;
-        if (*out_more)
-            break;
-        struct audit_record *r = &out_records[(*out_count)++];
+        struct audit_record *r = &out_records[page->count++];
         read_row(&q, r, &hash);
         damage = check_row(c, r, hash, row_bytes(&q));
     }

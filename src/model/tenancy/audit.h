@@ -34,8 +34,8 @@ struct audit_filter {
 };
 /* Newest first; out_more: there are older ones. Each was found to be what was recorded: one that is
  * not makes it ERR_DAMAGED, and nothing is shown. */
-MUST_CHECK enum error audit_list(struct context *c, const struct audit_filter *filter, size_t limit,
-    struct audit_record *out_records, size_t *out_count, bool *out_more);
+MUST_CHECK enum error audit_list(struct context *c, const struct audit_filter *filter,
+    struct page *page, struct audit_record *out_records);
 
 struct audit_verdict {
     int64_t records; /* that were checked */

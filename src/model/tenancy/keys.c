@@ -255,16 +255,14 @@ enum error key_get(struct context *c, struct uuid id, struct api_key *out_key)
     return e == OK && !found ? context_not_found(c, "key", id) : e;
 }
 
-enum error key_list(struct context *c, bool has_before, struct uuid before, size_t limit,
-    struct api_key *out_keys, size_t *out_count)
+enum error key_list(struct context *c, bool has_before, struct uuid before, struct page *page,
+    struct api_key *out_keys)
 {
     struct query q;
-    context_query(c, &q, &SQL_KEY_LIST);
+    page_begin(c, &q, &SQL_KEY_LIST, page);
     query_uuid_if(&q, before, has_before, before);
-    query_i64(&q, limit, (int64_t)limit);
-    *out_count = 0;
-    while (query_next(&q))
-        read_row(&q, &out_keys[(*out_count)++]);
+    while (page_next(&q, page))
+        read_row(&q, &out_keys[page->count++]);
     return query_end(&q);
 }
 

@@ -30,8 +30,8 @@ struct api_key {
  */
 MUST_CHECK enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *key);
 MUST_CHECK enum error key_get(struct context *c, struct uuid id, struct api_key *out_key);
-MUST_CHECK enum error key_list(struct context *c, bool has_before, struct uuid before, size_t limit,
-    struct api_key *out_keys, size_t *out_count);
+MUST_CHECK enum error key_list(struct context *c, bool has_before, struct uuid before,
+    struct page *page, struct api_key *out_keys);
 /* Not the last key that could make another: a tenant that locks itself out stays locked out. */
 MUST_CHECK enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key);
 

@@ -101,17 +101,16 @@ enum error tenant_get(struct context *c, struct uuid id, struct tenant *out_tena
     return leave(c, get(c, id, out_tenant));
 }
 
-enum error tenant_list(struct context *c, bool has_before, struct uuid before, size_t limit,
-    struct tenant *out_tenants, size_t *out_count)
+enum error tenant_list(struct context *c, bool has_before, struct uuid before, struct page *page,
+    struct tenant *out_tenants)
 {
     struct query q;
     context_enter_system(c);
     query_begin(&q, c->tx, &SQL_TENANT_LIST, c->arena);
     query_uuid_if(&q, before, has_before, before);
-    query_i64(&q, limit, (int64_t)limit);
-    *out_count = 0;
-    while (query_next(&q))
-        read_row(&q, &out_tenants[(*out_count)++]);
+    page_bind(&q, page);
+    while (page_next(&q, page))
+        read_row(&q, &out_tenants[page->count++]);
     return leave(c, query_end(&q));
 }
 

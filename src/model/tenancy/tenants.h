@@ -22,7 +22,7 @@ MUST_CHECK enum error tenant_create(struct context *c, struct str name, struct t
 MUST_CHECK enum error tenant_get(struct context *c, struct uuid id, struct tenant *out_tenant);
 /* Newest first, those before `before`; at most `limit`, whose memory is the caller's. */
 MUST_CHECK enum error tenant_list(struct context *c, bool has_before, struct uuid before,
-    size_t limit, struct tenant *out_tenants, size_t *out_count);
+    struct page *page, struct tenant *out_tenants);
 MUST_CHECK enum error tenant_rename(
     struct context *c, struct uuid id, struct str name, struct tenant *out_tenant);
 /* With everything that it owns, except its audit log. */

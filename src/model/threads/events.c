@@ -395,14 +395,15 @@ enum error event_scan_end(struct context *c, const struct event_filter *filter, 
 }
 
 enum error event_list(struct context *c, const struct event_filter *filter, int64_t after,
-    size_t limit, struct event *out_events, size_t *out_count, bool *out_more)
+    struct page *page, struct event *out_events)
 {
     struct query q;
     int64_t through = filter->through > 0 ? filter->through : INT64_MAX, horizon = INT64_MAX;
     enum error e = filter->has_thread_id ? OK : event_horizon(c, &horizon);
     if (e != OK)
         return e;
-    context_query(c, &q, filter->has_thread_id ? &SQL_EVENT_LIST : &SQL_EVENT_LIST_TENANT);
+    page->max_bytes = filter->page_bytes > 0 ? filter->page_bytes : EVENT_PAGE_MAX_BYTES;
+    page_begin(c, &q, filter->has_thread_id ? &SQL_EVENT_LIST : &SQL_EVENT_LIST_TENANT, page);
     if (filter->has_thread_id)
         query_uuid(&q, thread_id, filter->thread_id);
     else
@@ -411,21 +412,8 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
     query_i64(&q, through, least(through, horizon));
     query_uuid_if(&q, run_id, filter->has_run_id, filter->run_id);
     query_text(&q, kind, filter->kind);
-    size_t max_bytes = filter->page_bytes > 0 ? filter->page_bytes : EVENT_PAGE_MAX_BYTES;
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, (int64_t)max_bytes);
-    size_t count = 0, bytes = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        if (count == limit || bytes > max_bytes) {
-            *out_more = true;
-            break;
-        }
-        struct event *event = &out_events[count++];
-        event_read_row(&q, event);
-        bytes += event->text.len + event->payload.len;
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        event_read_row(&q, &out_events[page->count++]);
     return query_end(&q);
 }
 

@@ -120,7 +120,7 @@ bool event_is_wanted(const struct event_filter *filter, const struct event *even
  * that it takes part in). A page ends at `limit` events or
  * the filter's page_bytes, whichever comes first; out_more tells whether there are further ones. */
 MUST_CHECK enum error event_list(struct context *c, const struct event_filter *filter,
-    int64_t after, size_t limit, struct event *out_events, size_t *out_count, bool *out_more);
+    int64_t after, struct page *page, struct event *out_events);
 
 /* How far a page with this filter may look, at most to `last`; put it into filter.through. When the
  * page holds all that was found, this is the cursor to go on from. */

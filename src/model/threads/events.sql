@@ -2,7 +2,7 @@
 -- types: tenant_id uuid, thread_id uuid, run_id uuid, key uuid, id int, seq int, count int
 -- types: kind text, text text, payload json, marks int, now int, after int, through int, last int
 -- types: lease_now int, limit int, after_tenant uuid, after_id uuid, events json, tenants json
--- types: max_bytes int, principal text
+-- types: principal text
 
 -- define event_columns: id, thread_id, seq, run_id, kind, text, payload, created_at, marks
 -- define last_seq: {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
@@ -10,19 +10,6 @@
 -- define not_pruned: NOT EXISTS (SELECT 1 FROM event_garbage AS g
 --   | WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
 --   | AND g.through_seq >= events.seq)
-
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- SQLite gives rows one by one, and is stopped. PostgreSQL answers with all of them, so it has to
--- stop itself. What a value takes where it is stored, at most its bytes and 4, is known without
--- reading it: that leaves few, of which the bytes are counted.
--- define before_last: OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(
---   | coalesce(octet_length(text), 0) + coalesce(octet_length(payload::text), 0)
---   | ) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
---   | greatest(pg_column_size(text) - 4, 0) + greatest(pg_column_size(payload) - 4, 0)
---   | ) {{before_last}} AS stored FROM (}}
--- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
---   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY position}}
 
 -- The sequence of a thread: the last one taken. SQLite's one writer counts in memory.
 -- name: event_last_seq
@@ -94,29 +81,27 @@ FROM event_ids;
 
 -- Events that are pruned and not yet removed are not there. Of a deleted thread its last one is.
 -- name: event_list
-{{page}}
-SELECT {{event_columns}}{{postgres: , seq AS position}} FROM events
+-- page: seq
+SELECT size_bytes, {{event_columns}} FROM events
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
-    {{sqlite: AND :max_bytes > 0}}
     AND seq > (SELECT {{greatest}}(:after, coalesce(
         (SELECT t.pruned_seq FROM threads AS t
             WHERE t.tenant_id = :tenant_id AND t.id = :thread_id),
         (SELECT g.through_seq FROM event_garbage AS g
             WHERE g.tenant_id = :tenant_id AND g.thread_id = :thread_id), 0)))
     AND coalesce(run_id = :run_id, :run_id IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
-ORDER BY seq LIMIT :limit {{page_end}};
+ORDER BY seq LIMIT :limit;
 
 -- Of the whole tenant; to a principal, of the threads that it takes part in now.
 -- name: event_list_tenant
-{{page}}
-SELECT {{event_columns}}{{postgres: , id AS position}} FROM events
+-- page: id
+SELECT size_bytes, {{event_columns}} FROM events
 WHERE tenant_id = :tenant_id AND id > :after AND id <= :through AND {{not_pruned}}
-    {{sqlite: AND :max_bytes > 0}}
     AND (:principal IS NULL OR EXISTS (SELECT 1 FROM participants AS p
         WHERE p.tenant_id = events.tenant_id AND p.principal = :principal
             AND p.thread_id = events.thread_id AND p.active))
     AND coalesce(run_id = :run_id, :run_id IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
-ORDER BY id LIMIT :limit {{page_end}};
+ORDER BY id LIMIT :limit;
 
 -- How far twenty thousand events of the tenant reach.
 -- name: event_scan_tenant

@@ -322,35 +322,26 @@ static struct str snippet_of(const struct search *s, struct str content)
 
 /* --- Search --------------------------------------------------------------------------------- */
 
-enum error message_search(struct context *c, const struct message_search *search, size_t limit,
-    struct message *out_messages, size_t *out_count, bool *out_more)
+enum error message_search(struct context *c, const struct message_search *search, struct page *page,
+    struct message *out_messages)
 {
     struct search *s = ARENA_NEW(c->arena, struct search);
     struct query q;
-    size_t count = 0, bytes = 0;
     s->c = c;
     enum error e = parse(s, search->text);
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_MESSAGE_SEARCH);
+    page_begin(c, &q, &SQL_MESSAGE_SEARCH, page);
     query_text(&q, match,
         match_of(s, search->has_thread_id ? scope_word(c, 't', search->thread_id)
                                           : scope_word(c, 'o', c->tenant_id)));
-    query_i64(&q, before, search->before);
+    query_i64(&q, before, search->before > 0 ? search->before : INT64_MAX);
     query_uuid_if(&q, thread_id, search->has_thread_id, search->thread_id);
     query_text(&q, principal, c->principal);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        struct message *m = &out_messages[count++];
+    while (page_next(&q, page)) {
+        struct message *m = &out_messages[page->count++];
         message_read_row(&q, m);
         m->snippet = snippet_of(s, m->content);
-        bytes += m->content.len + m->metadata.len + m->filenames.len;
     }
-    *out_count = count;
     return query_end(&q);
 }

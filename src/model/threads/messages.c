@@ -91,11 +91,6 @@ enum error message_get(struct context *c, struct uuid thread_id, struct uuid id,
     return e == OK ? read_responses(c, out_message) : e;
 }
 
-static size_t size_of(const struct message *m)
-{
-    return m->content.len + m->metadata.len + m->filenames.len + m->debug.len;
-}
-
 static const struct sql_statement *list_statement(const struct message_filter *filter)
 {
     if (filter->has_run_id)
@@ -113,7 +108,6 @@ static void bind_filter(struct query *q, const struct message_filter *filter)
     if (filter->has_run_id)
         query_uuid(q, run_id, filter->run_id);
     query_bool(q, with_debug, filter->with_debug);
-    query_i64(q, max_bytes, PAGE_MAX_BYTES);
 }
 
 /* How far a page with a filter that no index serves may look; true when that is not all. */
@@ -130,26 +124,18 @@ static bool narrow(struct message_filter *filter)
 }
 
 static enum error read_page(
-    struct context *c, const struct message_filter *filter, size_t limit, struct message_page *page)
+    struct context *c, const struct message_filter *filter, struct message_page *page)
 {
     struct query q;
-    size_t bytes = 0;
-    context_query(c, &q, list_statement(filter));
+    page_begin(c, &q, list_statement(filter), &page->page);
     bind_filter(&q, filter);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    while (query_next(&q)) {
-        page->more = page->count == limit || bytes > PAGE_MAX_BYTES;
-        if (page->more)
-            break;
-        struct message *message = &page->messages[page->count++];
-        message_read_row(&q, message);
-        bytes += size_of(message);
-    }
+    while (page_next(&q, &page->page))
+        message_read_row(&q, &page->messages[page->page.count++]);
     return query_end(&q);
 }
 
 enum error message_list(
-    struct context *c, const struct message_filter *wanted, size_t limit, struct message_page *page)
+    struct context *c, const struct message_filter *wanted, struct message_page *page)
 {
     struct message_filter filter = *wanted;
     struct event_bounds bounds;
@@ -163,17 +149,15 @@ enum error message_list(
     if (filter.after >= filter.before)
         filter.after = filter.before - 1;
     bool cut = narrow(&filter);
-    page->count = 0;
-    page->more = false;
-    e = read_page(c, &filter, limit, page);
+    e = read_page(c, &filter, page);
     page->first_seq = filter.after + 1;
     page->last_seq = filter.before - 1;
-    if (page->more) {
-        int64_t last = page->messages[page->count - 1].seq;
+    if (page->page.more) {
+        int64_t last = page->messages[page->page.count - 1].seq;
         *(filter.newest_first ? &page->first_seq : &page->last_seq) = last;
     }
-    page->more = page->more || cut;
-    for (size_t i = 0; e == OK && i < page->count; i++)
+    page->page.more |= cut;
+    for (size_t i = 0; e == OK && i < page->page.count; i++)
         message_join_debug(c, &page->messages[i]);
     return e;
 }
@@ -191,26 +175,18 @@ static enum error check_owner(struct context *c, const struct message *message, 
 }
 
 enum error message_list_versions(struct context *c, const struct message *message, int64_t before,
-    bool with_debug, size_t limit, struct message_version *out_versions, size_t *out_count,
-    bool *out_more)
+    bool with_debug, struct page *page, struct message_version *out_versions)
 {
     struct query q;
-    size_t count = 0, bytes = 0;
     enum error e = check_owner(c, message, "read the history of");
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_MESSAGE_VERSION_LIST);
+    page_begin(c, &q, &SQL_MESSAGE_VERSION_LIST, page);
     query_uuid(&q, id, message->id);
-    query_i64(&q, before, before);
+    query_i64(&q, before, before > 0 ? before : INT64_MAX);
     query_bool(&q, with_debug, with_debug);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        struct message_version *v = &out_versions[count++];
+    while (page_next(&q, page)) {
+        struct message_version *v = &out_versions[page->count++];
         struct message joined = {0};
         v->version = row_i64(&q);
         v->content = row_text(&q);
@@ -221,9 +197,7 @@ enum error message_list_versions(struct context *c, const struct message *messag
         joined.debug = row_text(&q);
         message_join_debug(c, &joined);
         v->metadata = joined.metadata;
-        bytes += v->content.len + v->metadata.len + v->filenames.len;
     }
-    *out_count = count;
     return query_end(&q);
 }
 

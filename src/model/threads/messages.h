@@ -99,9 +99,8 @@ struct message_filter {
     bool with_debug;
 };
 struct message_page {
-    struct message *messages; /* room for `limit` */
-    size_t count;
-    bool more;
+    struct page page;
+    struct message *messages; /* room for page.limit */
     /* Everything between these, both included, was looked at: to go on, ask before the first or
      * after the second. */
     int64_t first_seq;
@@ -109,8 +108,8 @@ struct message_page {
 };
 /* A page ends at `limit` messages, at PAGE_MAX_BYTES, and, with a filter of type or sender, after
  * MESSAGE_SCAN_MAX seqs. */
-MUST_CHECK enum error message_list(struct context *c, const struct message_filter *filter,
-    size_t limit, struct message_page *page);
+MUST_CHECK enum error message_list(
+    struct context *c, const struct message_filter *filter, struct message_page *page);
 
 /* An earlier version. */
 struct message_version {
@@ -123,8 +122,7 @@ struct message_version {
 };
 /* Newest first, those before the version `before`. A principal sees those of its own messages. */
 MUST_CHECK enum error message_list_versions(struct context *c, const struct message *message,
-    int64_t before, bool with_debug, size_t limit, struct message_version *out_versions,
-    size_t *out_count, bool *out_more);
+    int64_t before, bool with_debug, struct page *page, struct message_version *out_versions);
 
 struct message_search {
     struct str text; /* of the client */
@@ -134,7 +132,7 @@ struct message_search {
 };
 /* Newest first. A principal finds what is in threads in which it takes part. */
 MUST_CHECK enum error message_search(struct context *c, const struct message_search *search,
-    size_t limit, struct message *out_messages, size_t *out_count, bool *out_more);
+    struct page *page, struct message *out_messages);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 

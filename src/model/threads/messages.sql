@@ -3,7 +3,7 @@
 -- types: sender_role text, type text, content text, content_type text, metadata json
 -- types: filenames json, run_id uuid, responds_to uuid, addressed_to uuid, command json
 -- types: has_debug bool, with_debug bool, debug json, now int, deleted_at int, after int
--- types: before int, limit int, max_bytes int, words text, match text, principal text
+-- types: before int, limit int, words text, match text, principal text
 
 -- define message_columns: m.id, m.thread_id, m.seq, m.event_id, m.sender_id, m.sender_role,
 --   | m.type, m.content, m.content_type, m.metadata, m.filenames, m.run_id, m.responds_to,
@@ -11,24 +11,8 @@
 -- define debug_if_asked: LEFT JOIN message_debug AS d
 --   | ON :with_debug AND d.tenant_id = m.tenant_id AND d.message_id = m.id
 
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- SQLite gives rows one by one, and is stopped. PostgreSQL answers with all of them, so it has to
--- stop itself. What a value takes where it is stored, at most its bytes and 4, is known without
--- reading it: that leaves few, of which the bytes are counted.
--- define before_last: OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(
---   | octet_length(content) + octet_length(metadata::text) + octet_length(filenames::text) +
---   | coalesce(octet_length(debug::text), 0)
---   | ) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
---   | greatest(pg_column_size(content) - 4, 0) + greatest(pg_column_size(metadata) - 4, 0) +
---   | greatest(pg_column_size(filenames) - 4, 0) +
---   | coalesce(greatest(pg_column_size(debug) - 4, 0), 0)
---   | ) {{before_last}} AS stored FROM (}}
--- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
---   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY position}}
-
 -- define between: m.tenant_id = :tenant_id AND m.thread_id = :thread_id
---   | AND m.seq > :after AND m.seq < :before {{sqlite: AND :max_bytes > 0}}
+--   | AND m.seq > :after AND m.seq < :before
 --   | AND coalesce(m.type = :type, :type IS NULL)
 --   | AND coalesce(m.sender_id = :sender_id, :sender_id IS NULL)
 
@@ -58,24 +42,28 @@ SELECT id FROM messages WHERE tenant_id = :tenant_id AND responds_to = :id
 ORDER BY seq LIMIT :limit;
 
 -- name: message_list_up
-{{page}} SELECT {{message_columns}}, d.debug{{postgres: , m.seq AS position}}
-FROM messages AS m {{debug_if_asked}} WHERE {{between}} ORDER BY m.seq LIMIT :limit {{page_end}};
+-- page: seq
+SELECT m.size_bytes + coalesce(d.size_bytes, 0) AS size_bytes, {{message_columns}}, d.debug
+FROM messages AS m {{debug_if_asked}} WHERE {{between}} ORDER BY m.seq LIMIT :limit;
 
 -- name: message_list_down
-{{page}} SELECT {{message_columns}}, d.debug{{postgres: , -m.seq AS position}}
+-- page: seq DESC
+SELECT m.size_bytes + coalesce(d.size_bytes, 0) AS size_bytes, {{message_columns}}, d.debug
 FROM messages AS m {{debug_if_asked}} WHERE {{between}}
-ORDER BY m.seq DESC LIMIT :limit {{page_end}};
+ORDER BY m.seq DESC LIMIT :limit;
 
 -- By the index of runs.
 -- name: message_list_run_up
-{{page}} SELECT {{message_columns}}, d.debug{{postgres: , m.seq AS position}}
+-- page: seq
+SELECT m.size_bytes + coalesce(d.size_bytes, 0) AS size_bytes, {{message_columns}}, d.debug
 FROM messages AS m {{debug_if_asked}} WHERE m.run_id = :run_id AND {{between}}
-ORDER BY m.seq LIMIT :limit {{page_end}};
+ORDER BY m.seq LIMIT :limit;
 
 -- name: message_list_run_down
-{{page}} SELECT {{message_columns}}, d.debug{{postgres: , -m.seq AS position}}
+-- page: seq DESC
+SELECT m.size_bytes + coalesce(d.size_bytes, 0) AS size_bytes, {{message_columns}}, d.debug
 FROM messages AS m {{debug_if_asked}} WHERE m.run_id = :run_id AND {{between}}
-ORDER BY m.seq DESC LIMIT :limit {{page_end}};
+ORDER BY m.seq DESC LIMIT :limit;
 
 -- name: message_update
 UPDATE messages SET content = :content, content_type = :content_type, metadata = :metadata,
@@ -100,12 +88,12 @@ LEFT JOIN message_debug AS d ON d.tenant_id = m.tenant_id AND d.message_id = m.i
 WHERE m.tenant_id = :tenant_id AND m.id = :id;
 
 -- name: message_version_list
-{{page}} SELECT m.version, m.content, m.content_type, m.metadata, m.filenames, m.created_at,
-    CASE WHEN :with_debug THEN m.debug END AS debug{{postgres: , -m.version AS position}}
+-- page: version DESC
+SELECT m.size_bytes, m.version, m.content, m.content_type, m.metadata, m.filenames, m.created_at,
+    CASE WHEN :with_debug THEN m.debug END AS debug
 FROM message_versions AS m
 WHERE m.tenant_id = :tenant_id AND m.message_id = :id AND m.version < :before
-    {{sqlite: AND :max_bytes > 0}}
-ORDER BY m.version DESC LIMIT :limit {{page_end}};
+ORDER BY m.version DESC LIMIT :limit;
 
 -- name: message_words_put
 {{sqlite:
@@ -138,15 +126,16 @@ DELETE FROM message_words WHERE rowid IN (SELECT event_id FROM messages
 -- SQLite's index gives what it finds newest first. PostgreSQL's finds all of it, which is sorted
 -- before a message is read; OFFSET 0 keeps it from going through all messages instead.
 -- name: message_search
+-- page: event_id DESC
 {{sqlite:
-SELECT {{message_columns}}, NULL AS debug
+SELECT m.size_bytes, {{message_columns}}, NULL AS debug
 FROM message_words AS f CROSS JOIN messages AS m ON m.event_id = f.rowid
-WHERE f.words MATCH :match AND f.rowid < :before AND :max_bytes > 0
+WHERE f.words MATCH :match AND f.rowid < :before
     AND m.tenant_id = :tenant_id AND coalesce(m.thread_id = :thread_id, :thread_id IS NULL)
     AND {{takes_part}}
 ORDER BY f.rowid DESC LIMIT :limit;
 }}{{postgres:
-{{page}} SELECT {{message_columns}}, NULL::json AS debug, -m.event_id AS position
+SELECT m.size_bytes, {{message_columns}}, NULL::json AS debug
 FROM (SELECT w.tenant_id, w.message_id, w.event_id
     FROM (SELECT tenant_id, thread_id, message_id, event_id FROM message_words
         WHERE tenant_id = :tenant_id AND words @@ CAST(:match AS tsquery) AND event_id < :before
@@ -154,7 +143,7 @@ FROM (SELECT w.tenant_id, w.message_id, w.event_id
     WHERE {{takes_part}} AND coalesce(w.thread_id = :thread_id, :thread_id IS NULL)
     ORDER BY w.event_id DESC LIMIT :limit) AS w
 JOIN messages AS m ON m.tenant_id = w.tenant_id AND m.id = w.message_id
-ORDER BY m.event_id DESC {{page_end}};
+ORDER BY m.event_id DESC;
 }}
 
 -- name: message_first_unsearchable

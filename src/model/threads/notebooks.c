@@ -54,22 +54,14 @@ enum error notebook_of_thread(
                : e;
 }
 
-enum error notebook_list(struct context *c, const struct uuid *before, size_t limit,
-    struct notebook *out_notebooks, size_t *out_count, bool *out_more)
+enum error notebook_list(
+    struct context *c, const struct uuid *before, struct page *page, struct notebook *out_notebooks)
 {
     struct query q;
-    size_t count = 0;
-    context_query(c, &q, &SQL_NOTEBOOK_LIST);
+    page_begin(c, &q, &SQL_NOTEBOOK_LIST, page);
     query_uuid_if(&q, before, before != NULL, before != NULL ? *before : UUID_NIL);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit;
-        if (*out_more)
-            break;
-        read_row(&q, &out_notebooks[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_row(&q, &out_notebooks[page->count++]);
     return query_end(&q);
 }
 
@@ -215,26 +207,18 @@ enum error notebook_add_session(struct context *c, struct uuid notebook_id, stru
 }
 
 enum error notebook_list_sessions(struct context *c, struct uuid notebook_id, int64_t before,
-    size_t limit, struct notebook_session *out_sessions, size_t *out_count, bool *out_more)
+    struct page *page, struct notebook_session *out_sessions)
 {
     struct notebook notebook;
     struct query q;
-    size_t count = 0;
     enum error e = notebook_get(c, notebook_id, &notebook);
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_NOTEBOOK_SESSION_LIST);
+    page_begin(c, &q, &SQL_NOTEBOOK_SESSION_LIST, page);
     query_uuid(&q, id, notebook_id);
     query_i64(&q, number, before > 0 ? before : INT64_MAX);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit;
-        if (*out_more)
-            break;
-        read_session(&q, &out_sessions[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_session(&q, &out_sessions[page->count++]);
     return query_end(&q);
 }
 

@@ -34,8 +34,8 @@ MUST_CHECK enum error notebook_create(struct context *c, struct notebook *notebo
 MUST_CHECK enum error notebook_get(
     struct context *c, struct uuid id, struct notebook *out_notebook);
 /* Newest first; `before` NULL: from the newest. */
-MUST_CHECK enum error notebook_list(struct context *c, const struct uuid *before, size_t limit,
-    struct notebook *out_notebooks, size_t *out_count, bool *out_more);
+MUST_CHECK enum error notebook_list(struct context *c, const struct uuid *before, struct page *page,
+    struct notebook *out_notebooks);
 /* Replaces what a client may change of `before` (as read behind the tenant's lock) by
  * `after`. */
 MUST_CHECK enum error notebook_update(
@@ -58,8 +58,7 @@ MUST_CHECK enum error notebook_add_session(struct context *c, struct uuid notebo
     struct uuid thread_id, struct notebook_session *out_session);
 /* Newest first, those before the number `before` (0: from the newest). */
 MUST_CHECK enum error notebook_list_sessions(struct context *c, struct uuid notebook_id,
-    int64_t before, size_t limit, struct notebook_session *out_sessions, size_t *out_count,
-    bool *out_more);
+    int64_t before, struct page *page, struct notebook_session *out_sessions);
 /* The thread stays. */
 MUST_CHECK enum error notebook_remove_session(
     struct context *c, struct uuid notebook_id, struct uuid thread_id);

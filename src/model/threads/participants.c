@@ -178,30 +178,23 @@ enum error participant_self(
 }
 
 enum error participant_list(struct context *c, struct uuid thread_id,
-    const struct participant_filter *filter, size_t limit, struct participant *out_participants,
-    size_t *out_count, bool *out_more)
+    const struct participant_filter *filter, struct page *page,
+    struct participant *out_participants)
 {
     struct thread thread;
     struct query q;
     enum error e = thread_get_head(c, thread_id, &thread);
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_PARTICIPANT_LIST);
+    page_begin(c, &q, &SQL_PARTICIPANT_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_uuid_if(&q, before, filter->has_before, filter->before);
     if (filter->has_active)
         query_bool(&q, active, filter->active);
     query_text(&q, role, participant_role_word(filter->role));
     query_text(&q, principal, filter->principal);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_count = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = *out_count == limit;
-        if (*out_more)
-            break;
-        read_row(c, &q, &out_participants[(*out_count)++]);
-    }
+    while (page_next(&q, page))
+        read_row(c, &q, &out_participants[page->count++]);
     return query_end(&q);
 }
 

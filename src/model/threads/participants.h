@@ -105,8 +105,8 @@ struct participant_filter {
 };
 /* Newest first; out_more: there are others. */
 MUST_CHECK enum error participant_list(struct context *c, struct uuid thread_id,
-    const struct participant_filter *filter, size_t limit, struct participant *out_participants,
-    size_t *out_count, bool *out_more);
+    const struct participant_filter *filter, struct page *page,
+    struct participant *out_participants);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 

@@ -85,44 +85,30 @@ enum error share_get(
 }
 
 enum error share_list(struct context *c, struct uuid thread_id, bool has_before, struct uuid before,
-    size_t limit, struct share *out_shares, size_t *out_count, bool *out_more)
+    struct page *page, struct share *out_shares)
 {
     struct thread thread;
     struct query q;
     enum error e = thread_get_head(c, thread_id, &thread);
     if (e != OK)
         return e;
-    context_query(c, &q, &SQL_SHARE_LIST);
+    page_begin(c, &q, &SQL_SHARE_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_uuid_if(&q, before, has_before, before);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_count = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = *out_count == limit;
-        if (*out_more)
-            break;
-        read_row(&q, &out_shares[(*out_count)++]);
-    }
+    while (page_next(&q, page))
+        read_row(&q, &out_shares[page->count++]);
     return query_end(&q);
 }
 
 enum error share_list_redemptions(struct context *c, struct uuid share_id, bool has_before,
-    struct uuid before, size_t limit, struct redemption *out_redemptions, size_t *out_count,
-    bool *out_more)
+    struct uuid before, struct page *page, struct redemption *out_redemptions)
 {
     struct query q;
-    context_query(c, &q, &SQL_REDEMPTION_LIST);
+    page_begin(c, &q, &SQL_REDEMPTION_LIST, page);
     query_uuid(&q, share_id, share_id);
     query_uuid_if(&q, before, has_before, before);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    *out_count = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = *out_count == limit;
-        if (*out_more)
-            break;
-        struct redemption *r = &out_redemptions[(*out_count)++];
+    while (page_next(&q, page)) {
+        struct redemption *r = &out_redemptions[page->count++];
         *r = (struct redemption){.has_active = true};
         r->id = row_uuid(&q);
         r->share_id = row_uuid(&q);

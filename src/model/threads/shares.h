@@ -53,7 +53,7 @@ MUST_CHECK enum error share_get(
     struct context *c, struct uuid thread_id, struct uuid id, struct share *out_share);
 /* Newest first; out_more: there are others. */
 MUST_CHECK enum error share_list(struct context *c, struct uuid thread_id, bool has_before,
-    struct uuid before, size_t limit, struct share *out_shares, size_t *out_count, bool *out_more);
+    struct uuid before, struct page *page, struct share *out_shares);
 /* Ends the access that it gave. Nothing happens when it was revoked before. */
 MUST_CHECK enum error share_revoke(struct context *c, struct share *share);
 /* Revokes those of the thread that the principal made and that can still be redeemed. The access
@@ -75,8 +75,7 @@ struct redemption {
     int64_t created_at;
 };
 MUST_CHECK enum error share_list_redemptions(struct context *c, struct uuid share_id,
-    bool has_before, struct uuid before, size_t limit, struct redemption *out_redemptions,
-    size_t *out_count, bool *out_more);
+    bool has_before, struct uuid before, struct page *page, struct redemption *out_redemptions);
 
 /* What a redemption leads to. */
 struct redeemed {

@@ -439,30 +439,14 @@ static void bind_filter(struct context *c, struct query *q, const struct thread_
     }
 }
 
-static size_t size_of(const struct thread *t)
-{
-    return t->context.len + t->preferences.len + t->important_steps.len + t->metadata.len +
-           t->error.len;
-}
-
-enum error thread_list(struct context *c, const struct thread_filter *filter, size_t limit,
-    struct thread *out_threads, size_t *out_count, bool *out_more)
+enum error thread_list(struct context *c, const struct thread_filter *filter, struct page *page,
+    struct thread *out_threads)
 {
     struct query q;
-    context_query(c, &q, list_statement(c, filter));
+    page_begin(c, &q, list_statement(c, filter), page);
     bind_filter(c, &q, filter);
-    query_i64(&q, limit, (int64_t)limit + 1);
-    query_i64(&q, max_bytes, PAGE_MAX_BYTES);
-    size_t count = 0, bytes = 0;
-    *out_more = false;
-    while (query_next(&q)) {
-        *out_more = count == limit || bytes > PAGE_MAX_BYTES;
-        if (*out_more)
-            break;
-        read_row(&q, &out_threads[count]);
-        bytes += size_of(&out_threads[count++]);
-    }
-    *out_count = count;
+    while (page_next(&q, page))
+        read_row(&q, &out_threads[page->count++]);
     return query_end(&q);
 }
 

@@ -110,7 +110,7 @@ struct thread_filter {
 /* Newest first; to a principal, those that it takes part in. A page ends at `limit` threads or
  * PAGE_MAX_BYTES; out_more: there are others. */
 MUST_CHECK enum error thread_list(struct context *c, const struct thread_filter *filter,
-    size_t limit, struct thread *out_threads, size_t *out_count, bool *out_more);
+    struct page *page, struct thread *out_threads);
 
 /* Replaces what a client may change of `before` (as read in this transaction) by `after`. */
 MUST_CHECK enum error thread_update(

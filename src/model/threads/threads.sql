@@ -3,7 +3,7 @@
 -- types: agent text, run_policy text, metadata json, error json, context json, preferences json
 -- types: important_steps json, prune_on_completion bool, event_max_age_s int, created_after int
 -- types: created_before int, title_like text, key text, value text, now int, limit int
--- types: max_bytes int, key_1 text, key_2 text, key_3 text, key_4 text
+-- types: key_1 text, key_2 text, key_3 text, key_4 text
 -- types: principal text, seq int, value_1 text, value_2 text, value_3 text, value_4 text
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
@@ -20,25 +20,7 @@
 -- define with_documents: JOIN thread_documents AS d
 --   | ON d.tenant_id = t.tenant_id AND d.thread_id = t.id
 
--- A page holds rows until more than :max_bytes are in it; one more row tells that there are others.
--- SQLite gives rows one by one, and is stopped. PostgreSQL answers with all of them, so it has to
--- stop itself. What a value takes where it is stored, at most its bytes and 4, is known without
--- reading it: that leaves few, of which the bytes are counted.
--- define before_last: OVER (ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
--- define page: {{postgres: SELECT * FROM (SELECT *, sum(
---   | coalesce(octet_length(context::text), 0) + coalesce(octet_length(preferences::text), 0) +
---   | coalesce(octet_length(important_steps::text), 0) +
---   | coalesce(octet_length(metadata::text), 0) + coalesce(octet_length(error::text), 0)
---   | ) {{before_last}} AS bytes FROM (SELECT * FROM (SELECT *, sum(
---   | greatest(pg_column_size(context) - 4, 0) + greatest(pg_column_size(preferences) - 4, 0) +
---   | greatest(pg_column_size(important_steps) - 4, 0) +
---   | greatest(pg_column_size(metadata) - 4, 0) + greatest(pg_column_size(error) - 4, 0)
---   | ) {{before_last}} AS stored FROM (}}
--- define page_end: {{postgres: ) AS listed) AS light WHERE coalesce(stored, 0) <= :max_bytes
---   | ) AS counted) AS page WHERE coalesce(bytes, 0) <= :max_bytes ORDER BY id DESC}}
-
 -- define thread_conditions: coalesce(t.status = :status, :status IS NULL)
---   | {{sqlite: AND :max_bytes > 0}}
 --   | AND coalesce(t.agent = :agent, :agent IS NULL)
 --   | AND coalesce(t.created_at >= :created_after, :created_after IS NULL)
 --   | AND coalesce(t.created_at < :created_before, :created_before IS NULL)
@@ -54,12 +36,12 @@
 --   | AND n.thread_id = t.id))
 -- define from_all: FROM threads AS t
 -- define where_all: WHERE t.tenant_id = :tenant_id AND t.id < {{before}}
---   | AND {{thread_conditions}} ORDER BY t.id DESC LIMIT :limit {{page_end}}
+--   | AND {{thread_conditions}} ORDER BY t.id DESC LIMIT :limit
 -- define from_metadata: FROM thread_metadata AS m
 --   | JOIN threads AS t ON t.tenant_id = m.tenant_id AND t.id = m.thread_id
 -- define where_metadata: WHERE m.tenant_id = :tenant_id AND m.key = :key_1 AND m.value = :value_1
 --   | AND m.thread_id < {{before}}
---   | AND {{thread_conditions}} ORDER BY m.thread_id DESC LIMIT :limit {{page_end}}
+--   | AND {{thread_conditions}} ORDER BY m.thread_id DESC LIMIT :limit
 
 -- define from_principal: FROM participants AS p
 --   | JOIN threads AS t ON t.tenant_id = p.tenant_id AND t.id = p.thread_id
@@ -68,7 +50,7 @@
 --   | AND (:key_1 IS NULL OR EXISTS (SELECT 1 FROM thread_metadata AS n
 --   | WHERE n.tenant_id = t.tenant_id AND n.key = :key_1 AND n.value = :value_1
 --   | AND n.thread_id = t.id))
---   | AND {{thread_conditions}} ORDER BY p.thread_id DESC LIMIT :limit {{page_end}}
+--   | AND {{thread_conditions}} ORDER BY p.thread_id DESC LIMIT :limit
 
 -- By its key there is one; what else is asked of it may still leave it out.
 -- define where_key: WHERE t.tenant_id = :tenant_id AND t.key = :key AND t.id < {{before}}
@@ -78,7 +60,7 @@
 --   | AND (:key_1 IS NULL OR EXISTS (SELECT 1 FROM thread_metadata AS n
 --   | WHERE n.tenant_id = t.tenant_id AND n.key = :key_1 AND n.value = :value_1
 --   | AND n.thread_id = t.id))
---   | AND {{thread_conditions}} ORDER BY t.id DESC LIMIT :limit {{page_end}}
+--   | AND {{thread_conditions}} ORDER BY t.id DESC LIMIT :limit
 
 -- define insert_thread: INSERT INTO threads (tenant_id, id, key, status, title, agent, metadata,
 --   | error, run_policy, prune_on_completion, event_max_age_s, created_at, updated_at)
@@ -122,29 +104,41 @@ SELECT {{thread_head}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id
 
 -- A list carries no documents unless it is asked to. With a metadata filter it goes by that index.
 -- name: thread_list
-{{page}} SELECT {{thread_head}} {{from_all}} {{where_all}};
+-- page: id DESC
+SELECT t.size_bytes, {{thread_head}} {{from_all}} {{where_all}};
 
 -- name: thread_list_whole
-{{page}} SELECT {{thread_whole}} {{from_all}} {{with_documents}} {{where_all}};
+-- page: id DESC
+SELECT t.size_bytes + d.size_bytes AS size_bytes, {{thread_whole}}
+{{from_all}} {{with_documents}} {{where_all}};
 
 -- name: thread_list_by_metadata
-{{page}} SELECT {{thread_head}} {{from_metadata}} {{where_metadata}};
+-- page: id DESC
+SELECT t.size_bytes, {{thread_head}} {{from_metadata}} {{where_metadata}};
 
 -- name: thread_list_by_metadata_whole
-{{page}} SELECT {{thread_whole}} {{from_metadata}} {{with_documents}} {{where_metadata}};
+-- page: id DESC
+SELECT t.size_bytes + d.size_bytes AS size_bytes, {{thread_whole}}
+{{from_metadata}} {{with_documents}} {{where_metadata}};
 
 -- Those that a principal takes part in.
 -- name: thread_list_of_principal
-{{page}} SELECT {{thread_head}} {{from_principal}} {{where_principal}};
+-- page: id DESC
+SELECT t.size_bytes, {{thread_head}} {{from_principal}} {{where_principal}};
 
 -- name: thread_list_of_principal_whole
-{{page}} SELECT {{thread_whole}} {{from_principal}} {{with_documents}} {{where_principal}};
+-- page: id DESC
+SELECT t.size_bytes + d.size_bytes AS size_bytes, {{thread_whole}}
+{{from_principal}} {{with_documents}} {{where_principal}};
 
 -- name: thread_list_by_key
-{{page}} SELECT {{thread_head}} {{from_all}} {{where_key}};
+-- page: id DESC
+SELECT t.size_bytes, {{thread_head}} {{from_all}} {{where_key}};
 
 -- name: thread_list_by_key_whole
-{{page}} SELECT {{thread_whole}} {{from_all}} {{with_documents}} {{where_key}};
+-- page: id DESC
+SELECT t.size_bytes + d.size_bytes AS size_bytes, {{thread_whole}}
+{{from_all}} {{with_documents}} {{where_key}};
 
 -- name: thread_update
 UPDATE threads SET key = :key, status = :status, title = :title, agent = :agent,

@@ -318,11 +318,13 @@ struct event_bounds tenant_bounds(struct fixture *f)
 
 struct event last_event(struct fixture *f, struct uuid thread_id)
 {
+    struct page page;
     const struct event_filter filter = {.has_thread_id = true, .thread_id = thread_id};
     struct event *events = ARENA_ARRAY(f->arena, struct event, EVENT_PAGE_MAX);
     size_t n = 0;
-    bool more = false;
-    EXPECT_EQ(event_list(begin_reading(f), &filter, 0, EVENT_PAGE_MAX, events, &n, &more), OK);
+    page = (struct page){.limit = EVENT_PAGE_MAX};
+    EXPECT_EQ(event_list(begin_reading(f), &filter, 0, &page, events), OK);
+    n = page.count;
     commit(f);
     EXPECT(n > 0);
     return n > 0 ? events[n - 1] : (struct event){0};

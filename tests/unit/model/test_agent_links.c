@@ -30,6 +30,7 @@ static struct str fault(struct fixture *f)
 
 TEST(a_link_has_a_role_and_a_place_and_keeps_what_is_left_out)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid team = make(&f, "team", "team"), a = make(&f, "agent", "a");
@@ -56,12 +57,18 @@ TEST(a_link_has_a_role_and_a_place_and_keeps_what_is_left_out)
     EXPECT(!is_new);
     EXPECT_EQ(link.revision, 2);
     struct agent_link_mark mark = {0};
-    EXPECT_EQ(agent_link_list(begin_reading(&f), team, &mark, 1, list, &n, &more), OK);
+    page = (struct page){.limit = 1};
+    EXPECT_EQ(agent_link_list(begin_reading(&f), team, &mark, &page, list), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT(more);
     EXPECT(uuid_eq(list[0].child_id, b));
     mark = (struct agent_link_mark){true, list[0].position, b};
-    EXPECT_EQ(agent_link_list(begin_reading(&f), team, &mark, 1, list, &n, &more), OK);
+    page = (struct page){.limit = 1};
+    EXPECT_EQ(agent_link_list(begin_reading(&f), team, &mark, &page, list), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT(!more);
     EXPECT_EQ(n, 1);

@@ -89,25 +89,35 @@ TEST(metadata_has_at_most_256_members)
 
 TEST(agents_are_listed_newest_first_in_pages_and_by_name)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct agent first = make(&f, STR("first")), second = make(&f, STR("second")), list[3];
     struct agent_filter filter = {0};
     size_t n;
     bool more;
-    EXPECT_EQ(agent_list(begin_reading(&f), &filter, 1, list, &n, &more), OK);
+    page = (struct page){.limit = 1};
+    EXPECT_EQ(agent_list(begin_reading(&f), &filter, &page, list), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, 1);
     EXPECT(more);
     EXPECT(uuid_eq(list[0].id, second.id));
     filter = (struct agent_filter){.has_before = true, .before = second.id};
-    EXPECT_EQ(agent_list(begin_reading(&f), &filter, 1, list, &n, &more), OK);
+    page = (struct page){.limit = 1};
+    EXPECT_EQ(agent_list(begin_reading(&f), &filter, &page, list), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, 1);
     EXPECT(!more);
     EXPECT(uuid_eq(list[0].id, first.id));
     filter = (struct agent_filter){.name = STR("second")};
-    EXPECT_EQ(agent_list(begin_reading(&f), &filter, 3, list, &n, &more), OK);
+    page = (struct page){.limit = 3};
+    EXPECT_EQ(agent_list(begin_reading(&f), &filter, &page, list), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, 1);
     EXPECT(uuid_eq(list[0].id, second.id));

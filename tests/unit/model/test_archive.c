@@ -369,6 +369,7 @@ static struct archive_subject of_thread(struct uuid id)
 
 TEST(a_thread_that_was_exported_and_imported_is_exported_to_the_same_bytes_but_for_ids)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid other = make_tenant(&f, "other");
@@ -380,8 +381,9 @@ TEST(a_thread_that_was_exported_and_imported_is_exported_to_the_same_bytes_but_f
     struct thread got;
     const struct thread_filter all = {0};
     size_t n;
-    bool more;
-    EXPECT_EQ(thread_list(begin_as(&f, other), &all, 1, &got, &n, &more), OK);
+    page = (struct page){.limit = 1};
+    EXPECT_EQ(thread_list(begin_as(&f, other), &all, &page, &got), OK);
+    n = page.count;
     commit(&f);
     EXPECT_EQ(n, 1);
     EXPECT(!uuid_eq(got.id, thread));

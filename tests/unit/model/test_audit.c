@@ -130,6 +130,7 @@ TEST(a_cut_tail_shows_to_whoever_noted_the_head)
 
 TEST(each_tenant_has_a_chain_of_its_own)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid acme = make_tenant(&f, "acme"); /* one record of the default tenant */
@@ -138,8 +139,9 @@ TEST(each_tenant_has_a_chain_of_its_own)
     struct audit_record records[4];
     struct audit_filter all = {0};
     size_t n = 0;
-    bool more;
-    EXPECT_EQ(audit_list(c, &all, 4, records, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(audit_list(c, &all, &page, records), OK);
+    n = page.count;
     EXPECT_EQ(n, 1);
     EXPECT_EQ(records[0].seq, 1);
     EXPECT_STR(records[0].detail, STR("{}"));
@@ -151,13 +153,13 @@ TEST(each_tenant_has_a_chain_of_its_own)
 
 TEST(a_record_says_who_did_what_to_which_object_in_which_request)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct context *c = begin(&f);
     struct audit_record r[3];
     struct audit_filter all = {0};
     size_t n = 0;
-    bool more;
     c->actor = ACTOR_OPEN;
     EXPECT_EQ(audit_record(c, "a.open", "thing", DEFAULT_TENANT_ID, STR_NONE), OK);
     c->actor = ACTOR_SYSTEM;
@@ -165,7 +167,9 @@ TEST(a_record_says_who_did_what_to_which_object_in_which_request)
     c->actor = ACTOR_KEY;
     c->key_id = DEFAULT_TENANT_ID;
     EXPECT_EQ(audit_record(c, "a.key", "thing", UUID_NIL, STR("{\"a\":1}")), OK);
-    EXPECT_EQ(audit_list(c, &all, 3, r, &n, &more), OK);
+    page = (struct page){.limit = 3};
+    EXPECT_EQ(audit_list(c, &all, &page, r), OK);
+    n = page.count;
     EXPECT_EQ(n, 3);
     EXPECT_STR(r[0].actor, STR("key:018f0000-0000-7000-8000-000000000001"));
     EXPECT_STR(r[0].object_id, STR("00000000-0000-0000-0000-000000000000"));
@@ -180,6 +184,7 @@ TEST(a_record_says_who_did_what_to_which_object_in_which_request)
 
 TEST(the_log_is_filtered_by_action_and_object_and_paged_backwards)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     record_many(&f, 4);
@@ -187,15 +192,20 @@ TEST(the_log_is_filtered_by_action_and_object_and_paged_backwards)
     EXPECT_EQ(audit_record(c, "other", "thing", UUID_NIL, STR_NONE), OK);
     struct audit_record r[5];
     size_t n = 0;
-    bool more;
     struct audit_filter by_action = {.action = STR("other")};
-    EXPECT_EQ(audit_list(c, &by_action, 5, r, &n, &more), OK);
+    page = (struct page){.limit = 5};
+    EXPECT_EQ(audit_list(c, &by_action, &page, r), OK);
+    n = page.count;
     EXPECT_EQ(n, 1);
     struct audit_filter by_object = {.object_id = STR("018f0000-0000-7000-8000-000000000001")};
-    EXPECT_EQ(audit_list(c, &by_object, 5, r, &n, &more), OK);
+    page = (struct page){.limit = 5};
+    EXPECT_EQ(audit_list(c, &by_object, &page, r), OK);
+    n = page.count;
     EXPECT_EQ(n, 4);
-    struct audit_filter page = {.has_before = true, .before = 3};
-    EXPECT_EQ(audit_list(c, &page, 5, r, &n, &more), OK);
+    struct audit_filter older = {.has_before = true, .before = 3};
+    page = (struct page){.limit = 5};
+    EXPECT_EQ(audit_list(c, &older, &page, r), OK);
+    n = page.count;
     EXPECT_EQ(n, 2);
     EXPECT_EQ(r[0].seq, 2);
     commit(&f);

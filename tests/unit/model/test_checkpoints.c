@@ -275,22 +275,25 @@ TEST(a_list_is_filtered_by_metadata_and_goes_on_where_it_ended)
     filter.metadata_values[0] = STR("input");
     struct checkpoint found[4];
     struct checkpoint_page page = {.checkpoints = found};
-    EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, 1, &page), OK);
+    page.page.limit = 1;
+    EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, &page), OK);
     commit(&f);
-    EXPECT_EQ(page.count, 1);
-    EXPECT(page.more);
+    EXPECT_EQ(page.page.count, 1);
+    EXPECT(page.page.more);
     EXPECT(uuid_eq(found[0].id, id_of(36)));
     filter.before = page.next;
-    EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, 4, &page), OK);
+    page.page.limit = 4;
+    EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, &page), OK);
     commit(&f);
-    EXPECT_EQ(page.count, 1);
-    EXPECT(!page.more);
+    EXPECT_EQ(page.page.count, 1);
+    EXPECT(!page.page.more);
     EXPECT(uuid_eq(found[0].id, id_of(1)));
     filter = (struct checkpoint_filter){
         .thread_id = thread, .ns = STR(""), .has_before_id = true, .before_id = id_of(3)};
-    EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, 4, &page), OK);
+    page.page.limit = 4;
+    EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, &page), OK);
     commit(&f);
-    EXPECT_EQ(page.count, 2);
+    EXPECT_EQ(page.page.count, 2);
     EXPECT(uuid_eq(found[0].id, id_of(2)));
     EXPECT(str_is_none(found[0].channel_values));
     fixture_end(&f);
@@ -593,17 +596,19 @@ TEST(the_checkpoints_of_all_threads_go_by_time_and_none_is_left_out_between_page
     struct checkpoint_filter filter = {.of_all = true, .ns = STR("in")};
     size_t seen = 0;
     do {
-        EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, 4, &page), OK);
+        page.page.limit = 4;
+        EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, &page), OK);
         commit(&f);
-        seen += page.count;
+        seen += page.page.count;
         filter.before = page.next;
-    } while (page.more);
+    } while (page.page.more);
     EXPECT_EQ(seen, 13);
     filter =
         (struct checkpoint_filter){.of_all = true, .has_id_before = true, .id_before = id_of(11)};
-    EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, 40, &page), OK);
+    page.page.limit = 40;
+    EXPECT_EQ(checkpoint_list(begin_reading(&f), &filter, &page), OK);
     commit(&f);
-    EXPECT_EQ(page.count, 10);
+    EXPECT_EQ(page.page.count, 10);
     fixture_end(&f);
 }
 

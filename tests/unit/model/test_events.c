@@ -110,10 +110,11 @@ static struct uuid make_varied(struct fixture *f, struct run *out_run)
 static size_t list(struct fixture *f, const struct event_filter *filter, int64_t after,
     size_t limit, struct event *out, bool *out_more)
 {
-    size_t n = 99;
-    EXPECT_EQ(event_list(begin_reading(f), filter, after, limit, out, &n, out_more), OK);
+    struct page page = {.limit = limit};
+    EXPECT_EQ(event_list(begin_reading(f), filter, after, &page, out), OK);
     commit(f);
-    return n;
+    *out_more = page.more;
+    return page.count;
 }
 
 TEST(events_are_read_after_a_cursor_and_by_run_and_kind)
@@ -461,18 +462,22 @@ TEST(an_event_passes_a_filter_by_its_run_and_kind)
 
 TEST(events_of_another_tenant_cannot_be_read_or_pruned)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid id = make_thread(&f), other = make_tenant(&f, "other");
     struct event e[2];
     const struct event_filter thread = {.has_thread_id = true, .thread_id = id}, tenant = {0};
     size_t n = 9;
-    bool more;
     int64_t pruned = 7;
     struct context *c = begin_as(&f, other);
-    EXPECT_EQ(event_list(c, &thread, 0, 2, e, &n, &more), OK);
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(event_list(c, &thread, 0, &page, e), OK);
+    n = page.count;
     EXPECT_EQ(n, 0);
-    EXPECT_EQ(event_list(c, &tenant, 0, 2, e, &n, &more), OK);
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(event_list(c, &tenant, 0, &page, e), OK);
+    n = page.count;
     EXPECT_EQ(n, 0);
     EXPECT_EQ(event_prune(c, id, 1, &pruned), ERR_NOT_FOUND);
     commit(&f);
@@ -482,6 +487,7 @@ TEST(events_of_another_tenant_cannot_be_read_or_pruned)
 
 TEST(what_was_pruned_is_gone_for_readers_at_once_and_from_the_tables_bit_by_bit)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid thread = make_thread(&f);
@@ -497,7 +503,10 @@ TEST(what_was_pruned_is_gone_for_readers_at_once_and_from_the_tables_bit_by_bit)
     size_t n = 9;
     bool more = true;
     const struct event_filter filter = {.has_thread_id = true, .thread_id = thread};
-    EXPECT_EQ(event_list(begin_reading(&f), &filter, 0, 8, events, &n, &more), OK);
+    page = (struct page){.limit = 8};
+    EXPECT_EQ(event_list(begin_reading(&f), &filter, 0, &page, events), OK);
+    n = page.count;
+    more = page.more;
     EXPECT_EQ(n, 1);
     EXPECT_EQ(events[0].seq, MANY + 1);
     commit(&f);

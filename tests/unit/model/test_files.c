@@ -224,11 +224,15 @@ TEST(a_media_type_has_the_form_of_one)
 static void expect_names(
     struct fixture *f, const struct file_filter *filter, size_t limit, const char *expected)
 {
+    struct page page;
     struct file files[16];
     size_t count = 0;
     bool more = false;
     struct str names = STR("");
-    EXPECT_EQ(file_list(begin_reading(f), filter, limit, files, &count, &more), OK);
+    page = (struct page){.limit = limit};
+    EXPECT_EQ(file_list(begin_reading(f), filter, &page, files), OK);
+    count = page.count;
+    more = page.more;
     abandon(f);
     for (size_t i = 0; i < count; i++)
         names = arena_printf(
@@ -267,6 +271,7 @@ TEST(files_are_listed_by_the_bytes_of_their_names_from_a_prefix_and_a_cursor_on)
 
 TEST(versions_are_listed_newest_first)
 {
+    struct page page;
     struct fixture f;
     struct file_version v[3];
     size_t count;
@@ -275,13 +280,19 @@ TEST(versions_are_listed_newest_first)
     struct uuid thread = make_thread(&f);
     for (int i = 0; i < 5; i++)
         put_file(&f, thread, "a", i % 2 == 0 ? "even" : "odd");
-    EXPECT_EQ(file_list_versions(begin_reading(&f), thread, STR("a"), 0, 3, v, &count, &more), OK);
+    page = (struct page){.limit = 3};
+    EXPECT_EQ(file_list_versions(begin_reading(&f), thread, STR("a"), 0, &page, v), OK);
+    count = page.count;
+    more = page.more;
     abandon(&f);
     EXPECT_EQ(count, 3);
     EXPECT(more);
     EXPECT_EQ(v[0].version, 5);
     EXPECT_EQ(v[2].version, 3);
-    EXPECT_EQ(file_list_versions(begin_reading(&f), thread, STR("a"), 3, 3, v, &count, &more), OK);
+    page = (struct page){.limit = 3};
+    EXPECT_EQ(file_list_versions(begin_reading(&f), thread, STR("a"), 3, &page, v), OK);
+    count = page.count;
+    more = page.more;
     abandon(&f);
     EXPECT_EQ(count, 2);
     EXPECT(!more);

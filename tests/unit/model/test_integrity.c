@@ -30,10 +30,12 @@ static void record_some(struct fixture *f)
 
 static void list(struct context *c, struct listing *out)
 {
+    struct page page;
     const struct audit_filter all = {0};
-    bool more;
     *out = (struct listing){.was_read = true};
-    out->result = audit_list(c, &all, RECORDS, out->records, &out->count, &more);
+    page = (struct page){.limit = RECORDS};
+    out->result = audit_list(c, &all, &page, out->records);
+    out->count = page.count;
     EXPECT_EQ(audit_verify(c, &out->verdict), OK);
 }
 

@@ -138,6 +138,7 @@ TEST(the_right_ids_with_the_wrong_secret_are_refused_and_worth_a_note)
 
 TEST(a_revoked_key_is_refused_and_stays_in_the_list)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct api_key key = make_key(&f, DEFAULT_TENANT_ID, "admin"), read = {0};
@@ -155,7 +156,9 @@ TEST(a_revoked_key_is_refused_and_stays_in_the_list)
     size_t n = 0;
     bool any = false;
     struct context *c = begin(&f);
-    EXPECT_EQ(key_list(c, false, UUID_NIL, 4, keys, &n), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(key_list(c, false, UUID_NIL, &page, keys), OK);
+    n = page.count;
     EXPECT_EQ(n, 2);
     EXPECT_EQ(key_any(c, &any), OK);
     EXPECT(any);
@@ -215,6 +218,7 @@ TEST(the_scope_operator_is_for_the_default_tenant_and_from_an_operator_alone)
 
 TEST(keys_of_another_tenant_cannot_be_seen_or_revoked)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid acme = make_tenant(&f, "acme"), other = make_tenant(&f, "other");
@@ -223,7 +227,9 @@ TEST(keys_of_another_tenant_cannot_be_seen_or_revoked)
     struct context *c = begin_as(&f, other);
     EXPECT_EQ(key_get(c, key.id, &read), ERR_NOT_FOUND);
     EXPECT_EQ(key_revoke(c, key.id, &read), ERR_NOT_FOUND);
-    EXPECT_EQ(key_list(c, false, UUID_NIL, 4, keys, &n), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(key_list(c, false, UUID_NIL, &page, keys), OK);
+    n = page.count;
     EXPECT_EQ(n, 0);
     commit(&f);
     EXPECT_EQ(attempt(&f, key.secret).error, OK);
@@ -232,20 +238,25 @@ TEST(keys_of_another_tenant_cannot_be_seen_or_revoked)
 
 TEST(keys_are_listed_newest_first_page_by_page)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
-    struct api_key made[5], page[3];
+    struct api_key made[5], found[3];
     size_t n = 0;
     for (size_t i = 0; i < COUNT_OF(made); i++)
         made[i] = make_key(&f, DEFAULT_TENANT_ID, "admin");
     struct context *c = begin_reading(&f);
-    EXPECT_EQ(key_list(c, false, UUID_NIL, 3, page, &n), OK);
+    page = (struct page){.limit = 3};
+    EXPECT_EQ(key_list(c, false, UUID_NIL, &page, found), OK);
+    n = page.count;
     EXPECT_EQ(n, 3);
-    EXPECT(uuid_eq(page[0].id, made[4].id));
-    EXPECT_EQ(key_list(c, true, page[2].id, 3, page, &n), OK);
+    EXPECT(uuid_eq(found[0].id, made[4].id));
+    page = (struct page){.limit = 3};
+    EXPECT_EQ(key_list(c, true, found[2].id, &page, found), OK);
+    n = page.count;
     EXPECT_EQ(n, 2);
-    EXPECT(uuid_eq(page[0].id, made[1].id));
-    EXPECT(uuid_eq(page[1].id, made[0].id));
+    EXPECT(uuid_eq(found[0].id, made[1].id));
+    EXPECT(uuid_eq(found[1].id, made[0].id));
     commit(&f);
     fixture_end(&f);
 }

@@ -13,12 +13,14 @@ static struct message make(struct fixture *f, struct uuid thread_id, const char 
 
 static size_t count_found(struct fixture *f, struct uuid thread_id, const char *text)
 {
+    struct page page;
     struct message found[10];
     struct message_search search = {
         .text = str_of(text), .has_thread_id = true, .thread_id = thread_id, .before = INT64_MAX};
     size_t n = 0;
-    bool more;
-    EXPECT_EQ(message_search(begin_reading(f), &search, COUNT_OF(found), found, &n, &more), OK);
+    page = (struct page){.limit = COUNT_OF(found)};
+    EXPECT_EQ(message_search(begin_reading(f), &search, &page, found), OK);
+    n = page.count;
     commit(f);
     return n;
 }
@@ -27,7 +29,8 @@ static struct message_page page_of(
     struct fixture *f, const struct message_filter *filter, size_t limit)
 {
     struct message_page page = {.messages = ARENA_ARRAY(f->arena, struct message, limit)};
-    EXPECT_EQ(message_list(begin_reading(f), filter, limit, &page), OK);
+    page.page.limit = limit;
+    EXPECT_EQ(message_list(begin_reading(f), filter, &page), OK);
     commit(f);
     return page;
 }
@@ -79,8 +82,8 @@ TEST(a_page_with_a_filter_looks_only_so_far_and_says_where_to_go_on)
     struct message_filter filter = {
         .thread_id = thread, .before = INT64_MAX, .newest_first = true, .type = MESSAGE_CHAT};
     struct message_page page = page_of(&f, &filter, 10);
-    EXPECT_EQ(page.count, 1);
-    EXPECT(!page.more);
+    EXPECT_EQ(page.page.count, 1);
+    EXPECT(!page.page.more);
     /* A log much longer than one page looks at. */
     sql_exec(&f, "UPDATE threads SET last_seq = 50000");
     fixture_close(&f);
@@ -88,19 +91,19 @@ TEST(a_page_with_a_filter_looks_only_so_far_and_says_where_to_go_on)
     struct message last = make(&f, thread, "b");
     EXPECT_EQ(last.seq, 50001);
     page = page_of(&f, &filter, 10);
-    EXPECT_EQ(page.count, 1);
-    EXPECT(page.more);
+    EXPECT_EQ(page.page.count, 1);
+    EXPECT(page.page.more);
     EXPECT_EQ(page.first_seq, 50001 - MESSAGE_SCAN_MAX + 1);
     size_t pages = 1;
-    for (; page.more; pages++) {
+    for (; page.page.more; pages++) {
         filter.before = page.first_seq;
         page = page_of(&f, &filter, 10);
     }
     EXPECT_EQ(pages, 3);
-    EXPECT(uuid_eq(page.messages[page.count - 1].id, first.id));
+    EXPECT(uuid_eq(page.messages[page.page.count - 1].id, first.id));
     filter =
         (struct message_filter){.thread_id = thread, .before = INT64_MAX, .newest_first = true};
-    EXPECT_EQ(page_of(&f, &filter, 10).count, 2);
+    EXPECT_EQ(page_of(&f, &filter, 10).page.count, 2);
     fixture_end(&f);
 }
 
@@ -115,12 +118,12 @@ TEST(a_page_ends_before_it_is_too_large)
         make(&f, thread, large);
     struct message_filter filter = {.thread_id = thread, .before = INT64_MAX};
     struct message_page page = page_of(&f, &filter, 50);
-    EXPECT_EQ(page.count, 5);
-    EXPECT(page.more);
+    EXPECT_EQ(page.page.count, 5);
+    EXPECT(page.page.more);
     filter.after = page.last_seq;
     page = page_of(&f, &filter, 50);
-    EXPECT_EQ(page.count, 1);
-    EXPECT(!page.more);
+    EXPECT_EQ(page.page.count, 1);
+    EXPECT(!page.page.more);
     fixture_end(&f);
 }
 

@@ -151,10 +151,12 @@ static PGconn *begin_late(struct fixture *f, struct uuid thread)
 
 static size_t list_tenant(struct fixture *f, int64_t after, struct event *out_events)
 {
+    struct page page;
     const struct event_filter tenant = {.kind = STR_NONE};
     size_t n = 0;
-    bool more;
-    EXPECT_EQ(event_list(begin_reading(f), &tenant, after, 10, out_events, &n, &more), OK);
+    page = (struct page){.limit = 10};
+    EXPECT_EQ(event_list(begin_reading(f), &tenant, after, &page, out_events), OK);
+    n = page.count;
     commit(f);
     return n;
 }

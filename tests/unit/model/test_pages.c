@@ -49,10 +49,11 @@ static size_t list_threads(
 {
     const struct thread_filter filter = {
         .with_documents = true, .has_before = !uuid_is_nil(before), .before = before};
-    size_t n = 99;
-    EXPECT_EQ(thread_list(begin_reading(f), &filter, limit, out, &n, out_more), OK);
+    struct page page = {.limit = limit};
+    EXPECT_EQ(thread_list(begin_reading(f), &filter, &page, out), OK);
     commit(f);
-    return n;
+    *out_more = page.more;
+    return page.count;
 }
 
 TEST(a_page_of_threads_ends_with_the_one_that_makes_it_larger_than_its_limit)
@@ -79,6 +80,7 @@ TEST(a_page_of_threads_ends_with_the_one_that_makes_it_larger_than_its_limit)
 
 TEST(a_page_of_runs_ends_with_the_one_that_makes_it_larger_than_its_limit)
 {
+    struct page page;
     struct fixture f;
     struct run list[10];
     struct run_filter filter = {.with_documents = true};
@@ -87,16 +89,25 @@ TEST(a_page_of_runs_ends_with_the_one_that_makes_it_larger_than_its_limit)
     fixture_begin(&f);
     make_runs(&f, PAGE_MIBS + 2, true);
     struct context *c = begin_reading(&f);
-    EXPECT_EQ(run_list(c, &filter, 10, list, &n, &more), OK);
+    page = (struct page){.limit = 10};
+    EXPECT_EQ(run_list(c, &filter, &page, list), OK);
+    n = page.count;
+    more = page.more;
     EXPECT_EQ(n, PAGE_MIBS + 1);
     EXPECT(more);
     filter.has_before = true;
     filter.before = list[0].id;
-    EXPECT_EQ(run_list(c, &filter, 10, list, &n, &more), OK);
+    page = (struct page){.limit = 10};
+    EXPECT_EQ(run_list(c, &filter, &page, list), OK);
+    n = page.count;
+    more = page.more;
     EXPECT_EQ(n, PAGE_MIBS + 1);
     EXPECT(!more);
+    page = (struct page){.limit = 10};
     filter = (struct run_filter){0}; /* without their documents they are small */
-    EXPECT_EQ(run_list(c, &filter, 10, list, &n, &more), OK);
+    EXPECT_EQ(run_list(c, &filter, &page, list), OK);
+    n = page.count;
+    more = page.more;
     EXPECT_EQ(n, PAGE_MIBS + 2);
     EXPECT(!more);
     commit(&f);

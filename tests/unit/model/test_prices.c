@@ -19,6 +19,7 @@ static void put(struct fixture *f, struct price *price)
 
 TEST(every_change_of_a_price_is_a_version_and_the_same_again_is_none)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct price price = sonnet(), list[4], read;
@@ -43,8 +44,10 @@ TEST(every_change_of_a_price_is_a_version_and_the_same_again_is_none)
     commit(&f);
     EXPECT(read.has_long_context);
     EXPECT_EQ(read.long_rates.cache_read, 600000);
-    EXPECT_EQ(
-        price_version_list(begin_reading(&f), STR("claude-sonnet-4-5"), 0, 1, list, &n, &more), OK);
+    page = (struct page){.limit = 1};
+    EXPECT_EQ(price_version_list(begin_reading(&f), STR("claude-sonnet-4-5"), 0, &page, list), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, 1);
     EXPECT_EQ(list[0].version, 2);
@@ -56,10 +59,11 @@ TEST(every_change_of_a_price_is_a_version_and_the_same_again_is_none)
 
 TEST(a_deleted_price_is_gone_and_its_versions_stay)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct price price = sonnet(), list[4], read;
-    bool more, found = true;
+    bool found = true;
     size_t n;
     put(&f, &price);
     EXPECT_EQ(price_delete(begin(&f), price.model), OK);
@@ -71,10 +75,14 @@ TEST(a_deleted_price_is_gone_and_its_versions_stay)
     EXPECT(!found);
     EXPECT_EQ(price_delete(begin(&f), price.model), ERR_NOT_FOUND);
     abandon(&f);
-    EXPECT_EQ(price_list(begin_reading(&f), STR_NONE, 4, list, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(price_list(begin_reading(&f), STR_NONE, &page, list), OK);
+    n = page.count;
     commit(&f);
     EXPECT_EQ(n, 0);
-    EXPECT_EQ(price_version_list(begin_reading(&f), price.model, 0, 4, list, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(price_version_list(begin_reading(&f), price.model, 0, &page, list), OK);
+    n = page.count;
     commit(&f);
     EXPECT_EQ(n, 2);
     EXPECT(list[0].deleted && !list[1].deleted);

@@ -93,12 +93,13 @@ static void go_through(struct fixture *f, struct run *run, const char *const *ph
 /* The log as "from>to by trigger", one a line. */
 static struct str log_of(struct fixture *f, struct uuid run_id)
 {
+    struct page page;
     struct run_phase phases[32];
     size_t count;
-    bool more;
     struct str text = STR("");
-    EXPECT_EQ(
-        run_phase_list(begin_reading(f), run_id, 0, COUNT_OF(phases), phases, &count, &more), OK);
+    page = (struct page){.limit = COUNT_OF(phases)};
+    EXPECT_EQ(run_phase_list(begin_reading(f), run_id, 0, &page, phases), OK);
+    count = page.count;
     for (size_t i = 0; i < count; i++) {
         EXPECT_EQ(phases[i].number, (int64_t)i + 1);
         struct str from = phase_word(phases[i].from), to = phase_word(phases[i].to);

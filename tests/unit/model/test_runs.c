@@ -236,6 +236,7 @@ TEST(a_parent_must_exist_and_must_not_be_finished)
 
 TEST(runs_are_listed_newest_first_and_by_thread_status_parent_and_agent)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid a = make_thread(&f), b = make_thread(&f);
@@ -248,28 +249,39 @@ TEST(runs_are_listed_newest_first_and_by_thread_status_parent_and_agent)
     make_run(&f, b, "queue");
     struct run list[4];
     size_t n = 0;
-    bool more;
     struct context *c = begin_reading(&f);
     struct run_filter filter = {0};
-    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(run_list(c, &filter, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 3);
     EXPECT(uuid_eq(list[2].id, first.id));
     EXPECT(str_is_none(list[1].state));
     filter = (struct run_filter){.has_before = true, .before = list[1].id};
-    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(run_list(c, &filter, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 1);
     filter = (struct run_filter){.has_thread_id = true, .thread_id = a, .with_documents = true};
-    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(run_list(c, &filter, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 2);
     EXPECT_STR(list[0].state, STR("{\"x\":1}"));
     filter = (struct run_filter){.status = RUN_RUNNING};
-    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(run_list(c, &filter, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 1);
     filter = (struct run_filter){.has_parent_run_id = true, .parent_run_id = first.id};
-    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(run_list(c, &filter, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 1);
     filter = (struct run_filter){.agent = STR("helper")};
-    EXPECT_EQ(run_list(c, &filter, 4, list, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(run_list(c, &filter, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 1);
     commit(&f);
     fixture_end(&f);
@@ -277,6 +289,7 @@ TEST(runs_are_listed_newest_first_and_by_thread_status_parent_and_agent)
 
 TEST(a_run_of_another_tenant_looks_like_none)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid thread = make_thread(&f), other = make_tenant(&f, "other");
@@ -284,12 +297,13 @@ TEST(a_run_of_another_tenant_looks_like_none)
     const struct run_filter all = {0};
     const struct run_claim claim = {.worker = STR("w"), .lease_ms = 1000};
     size_t n = 9;
-    bool more;
     bool found = true;
     struct run child = {.has_parent_run_id = true, .parent_run_id = run.id};
     struct context *c = begin_as(&f, other);
     EXPECT_EQ(run_get(c, run.id, &got), ERR_NOT_FOUND);
-    EXPECT_EQ(run_list(c, &all, 2, list, &n, &more), OK);
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(run_list(c, &all, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 0);
     EXPECT_EQ(run_claim(c, &claim, &got, &found), OK);
     EXPECT(!found);

@@ -218,7 +218,8 @@ SQLITE_ONLY(every_statement_prepares_on_sqlite_with_just_its_parameters)
             continue;
         if (sqlite3_prepare_v2(db, s->text[ENGINE_SQLITE], -1, &stmt, &rest) != SQLITE_OK)
             test_fail(__FILE__, __LINE__, "%s: %s", s->name, sqlite3_errmsg(db));
-        EXPECT_EQ(sqlite3_bind_parameter_count(stmt), s->n_params);
+        /* Only PostgreSQL's text of a page has :max_bytes. */
+        EXPECT_EQ(sqlite3_bind_parameter_count(stmt), s->n_params - (s->is_page ? 1 : 0));
         if (rest[strspn(rest, " \n;")] != '\0')
             test_fail(__FILE__, __LINE__, "%s is more than one statement", s->name);
         sqlite3_finalize(stmt);

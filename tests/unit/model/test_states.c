@@ -48,6 +48,7 @@ static void delete_it(struct fixture *f, const struct state_place *place)
 
 TEST(a_document_has_a_new_version_with_each_write_and_keeps_the_old_ones)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct state_place place = {.thread_id = make_thread(&f), .name = STR("notes")};
@@ -62,12 +63,18 @@ TEST(a_document_has_a_new_version_with_each_write_and_keeps_the_old_ones)
     struct context *c = begin_reading(&f);
     EXPECT_EQ(state_version_get(c, &place, 1, &old), OK);
     EXPECT_STR(old.data, STR("{\"n\":1}"));
-    EXPECT_EQ(state_version_list(c, &place, 0, false, 1, list, &n, &more), OK);
+    page = (struct page){.limit = 1};
+    EXPECT_EQ(state_version_list(c, &place, 0, false, &page, list), OK);
+    n = page.count;
+    more = page.more;
     EXPECT_EQ(n, 1);
     EXPECT(more);
     EXPECT_EQ(list[0].version, 2);
     EXPECT(str_is_none(list[0].data));
-    EXPECT_EQ(state_version_list(c, &place, 2, true, 3, list, &n, &more), OK);
+    page = (struct page){.limit = 3};
+    EXPECT_EQ(state_version_list(c, &place, 2, true, &page, list), OK);
+    n = page.count;
+    more = page.more;
     EXPECT_EQ(n, 1);
     EXPECT(!more);
     EXPECT_STR(list[0].data, STR("{\"n\":1}"));
@@ -125,6 +132,7 @@ TEST(a_write_has_to_say_which_version_it_has_seen)
 
 TEST(a_deleted_document_is_gone_with_its_versions_and_its_numbers_are_not_given_again)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct state_place place = {.thread_id = make_thread(&f), .name = STR("notes")};
@@ -135,12 +143,13 @@ TEST(a_deleted_document_is_gone_with_its_versions_and_its_numbers_are_not_given_
     struct state_version unused;
     struct state list[1];
     size_t n = 9;
-    bool more;
     const struct state_filter filter = {0};
     struct context *c = begin_reading(&f);
     EXPECT_EQ(state_get(c, &place, &state), ERR_NOT_FOUND);
     EXPECT_EQ(state_version_get(c, &place, 1, &unused), ERR_NOT_FOUND);
-    EXPECT_EQ(state_list(c, &place, &filter, 1, list, &n, &more), OK);
+    page = (struct page){.limit = 1};
+    EXPECT_EQ(state_list(c, &place, &filter, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 0);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM state_versions"), 0);
@@ -152,6 +161,7 @@ TEST(a_deleted_document_is_gone_with_its_versions_and_its_numbers_are_not_given_
 
 TEST(documents_are_listed_by_the_bytes_of_their_names_in_pages)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     static const char *const names[] = {"b", "a", "\xc3\xa4", "B"};
@@ -167,7 +177,10 @@ TEST(documents_are_listed_by_the_bytes_of_their_names_in_pages)
         struct state list[1];
         size_t n;
         bool more;
-        EXPECT_EQ(state_list(c, &place, &filter, 1, list, &n, &more), OK);
+        page = (struct page){.limit = 1};
+        EXPECT_EQ(state_list(c, &place, &filter, &page, list), OK);
+        n = page.count;
+        more = page.more;
         EXPECT_EQ(n, 1);
         EXPECT_STR(list[0].name, str_of(sorted[i]));
         EXPECT(str_is_none(list[0].data));
@@ -180,6 +193,7 @@ TEST(documents_are_listed_by_the_bytes_of_their_names_in_pages)
 
 TEST(a_page_with_documents_ends_with_the_one_that_makes_it_larger_than_its_limit)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     enum { MIB = 1024 * 1024, PAGE_MIBS = PAGE_MAX_BYTES / MIB };
@@ -199,7 +213,10 @@ TEST(a_page_with_documents_ends_with_the_one_that_makes_it_larger_than_its_limit
     size_t n;
     bool more;
     struct state_filter filter = {.with_documents = true};
-    EXPECT_EQ(state_list(begin_reading(&f), &place, &filter, 10, list, &n, &more), OK);
+    page = (struct page){.limit = 10};
+    EXPECT_EQ(state_list(begin_reading(&f), &place, &filter, &page, list), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, PAGE_MIBS + 1);
     EXPECT(more);
@@ -211,7 +228,10 @@ TEST(a_page_with_documents_ends_with_the_one_that_makes_it_larger_than_its_limit
     }
     commit(&f);
     struct state_version versions[10];
-    EXPECT_EQ(state_version_list(begin_reading(&f), &place, 0, true, 10, versions, &n, &more), OK);
+    page = (struct page){.limit = 10};
+    EXPECT_EQ(state_version_list(begin_reading(&f), &place, 0, true, &page, versions), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, PAGE_MIBS + 1);
     EXPECT(more);

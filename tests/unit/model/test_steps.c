@@ -62,7 +62,8 @@ static struct step_page run_page(
     struct fixture *f, const struct step_run_filter *filter, size_t limit)
 {
     struct step_page page = {.steps = ARENA_ARRAY(f->arena, struct step, limit)};
-    EXPECT_EQ(step_list_run(begin_reading(f), filter, limit, &page), OK);
+    page.page.limit = limit;
+    EXPECT_EQ(step_list_run(begin_reading(f), filter, &page), OK);
     commit(f);
     return page;
 }
@@ -70,7 +71,8 @@ static struct step_page run_page(
 static struct step_page page_of(struct fixture *f, const struct step_filter *filter, size_t limit)
 {
     struct step_page page = {.steps = ARENA_ARRAY(f->arena, struct step, limit)};
-    EXPECT_EQ(step_list(begin_reading(f), filter, limit, &page), OK);
+    page.page.limit = limit;
+    EXPECT_EQ(step_list(begin_reading(f), filter, &page), OK);
     commit(f);
     return page;
 }
@@ -237,13 +239,13 @@ TEST(a_page_of_a_run_with_a_filter_looks_only_so_far_and_says_where_to_go_on)
         .from = INT64_MIN,
         .before = INT64_MAX};
     struct step_page page = run_page(&f, &filter, 5);
-    EXPECT_EQ(page.count, 0);
-    EXPECT(page.more);
+    EXPECT_EQ(page.page.count, 0);
+    EXPECT(page.page.more);
     EXPECT_EQ(page.next_number, STEP_SCAN_MAX);
     filter.after = page.next_number;
     page = run_page(&f, &filter, 5);
-    EXPECT_EQ(page.count, 1);
-    EXPECT(!page.more);
+    EXPECT_EQ(page.page.count, 1);
+    EXPECT(!page.page.more);
     fixture_end(&f);
 }
 
@@ -260,19 +262,19 @@ TEST(a_page_across_runs_with_several_filters_looks_only_so_far_and_goes_on_there
         .from = INT64_MIN,
         .before = INT64_MAX};
     struct step_page page = page_of(&f, &filter, 5);
-    EXPECT_EQ(page.count, 0);
-    EXPECT(page.more);
+    EXPECT_EQ(page.page.count, 0);
+    EXPECT(page.page.more);
     EXPECT_EQ(page.next_at, 11);
     filter.has_cursor = true;
     filter.cursor_at = page.next_at;
     filter.cursor_id = page.next_id;
     page = page_of(&f, &filter, 5);
-    EXPECT_EQ(page.count, 2);
+    EXPECT_EQ(page.page.count, 2);
     EXPECT_EQ(page.steps[0].number, 2);
-    EXPECT(!page.more);
+    EXPECT(!page.page.more);
     /* One filter alone goes by its index. */
     struct step_filter one = {.action_type = STR("error"), .from = INT64_MIN, .before = INT64_MAX};
-    EXPECT_EQ(page_of(&f, &one, 5).count, 2);
+    EXPECT_EQ(page_of(&f, &one, 5).page.count, 2);
     fixture_end(&f);
 }
 
@@ -291,14 +293,14 @@ TEST(a_page_of_steps_ends_when_it_has_become_large)
     EXPECT_EQ(append(&f, run.id, steps, N), OK);
     struct step_run_filter filter = {.run_id = run.id, .from = INT64_MIN, .before = INT64_MAX};
     struct step_page page = run_page(&f, &filter, N);
-    EXPECT_EQ(page.count, PAGE_MAX_BYTES / BYTES + 1);
-    EXPECT(page.more);
+    EXPECT_EQ(page.page.count, PAGE_MAX_BYTES / BYTES + 1);
+    EXPECT(page.page.more);
     filter.after = page.next_number;
-    EXPECT_EQ(run_page(&f, &filter, N).count, N - page.count);
+    EXPECT_EQ(run_page(&f, &filter, N).page.count, N - page.page.count);
     struct step_filter all = {.from = INT64_MIN, .before = INT64_MAX};
     page = page_of(&f, &all, N);
-    EXPECT_EQ(page.count, PAGE_MAX_BYTES / BYTES + 1);
+    EXPECT_EQ(page.page.count, PAGE_MAX_BYTES / BYTES + 1);
     EXPECT_EQ(page.steps[0].number, N);
-    EXPECT(page.more);
+    EXPECT(page.page.more);
     fixture_end(&f);
 }

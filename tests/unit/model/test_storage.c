@@ -98,12 +98,13 @@ TEST(a_write_that_names_a_version_is_refused_when_there_is_another)
 static size_t list(struct fixture *f, struct uuid agent, const char *prefix, struct str after,
     size_t limit, struct storage_item *out, bool *out_more)
 {
-    size_t n = 99;
+    struct page page = {.limit = limit};
     const struct storage_filter filter = {
         .prefix = prefix != NULL ? str_of(prefix) : STR_NONE, .after = after};
-    EXPECT_EQ(storage_list(begin_reading(f), agent, &filter, limit, out, &n, out_more), OK);
+    EXPECT_EQ(storage_list(begin_reading(f), agent, &filter, &page, out), OK);
     commit(f);
-    return n;
+    *out_more = page.more;
+    return page.count;
 }
 
 TEST(keys_are_listed_by_prefix_whatever_comes_behind_it)
@@ -135,6 +136,7 @@ TEST(keys_are_listed_by_prefix_whatever_comes_behind_it)
 
 TEST(a_list_goes_on_behind_a_key_and_holds_values_when_asked)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid agent = make_agent(&f, "a");
@@ -152,7 +154,10 @@ TEST(a_list_goes_on_behind_a_key_and_holds_values_when_asked)
     EXPECT_STR(items[0].key, STR("p/1"));
     const struct storage_filter whole = {.with_values = true};
     size_t n;
-    EXPECT_EQ(storage_list(begin_reading(&f), agent, &whole, 20, items, &n, &more), OK);
+    page = (struct page){.limit = 20};
+    EXPECT_EQ(storage_list(begin_reading(&f), agent, &whole, &page, items), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, 4);
     EXPECT_STR(items[3].value, STR("[1]"));
@@ -161,6 +166,7 @@ TEST(a_list_goes_on_behind_a_key_and_holds_values_when_asked)
 
 TEST(a_page_with_values_ends_with_the_one_that_makes_it_larger_than_its_limit)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid agent = make_agent(&f, "a");
@@ -177,7 +183,10 @@ TEST(a_page_with_values_ends_with_the_one_that_makes_it_larger_than_its_limit)
     commit(&f);
     const struct storage_filter whole = {.with_values = true};
     size_t n;
-    EXPECT_EQ(storage_list(begin_reading(&f), agent, &whole, 4, items, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(storage_list(begin_reading(&f), agent, &whole, &page, items), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, 2);
     EXPECT(more);

@@ -81,19 +81,24 @@ TEST(an_unknown_tenant_is_not_found_by_any_verb)
 
 TEST(tenants_are_listed_newest_first_page_by_page)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     make_tenant(&f, "a");
     struct uuid b = make_tenant(&f, "b");
-    struct tenant page[2];
+    struct tenant found[2];
     size_t n = 0;
     struct context *c = begin_reading(&f);
-    EXPECT_EQ(tenant_list(c, false, UUID_NIL, 2, page, &n), OK);
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(tenant_list(c, false, UUID_NIL, &page, found), OK);
+    n = page.count;
     EXPECT_EQ(n, 2);
-    EXPECT(uuid_eq(page[0].id, b));
-    EXPECT_EQ(tenant_list(c, true, page[1].id, 2, page, &n), OK);
+    EXPECT(uuid_eq(found[0].id, b));
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(tenant_list(c, true, found[1].id, &page, found), OK);
+    n = page.count;
     EXPECT_EQ(n, 1);
-    EXPECT(uuid_eq(page[0].id, DEFAULT_TENANT_ID));
+    EXPECT(uuid_eq(found[0].id, DEFAULT_TENANT_ID));
     commit(&f);
     fixture_end(&f);
 }

@@ -133,17 +133,19 @@ TEST(a_stale_version_changes_no_thread)
 
 TEST(a_thread_of_another_tenant_looks_like_none)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid id = make_thread(&f), other = make_tenant(&f, "other");
     struct thread t, list[2];
     struct thread_filter all = {0};
     size_t n = 9;
-    bool more;
     struct context *c = begin_as(&f, other);
     EXPECT_EQ(thread_get(c, id, &t), ERR_NOT_FOUND);
     EXPECT_EQ(thread_delete(c, id), ERR_NOT_FOUND);
-    EXPECT_EQ(thread_list(c, &all, 2, list, &n, &more), OK);
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(thread_list(c, &all, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 0);
     commit(&f);
     EXPECT_EQ(get_thread(&f, id).version, 1);
@@ -162,10 +164,12 @@ static struct uuid make_titled(struct fixture *f, struct str title, struct str m
 
 static size_t count_of(struct fixture *f, const struct thread_filter *filter)
 {
+    struct page page;
     struct thread list[10];
     size_t n = 99;
-    bool more;
-    EXPECT_EQ(thread_list(begin_reading(f), filter, 10, list, &n, &more), OK);
+    page = (struct page){.limit = 10};
+    EXPECT_EQ(thread_list(begin_reading(f), filter, &page, list), OK);
+    n = page.count;
     commit(f);
     return n;
 }
@@ -237,6 +241,7 @@ TEST(changed_metadata_is_found_by_its_new_values_alone)
 
 TEST(threads_are_listed_newest_first_without_documents_unless_asked)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid ids[3];
@@ -244,16 +249,19 @@ TEST(threads_are_listed_newest_first_without_documents_unless_asked)
         ids[i] = make_thread(&f);
     struct thread list[2];
     size_t n = 0;
-    bool more;
     struct thread_filter filter = {0};
     struct context *c = begin_reading(&f);
-    EXPECT_EQ(thread_list(c, &filter, 2, list, &n, &more), OK);
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(thread_list(c, &filter, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 2);
     EXPECT(uuid_eq(list[0].id, ids[2]));
     EXPECT(str_is_none(list[0].context));
     filter =
         (struct thread_filter){.has_before = true, .before = list[1].id, .with_documents = true};
-    EXPECT_EQ(thread_list(c, &filter, 2, list, &n, &more), OK);
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(thread_list(c, &filter, &page, list), OK);
+    n = page.count;
     EXPECT_EQ(n, 1);
     EXPECT(uuid_eq(list[0].id, ids[0]));
     EXPECT_STR(list[0].context, STR("{}"));
@@ -283,6 +291,7 @@ TEST(threads_are_found_by_status_agent_and_time)
 
 TEST(a_deleted_thread_takes_runs_and_events_and_one_event_tells_the_tenant)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct uuid id = make_thread(&f);
@@ -297,13 +306,14 @@ TEST(a_deleted_thread_takes_runs_and_events_and_one_event_tells_the_tenant)
     struct event events[3];
     const struct event_filter tenant = {0};
     size_t n = 0;
-    bool more = false;
     struct run gone;
     struct thread thread;
     c = begin_reading(&f);
     EXPECT_EQ(run_get(c, run.id, &gone), ERR_NOT_FOUND);
     EXPECT_EQ(thread_get(c, id, &thread), ERR_NOT_FOUND);
-    EXPECT_EQ(event_list(c, &tenant, 0, 3, events, &n, &more), OK);
+    page = (struct page){.limit = 3};
+    EXPECT_EQ(event_list(c, &tenant, 0, &page, events), OK);
+    n = page.count;
     commit(&f);
     EXPECT_EQ(n, 1);
     EXPECT_EQ(events[0].id, last_id + 1);

@@ -186,6 +186,7 @@ TEST(a_checkpoint_of_a_turn_is_one_of_the_runs_thread)
 
 TEST(turns_are_listed_in_order_page_by_page_and_with_documents_when_asked)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     struct run run = make_run(&f, make_thread(&f), "direct");
@@ -193,15 +194,21 @@ TEST(turns_are_listed_in_order_page_by_page_and_with_documents_when_asked)
     whole.output = STR("{\"message\":\"hi\"}");
     for (int i = 0; i < 3; i++)
         begin_turn(&f, run.id, whole);
-    struct turn page[2];
+    struct turn found[2];
     size_t count;
     bool more;
     struct context *c = begin_reading(&f);
-    EXPECT_EQ(turn_list(c, run.id, 0, false, 2, page, &count, &more), OK);
-    EXPECT(count == 2 && more && page[1].number == 2 && str_is_none(page[0].input));
-    EXPECT_EQ(turn_list(c, run.id, 2, true, 2, page, &count, &more), OK);
-    EXPECT(count == 1 && !more && page[0].number == 3);
-    EXPECT_STR(page[0].input, STR("{\"message\":\"hello\"}"));
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(turn_list(c, run.id, 0, false, &page, found), OK);
+    count = page.count;
+    more = page.more;
+    EXPECT(count == 2 && more && found[1].number == 2 && str_is_none(found[0].input));
+    page = (struct page){.limit = 2};
+    EXPECT_EQ(turn_list(c, run.id, 2, true, &page, found), OK);
+    count = page.count;
+    more = page.more;
+    EXPECT(count == 1 && !more && found[0].number == 3);
+    EXPECT_STR(found[0].input, STR("{\"message\":\"hello\"}"));
     abandon(&f);
     fixture_end(&f);
 }

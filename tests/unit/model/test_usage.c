@@ -215,6 +215,7 @@ static struct usage_sums total_of(struct fixture *f)
 
 TEST(days_tell_of_runs_and_calls_by_any_combination_of_what_they_are)
 {
+    struct page page;
     struct fixture f;
     fixture_begin(&f);
     put_price(&f, "claude-sonnet-4-5", 0);
@@ -230,21 +231,30 @@ TEST(days_tell_of_runs_and_calls_by_any_combination_of_what_they_are)
     filter.by_day = false;
     filter.by_model = true;
     filter.provider = STR("anthropic");
-    EXPECT_EQ(usage_report(begin_reading(&f), &filter, NULL, 1, groups, &n, &more), OK);
+    page = (struct page){.limit = 1};
+    EXPECT_EQ(usage_report(begin_reading(&f), &filter, NULL, &page, groups), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, 1);
     EXPECT(more);
     EXPECT_STR(groups[0].key.model, STR("claude-sonnet-4-5"));
     EXPECT_EQ(groups[0].sums.cost, 26070000000);
     struct usage_key after = groups[0].key;
-    EXPECT_EQ(usage_report(begin_reading(&f), &filter, &after, 4, groups, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(usage_report(begin_reading(&f), &filter, &after, &page, groups), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, 1);
     EXPECT(!more);
     EXPECT_STR(groups[0].key.model, STR("nobody-knows"));
     EXPECT_EQ(groups[0].sums.unpriced_calls, 1);
     filter = all_days();
-    EXPECT_EQ(usage_report(begin_reading(&f), &filter, NULL, 4, groups, &n, &more), OK);
+    page = (struct page){.limit = 4};
+    EXPECT_EQ(usage_report(begin_reading(&f), &filter, NULL, &page, groups), OK);
+    n = page.count;
+    more = page.more;
     commit(&f);
     EXPECT_EQ(n, 1);
     EXPECT_EQ(groups[0].sums.llm_calls, 2);
