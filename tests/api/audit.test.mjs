@@ -250,7 +250,8 @@ test('a damaged record is never shown: the page is refused by name, and counted'
   server.sql(`UPDATE audit_log SET action = 'tenant.creatfd'
     WHERE tenant_id = ${server.idLiteral(DEFAULT_TENANT)} AND seq = 2`);
   await server.start();
-  for (const path of ['/v1/audit', `/v1/audit?cursor=${opaque('3')}`, '/v1/audit?action=tenant.creatfd']) {
+  const pages = ['', `?cursor=${opaque('3')}`, '?action=tenant.creatfd'];
+  for (const path of pages.map((query) => `/v1/audit${query}`)) {
     const problem = expectProblem(await operator.get(path), 500, 'data_damaged');
     assert.match(problem.detail, /audit record [23]/);
     assert.equal(problem.retryable, false);
@@ -259,7 +260,8 @@ test('a damaged record is never shown: the page is refused by name, and counted'
   const { text } = await operator.get('/metrics');
   assert.match(text, /^cairn_store_damaged_total 3$/m);
   assert.equal(server.stderr.match(/"message":"request".*audit record/g)?.length, 3, server.stderr);
-  assert.deepEqual(expectStatus(await operator.get(`/v1/audit?cursor=${opaque('2')}`), 200).data.length, 1);
+  const rest = await operator.get(`/v1/audit?cursor=${opaque('2')}`);
+  assert.equal(expectStatus(rest, 200).data.length, 1);
   assert.equal(newest.seq, 3);
   assert.equal(expectStatus(await operator.get('/v1/audit/verify'), 200).first_broken, 2);
   // What is recorded from now on stands on the last hash, and can be shown.
