@@ -52,10 +52,10 @@ static bool has_word(const char *list, struct str word)
 
 /* --- Routes --------------------------------------------------------------------------------- */
 
-const struct route *route_of_path(const char *method, struct str path)
+const struct route *route_of_path(struct str method, struct str path)
 {
     for (size_t i = 0; i < route_count; i++)
-        if (strcmp(routes[i].method, method) == 0 && str_eq(str_of(routes[i].path), path))
+        if (str_eq(str_of(routes[i].method), method) && str_eq(str_of(routes[i].path), path))
             return &routes[i];
     return NULL;
 }
@@ -63,12 +63,19 @@ const struct route *route_of_path(const char *method, struct str path)
 const struct route *command_route(const struct command *row)
 {
     struct str path = str_of(row->route), method;
-    if (row->route == NULL || !str_next_part(&path, ' ', &method))
-        return NULL;
-    for (size_t i = 0; i < route_count; i++)
-        if (str_eq(str_of(routes[i].method), method) && str_eq(str_of(routes[i].path), path))
-            return &routes[i];
-    return NULL;
+    return str_next_part(&path, ' ', &method) ? route_of_path(method, path) : NULL;
+}
+
+const struct route *command_look(const struct command *complete)
+{
+    const struct route *route = NULL;
+    struct str path = str_of(complete->looks_at);
+    if (complete->looks_at == NULL)
+        path = str_of(complete->to->path);
+    while (path.len > 1 && (route = route_of_path(STR("GET"), path)) == NULL)
+        while (path.len > 0 && path.ptr[--path.len] != '/')
+            ;
+    return route;
 }
 
 static bool is_name(struct str segment)
@@ -596,7 +603,7 @@ const struct command *command_complete(struct arena *arena, const struct command
         destroys = (c->flags & COMMAND_DESTROYS) != 0;
         derive_arguments(&d);
         struct str shorter = derive_path(arena, str_of(c->to->path), &d.values);
-        d.shorter = route_of_path(c->to->method, shorter);
+        d.shorter = route_of_path(str_of(c->to->method), shorter);
         c->summary = row->summary != NULL ? row->summary : lower_first(arena, c->to->summary);
         c->question =
             row->question != NULL || !destroys ? row->question : question_of(arena, c->to->summary);

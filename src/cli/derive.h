@@ -24,7 +24,11 @@ const struct command *command_complete(struct arena *arena, const struct command
 /* Returns the route of a row, or NULL if it has none or the table does not. */
 const struct route *command_route(const struct command *row);
 /* Returns NULL if there is no such route. The path is a pattern. */
-const struct route *route_of_path(const char *method, struct str path);
+const struct route *route_of_path(struct str method, struct str path);
+
+/* Returns the route that shows the object of a command that destroys: the nearest GET up its path,
+ * unless the row names another. */
+const struct route *command_look(const struct command *complete);
 
 /* Returns true if an argument is this member of the query or the body. */
 bool command_binds(const struct command *complete, size_t argument, struct str member);

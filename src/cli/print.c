@@ -318,12 +318,12 @@ static void print_pairs(
     for (size_t i = 0; i < n; i++) {
         struct str text = cell(cli, &columns[i], object);
         struct json value;
+        if (!json_pointer(object, str_of(columns[i].pointer), &value))
+            continue; /* the answer does not have all members of its schema */
         print_coloured(cli, BOLD, str_of(columns[i].title));
         printf("%*s", (int)(widest - strlen(columns[i].title)) + GAP, "");
         print_coloured(cli, columns[i].kind == COLUMN_STATUS ? status_colour(text) : "", text);
-        if (columns[i].kind == COLUMN_TIME &&
-            json_pointer(object, str_of(columns[i].pointer), &value) &&
-            json_type(value) == JSON_STRING) {
+        if (columns[i].kind == COLUMN_TIME && json_type(value) == JSON_STRING) {
             struct str exact = text_clean(&cli->arena, json_string(&cli->arena, value));
             fputs("  ", stdout);
             print_coloured(cli, DIM, exact);

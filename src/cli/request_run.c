@@ -216,32 +216,22 @@ static int print_answer(struct cli *cli, const struct remote_answer *answer)
 
 /* --- Commands that destroy ------------------------------------------------------------------ */
 
-/* Returns the route that shows what a command would change: the nearest GET up its path. */
-static const struct route *look_route(struct cli *cli)
-{
-    struct str path = str_of(cli->command->to->path);
-    const struct route *route = NULL;
-    while (path.len > 1 && (route = route_of_path("GET", path)) == NULL)
-        while (path.len > 0 && path.ptr[--path.len] != '/')
-            ;
-    return route;
-}
-
 static int look_only(struct cli *cli, struct remote *r, const struct remote_request *request)
 {
     const struct command *c = cli->command;
     struct remote_request look = {.method = "GET", .body = STR_NONE};
     struct remote_answer answer;
-    const struct route *route =
-        c->looks_at != NULL ? route_of_path("GET", str_of(c->looks_at)) : look_route(cli);
-    assert(route != NULL);
-    look.path = request_path(cli, route->path);
+    const struct route *route = command_look(c);
+    bool same = strcmp(route->path, c->to->path) == 0; /* the query names the object, too */
+    look.path = same ? request->path : request_path(cli, route->path);
     int code = ask(cli, r, &look, &answer);
     if (code != EXIT_SUCCESS)
         return code;
     cli_note(cli, "Would send %s %.*s to %.*s; nothing was changed.", request->method,
         STR_ARG(request->path), STR_ARG(remote_endpoint(r)->url));
-    if (answer.has_json) {
+    if (answer.has_json && (route->flags & ROUTE_LIST) != 0) {
+        cli_print_json(cli, answer.json);
+    } else if (answer.has_json) {
         size_t n;
         const struct cli_column *columns = derive_columns(&cli->arena, route, false, NULL, &n);
         cli_print_object(cli, columns, n, answer.json);

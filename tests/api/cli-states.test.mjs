@@ -95,6 +95,7 @@ test('agents and what belongs to them', async (t) => {
     assert.deepEqual(await cli.rows('store', 'namespaces', '*', '--suffix', '42'),
       [['["users","42"]']]);
     assert.deepEqual(await cli.rows('store', 'namespaces', '--max-depth', '1'), [['["users"]']]);
+    assert.equal((await cli.json('store', 'delete', 'users.42', 'food', '--dry-run')).key, 'food');
     assert.equal((await cli('store', 'delete', 'users.42', 'food', '--yes')).code, 0);
     await cli.refused(1, /no such key/, 'store', 'get', 'users.42', 'food');
   });

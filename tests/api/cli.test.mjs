@@ -379,6 +379,37 @@ test('what another tenant owns does not exist', async (t) => {
   assert.equal((await as(alice).json('run', 'get', run.id)).status, 'queued');
 });
 
+test('a command that is only a row takes every member of its route', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const { id, version } = await cli.json('thread', 'create', '--prune-on-completion');
+  const changed = await cli.json('thread', 'update', id, '--title', 'new', '--run-policy',
+    'enqueue', '--prune-on-completion=false', '--if-match', String(version));
+  assert.deepEqual([changed.title, changed.run_policy, changed.prune_on_completion],
+    ['new', 'enqueue', false]);
+  await cli.refused(1, /stale_etag/, 'thread', 'update', id, '--title', 'x', '--if-match',
+    String(version));
+  await cli.refused(2, /--run-policy must be reject, enqueue, interrupt or rollback/, 'thread',
+    'update', id, '--run-policy', 'x');
+  await cli.refused(2, /--prune-on-completion must be true or false/, 'thread', 'update', id,
+    '--prune-on-completion=maybe');
+  assert.equal((await cli.json('thread', 'pause', id)).status, 'paused');
+  assert.equal((await cli.json('thread', 'resume', id)).status, 'active');
+  const run = await cli.json('run', 'start', id);
+  const { fence } = await cli.json('run', 'claim', '--worker', 'w');
+  const kept = await cli.json('run', 'heartbeat', run.id, '--lease', '5000', '--fence',
+    String(fence));
+  assert.equal(kept.lease_ms, 5000);
+  assert.equal((await cli.json('run', 'release', run.id, '--fence', String(fence))).status,
+    'queued');
+  assert.ok((await cli.json('key', 'whoami')).scopes.length > 0);
+  await cli.refused(1, /--yes is required/, 'event', 'prune', id, '--through-seq', '1');
+  assert.equal((await cli.json('event', 'prune', id, '--through-seq', '1', '--yes')).pruned, 1);
+  assert.deepEqual(await cli.rows('upload', 'list', id), []);
+  const { next_cursor: cursor } = await cli.json('event', 'list', id, '--limit', '1', '--json');
+  assert.ok((await cli.rows('event', 'list', id, '--after', cursor)).length > 1);
+});
+
 test('any route can be called', async (t) => {
   const server = await startServer(t);
   const cli = newCli(t, server);

@@ -44,8 +44,11 @@ static void check_texts(const struct command *row, const struct command *c)
         fault(row, "a command has a function or a route", STR(""));
     if (command_find(str_of(c->noun), str_of(c->verb)) != row)
         fault(row, "there are two commands of that name", STR(""));
-    if (c->run == NULL && (c->flags & COMMAND_DESTROYS) != 0 && c->question == NULL)
+    bool destroys = c->run == NULL && (c->flags & COMMAND_DESTROYS) != 0;
+    if (destroys && c->question == NULL)
         fault(row, "a command that destroys asks first", STR(""));
+    if (destroys && command_look(c) == NULL)
+        fault(row, "--dry-run has nothing to show", STR(""));
 }
 
 TEST(every_command_has_texts_of_the_same_form)
