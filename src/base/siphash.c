@@ -43,11 +43,11 @@ static inline void sip_word(struct sip *s, uint64_t word)
 }
 
 /* The bytes after the last whole word, and the length in the top byte. */
-static uint64_t last_word(const unsigned char *tail, size_t len)
+static uint64_t last_word(const unsigned char *rest, size_t len)
 {
     uint64_t word = (uint64_t)len << 56;
     for (size_t i = 0; i < len % 8; i++)
-        word |= (uint64_t)tail[i] << (8 * i);
+        word |= (uint64_t)rest[i] << (8 * i);
     return word;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions, but for answers (visit.c) and subscriptions (subscription.c). */
+/* The public functions, but for answers (local_call.c) and subscriptions (subscription.c). */
 #include "cairn/cairn.h"
 
 #include <signal.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "lib/visit.h"
+#include "lib/local_call.h"
 
 const char *cairn_version(void)
 {
@@ -293,29 +293,30 @@ static bool is_stream(const struct route *route)
     return route->mode == ROUTE_SSE || route->mode == ROUTE_WEBSOCKET;
 }
 
-static cairn_answer *carry_out(cairn *c, const struct visit_request *request)
+static cairn_answer *carry_out(cairn *c, const struct local_request *request)
 {
-    struct visit v;
-    visit_init(&v, &c->instance.api, request);
-    bool found = visit_find_route(&v);
-    if (found && is_stream(v.call.route))
-        visit_refuse(&v, ERR_BAD_REQUEST, "this route is a stream: cairn_subscribe follows it");
+    struct local_call lc;
+    local_call_init(&lc, &c->instance.api, request);
+    bool found = local_call_find_route(&lc);
+    if (found && is_stream(lc.call.route))
+        local_call_refuse(
+            &lc, ERR_BAD_REQUEST, "this route is a stream: cairn_subscribe follows it");
     else if (found)
-        visit_run(&v, c, request->body);
-    cairn_answer *answer = visit_answer(&v);
-    visit_deinit(&v);
+        local_call_run(&lc, c, request->body);
+    cairn_answer *answer = local_call_answer(&lc);
+    local_call_deinit(&lc);
     return answer;
 }
 
 cairn_answer *cairn_call(cairn *c, const char *method, const char *target,
     const char *const headers[], const void *body, size_t body_len)
 {
-    const struct visit_request request = {.method = method,
+    const struct local_request request = {.method = method,
         .target = target,
         .headers = headers,
         .body = body == NULL ? STR("") : (struct str){body, body_len}};
     if (!handle_enter(c))
-        return visit_turn_away(&request);
+        return local_call_turn_away(&request);
     cairn_answer *answer = carry_out(c, &request);
     handle_leave(c);
     return answer;

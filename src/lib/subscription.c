@@ -8,7 +8,7 @@
 #include "api/threads/event_page.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "lib/visit.h"
+#include "lib/local_call.h"
 
 enum { TEXT_MAX_BYTES = 1024 * 1024 };
 
@@ -229,41 +229,41 @@ static cairn_subscription *subscription_create(cairn *c, const struct call *call
     return s;
 }
 
-static cairn_subscription *admit(cairn *c, struct visit *v)
+static cairn_subscription *admit(cairn *c, struct local_call *lc)
 {
-    enum route_mode mode = v->call.route->mode;
+    enum route_mode mode = lc->call.route->mode;
     if (mode != ROUTE_SSE && mode != ROUTE_WEBSOCKET) {
-        visit_refuse(v, ERR_BAD_REQUEST, "this route is no stream: cairn_call answers it");
+        local_call_refuse(lc, ERR_BAD_REQUEST, "this route is no stream: cairn_call answers it");
         return NULL;
     }
-    visit_run(v, c, STR(""));
-    return is_admitted(&v->call) ? subscription_create(c, &v->call) : NULL;
+    local_call_run(lc, c, STR(""));
+    return is_admitted(&lc->call) ? subscription_create(c, &lc->call) : NULL;
 }
 
-static cairn_subscription *visit_stream(
-    cairn *c, const struct visit_request *request, cairn_answer **out_refusal)
+static cairn_subscription *local_stream(
+    cairn *c, const struct local_request *request, cairn_answer **out_refusal)
 {
-    struct visit v;
-    visit_init(&v, &c->instance.api, request);
-    cairn_subscription *s = visit_find_route(&v) ? admit(c, &v) : NULL;
+    struct local_call lc;
+    local_call_init(&lc, &c->instance.api, request);
+    cairn_subscription *s = local_call_find_route(&lc) ? admit(c, &lc) : NULL;
     if (s == NULL)
-        *out_refusal = visit_answer(&v);
-    visit_deinit(&v);
+        *out_refusal = local_call_answer(&lc);
+    local_call_deinit(&lc);
     return s;
 }
 
 cairn_subscription *cairn_subscribe(
     cairn *c, const char *target, const char *const headers[], cairn_answer **out_refusal)
 {
-    const struct visit_request request = {
+    const struct local_request request = {
         .method = "GET", .target = target, .headers = headers, .body = STR("")};
     cairn_subscription *s = NULL;
     cairn_answer *refusal = NULL;
     if (handle_enter(c)) {
-        s = visit_stream(c, &request, &refusal);
+        s = local_stream(c, &request, &refusal);
         handle_leave(c);
     } else {
-        refusal = visit_turn_away(&request);
+        refusal = local_call_turn_away(&request);
     }
     if (s == NULL && out_refusal != NULL)
         *out_refusal = refusal;

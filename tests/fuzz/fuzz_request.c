@@ -24,7 +24,7 @@
 #include "api/threads/events_api.h"
 #include "fuzz.h"
 #include "judge.h"
-#include "lib/visit.h"
+#include "lib/local_call.h"
 #include "throwaway.h"
 
 enum {
@@ -198,7 +198,7 @@ static void check_events(struct world *w)
 /* --- From text to request ------------------------------------------------------------------- */
 
 struct asked {
-    struct visit_request request;
+    struct local_request request;
     struct str secret; /* STR_NONE: nobody */
     const char *headers[MAX_HEADERS + 2];
     bool has_idempotency_key;
@@ -270,7 +270,7 @@ static void read_request(struct world *w, struct str text, struct asked *out)
     }
     struct str target = fill_in(w, str_slice(line, blank + 1, line.len));
     out->request =
-        (struct visit_request){.method = arena_cstr(&w->arena, str_slice(line, 0, blank)),
+        (struct local_request){.method = arena_cstr(&w->arena, str_slice(line, 0, blank)),
             .target = arena_cstr(&w->arena, target),
             .headers = out->headers,
             .body = str_is_none(body) ? STR("") : fill_in(w, body)};
@@ -279,16 +279,16 @@ static void read_request(struct world *w, struct str text, struct asked *out)
 /* The route, and how long the request would wait there for something to happen. */
 static const struct route *look_ahead(const struct asked *asked, int64_t *out_wait_s)
 {
-    struct visit v;
+    struct local_call v;
     const struct route *route = NULL;
     *out_wait_s = 0;
-    visit_init(&v, &here.cairn->instance.api, &asked->request);
-    if (visit_find_route(&v)) {
+    local_call_init(&v, &here.cairn->instance.api, &asked->request);
+    if (local_call_find_route(&v)) {
         route = v.call.route;
         call_decode(&v.call, asked->request.body);
         *out_wait_s = v.call.request.wait_s;
     }
-    visit_deinit(&v);
+    local_call_deinit(&v);
     return route;
 }
 
@@ -368,7 +368,7 @@ static void follow(struct world *w, const struct route *route, const struct aske
 
 static cairn_answer *call(const struct asked *asked)
 {
-    const struct visit_request *r = &asked->request;
+    const struct local_request *r = &asked->request;
     return cairn_call(here.cairn, r->method, r->target, r->headers, r->body.ptr, r->body.len);
 }
 

@@ -31,7 +31,7 @@ struct front {
 };
 
 /* One exchange and its call, in the exchange's arena. */
-struct visit {
+struct front_call {
     struct call call;
     struct poll poll;
     struct arena rerun_arena; /* of the newest run again: waiting long takes no more memory */
@@ -45,19 +45,19 @@ struct visit {
     int64_t start_us;
 };
 
-static struct visit *visit_of(struct call *call)
+static struct front_call *front_call_of(struct call *call)
 {
-    return CONTAINER_OF(call, struct visit, call);
+    return CONTAINER_OF(call, struct front_call, call);
 }
 
 /* --- Answering ------------------------------------------------------------------------------ */
 
-static void add_common(struct answer_head *head, const struct visit *v)
+static void add_common(struct answer_head *head, const struct front_call *fc)
 {
-    answer_head_add_common(head, &v->call);
-    if (str_is_none(v->origin))
+    answer_head_add_common(head, &fc->call);
+    if (str_is_none(fc->origin))
         return;
-    answer_head_add(head, STR("Access-Control-Allow-Origin"), v->origin);
+    answer_head_add(head, STR("Access-Control-Allow-Origin"), fc->origin);
     answer_head_add(head, STR("Vary"), STR("Origin"));
     answer_head_add(head, STR("Access-Control-Expose-Headers"),
         STR("Cairn-Version, ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, "
@@ -73,9 +73,9 @@ static struct str path_to_log(const struct call *call)
     return hidden ? str_of(call->route->path) : call->request.http->path;
 }
 
-static void log_visit(const struct visit *v)
+static void log_request(const struct front_call *fc)
 {
-    const struct call *call = &v->call;
+    const struct call *call = &fc->call;
     /* A balancer asks again and again; that the database is away has been told, and so has that
      * the disk is full. */
     bool told = call->route != NULL && (call->route->flags & ROUTE_PROBE);
@@ -86,64 +86,64 @@ static void log_visit(const struct visit *v)
     LOG(level, "request", LOG_STR("method", call->request.http->method),
         LOG_STR("path", path_to_log(call)), LOG_I64("status", call->answer.status),
         LOG_STR("request_id", call->request.id), LOG_STR("detail", call->problem.detail),
-        LOG_I64("took_us", clock_steady_us() - v->start_us));
+        LOG_I64("took_us", clock_steady_us() - fc->start_us));
 }
 
-/* The last use of the visit: the exchange's arena may go with the release. */
-static void leave(struct visit *v)
+/* The last use of the front_call: releasing the exchange may free its arena. */
+static void leave(struct front_call *fc)
 {
-    call_deinit(&v->call);
-    arena_deinit(&v->rerun_arena);
-    http_exchange_release(v->x);
+    call_deinit(&fc->call);
+    arena_deinit(&fc->rerun_arena);
+    http_exchange_release(fc->x);
 }
 
 static void on_poll_closed(struct poll *p)
 {
-    leave(CONTAINER_OF(p, struct visit, poll));
+    leave(CONTAINER_OF(p, struct front_call, poll));
 }
 
-/* While a job works for the visit, its memory stays; finished() cleans up then. */
+/* While a job runs for the call, its memory stays; finished() frees it. */
 static void on_exchange_end(struct http_exchange *x)
 {
-    struct visit *v = http_exchange_data(x);
-    if (v->has_receiver)
-        receiver_client_left(&v->receiver);
-    else if (!v->poll.running)
-        poll_finish(&v->poll);
+    struct front_call *fc = http_exchange_data(x);
+    if (fc->has_receiver)
+        receiver_client_left(&fc->receiver);
+    else if (!fc->poll.running)
+        poll_finish(&fc->poll);
 }
 
-static void answer(struct visit *v)
+static void answer(struct front_call *fc)
 {
-    struct call *call = &v->call;
+    struct call *call = &fc->call;
     struct answer_head head = {.count = 0};
-    add_common(&head, v);
+    add_common(&head, fc);
     answer_head_add_call(&head, call);
-    log_visit(v);
-    http_exchange_reply(v->x, &(struct http_answer){.status = call->answer.status,
-                                  .headers = head.items,
-                                  .n_headers = head.count,
-                                  .body = buf_str(&call->answer.body)});
+    log_request(fc);
+    http_exchange_reply(fc->x, &(struct http_answer){.status = call->answer.status,
+                                   .headers = head.items,
+                                   .n_headers = head.count,
+                                   .body = buf_str(&call->answer.body)});
 }
 
-static void start_stream(struct visit *v)
+static void start_stream(struct front_call *fc)
 {
     struct answer_head head = {.count = 0};
-    add_common(&head, v);
-    bool sse = v->call.route->mode == ROUTE_SSE;
+    add_common(&head, fc);
+    bool sse = fc->call.route->mode == ROUTE_SSE;
     if (sse) {
         answer_head_add(&head, STR("Content-Type"), STR("text/event-stream; charset=utf-8"));
         answer_head_add(&head, STR("X-Accel-Buffering"), STR("no"));
     }
-    log_visit(v);
-    if (sse && str_eq(v->call.request.http->method, STR("HEAD"))) {
-        http_exchange_reply(v->x,
+    log_request(fc);
+    if (sse && str_eq(fc->call.request.http->method, STR("HEAD"))) {
+        http_exchange_reply(fc->x,
             &(struct http_answer){.status = 200, .headers = head.items, .n_headers = head.count});
         return;
     }
-    struct http_exchange *x = v->x;
-    /* The arena, and with it the visit, ends with the start of the stream. */
-    struct call call = v->call;
-    stream_start(v->front_loop->watchers, x, &call, head.items, head.count);
+    struct http_exchange *x = fc->x;
+    /* Starting the stream frees the arena, which holds the front_call. */
+    struct call call = fc->call;
+    stream_start(fc->front_loop->watchers, x, &call, head.items, head.count);
     buf_deinit(&call.answer.body);
     buf_deinit(&call.answer.replay);
     http_exchange_release(x);
@@ -160,20 +160,20 @@ static void count_transfer(struct front *f, bool begins)
     pthread_mutex_unlock(&f->mutex);
 }
 
-static void finished(struct visit *v);
+static void finished(struct front_call *fc);
 
 static void on_receiver_ended(struct receiver *r)
 {
-    struct visit *v = CONTAINER_OF(r, struct visit, receiver);
-    v->has_receiver = false;
-    count_transfer(v->front_loop->front, false);
-    finished(v);
+    struct front_call *fc = CONTAINER_OF(r, struct front_call, receiver);
+    fc->has_receiver = false;
+    count_transfer(fc->front_loop->front, false);
+    finished(fc);
 }
 
 static void on_received(struct receiver *r, enum error e)
 {
-    struct visit *v = CONTAINER_OF(r, struct visit, receiver);
-    struct call *call = &v->call;
+    struct front_call *fc = CONTAINER_OF(r, struct front_call, receiver);
+    struct call *call = &fc->call;
     if (e == OK) {
         call_submit(call);
         return;
@@ -187,8 +187,8 @@ static void on_received(struct receiver *r, enum error e)
 
 static void on_run(struct http_exchange *x, struct str run, bool last)
 {
-    struct visit *v = http_exchange_data(x);
-    receiver_take(&v->receiver, run, last);
+    struct front_call *fc = http_exchange_data(x);
+    receiver_take(&fc->receiver, run, last);
 }
 
 static bool has_body(const struct http_request *r)
@@ -196,25 +196,25 @@ static bool has_body(const struct http_request *r)
     return r->chunked || (r->has_length && r->content_length > 0);
 }
 
-static void start_upload(struct visit *v)
+static void start_upload(struct front_call *fc)
 {
-    struct call *call = &v->call;
+    struct call *call = &fc->call;
     uint64_t limit = intake_limit(call);
     call->is_admitted = false;
     if (call->request.http->has_length && call->request.http->content_length > limit) {
         call_refuse(call, intake_refuse_large(call));
         metrics_count(call->api->metrics, call->route, call->answer.status);
-        answer(v);
+        answer(fc);
         return;
     }
-    v->has_receiver = true;
-    v->poll.running = true;
-    count_transfer(v->front_loop->front, true);
-    receiver_start(&v->receiver, v->x, call, on_received);
+    fc->has_receiver = true;
+    fc->poll.running = true;
+    count_transfer(fc->front_loop->front, true);
+    receiver_start(&fc->receiver, fc->x, call, on_received);
     if (has_body(call->request.http))
-        http_exchange_stream_body(v->x, limit, on_run);
+        http_exchange_stream_body(fc->x, limit, on_run);
     else
-        receiver_take(&v->receiver, STR(""), true);
+        receiver_take(&fc->receiver, STR(""), true);
 }
 
 static void on_download_ended(void *data)
@@ -222,152 +222,152 @@ static void on_download_ended(void *data)
     count_transfer(data, false);
 }
 
-static void refuse_download(struct visit *v, enum error e)
+static void refuse_download(struct front_call *fc, enum error e)
 {
-    struct call *call = &v->call;
+    struct call *call = &fc->call;
     if (e == ERR_DAMAGED)
         problem_set(&call->problem, e,
             "the content is not what was stored: cairn check tells what is damaged, a backup has "
             "it whole");
     call_refuse(call, e);
-    answer(v);
+    answer(fc);
 }
 
 static void on_download_ready(void *data, enum error e)
 {
-    struct visit *v = data;
-    struct front *f = v->front_loop->front;
-    struct sender *d = v->sender;
-    v->poll.running = false;
-    if (e != OK || !http_exchange_is_open(v->x)) {
+    struct front_call *fc = data;
+    struct front *f = fc->front_loop->front;
+    struct sender *d = fc->sender;
+    fc->poll.running = false;
+    if (e != OK || !http_exchange_is_open(fc->x)) {
         sender_destroy(d);
         count_transfer(f, false);
-        if (http_exchange_is_open(v->x))
-            refuse_download(v, e);
+        if (http_exchange_is_open(fc->x))
+            refuse_download(fc, e);
         else
-            poll_finish(&v->poll);
+            poll_finish(&fc->poll);
         return;
     }
     struct answer_head head = {.count = 0};
-    int status = v->call.answer.status;
-    add_common(&head, v);
-    answer_head_add_call(&head, &v->call);
-    log_visit(v);
-    /* The arena, and with it the visit, ends with the start of the stream. */
-    call_deinit(&v->call);
-    arena_deinit(&v->rerun_arena);
+    int status = fc->call.answer.status;
+    add_common(&head, fc);
+    answer_head_add_call(&head, &fc->call);
+    log_request(fc);
+    /* Starting the stream frees the arena, which holds the front_call. */
+    call_deinit(&fc->call);
+    arena_deinit(&fc->rerun_arena);
     sender_start(d, status, head.items, head.count, on_download_ended, f);
 }
 
-static void start_download(struct visit *v)
+static void start_download(struct front_call *fc)
 {
-    struct call *call = &v->call;
+    struct call *call = &fc->call;
     if (str_eq(call->request.http->method, STR("HEAD"))) {
         struct answer_head head = {.count = 0};
-        add_common(&head, v);
+        add_common(&head, fc);
         answer_head_add_call(&head, call);
-        log_visit(v);
-        http_exchange_reply(v->x, &(struct http_answer){.status = call->answer.status,
-                                      .headers = head.items,
-                                      .n_headers = head.count,
-                                      .body = {"", (size_t)call->answer.download.size_bytes}});
+        log_request(fc);
+        http_exchange_reply(fc->x, &(struct http_answer){.status = call->answer.status,
+                                       .headers = head.items,
+                                       .n_headers = head.count,
+                                       .body = {"", (size_t)call->answer.download.size_bytes}});
         return;
     }
-    v->poll.running = true;
-    count_transfer(v->front_loop->front, true);
-    v->sender = sender_create(v->x, call, on_download_ready, v);
+    fc->poll.running = true;
+    count_transfer(fc->front_loop->front, true);
+    fc->sender = sender_create(fc->x, call, on_download_ready, fc);
 }
 
 /* --- A call's way through ------------------------------------------------------------------- */
 
-static void prepare_poll(struct visit *v)
+static void prepare_poll(struct front_call *fc)
 {
-    struct poll *p = &v->poll;
-    p->interest = interest_of(&v->call);
+    struct poll *p = &fc->poll;
+    p->interest = interest_of(&fc->call);
     p->watch.tenant_id = p->interest.tenant_id;
     p->watch.topic = p->interest.topic;
     p->watch.by_time = p->interest.by_time;
 }
 
 /* Who waits and leaves is let go: a run must not be claimed for nobody. */
-static void end_with_client(struct visit *v)
+static void end_with_client(struct front_call *fc)
 {
-    v->poll.running = true; /* keeps the visit while it is found out */
-    http_exchange_end_on_eof(v->x);
-    v->poll.running = false;
+    fc->poll.running = true; /* keeps the front_call until the outcome is known */
+    http_exchange_end_on_eof(fc->x);
+    fc->poll.running = false;
 }
 
-static void finished(struct visit *v)
+static void finished(struct front_call *fc)
 {
-    struct call *call = &v->call;
-    if (v->has_receiver) { /* what was not adopted goes before the answer does */
-        receiver_end(&v->receiver, on_receiver_ended);
+    struct call *call = &fc->call;
+    if (fc->has_receiver) { /* what was not adopted goes before the answer does */
+        receiver_end(&fc->receiver, on_receiver_ended);
         return;
     }
-    v->poll.running = false;
+    fc->poll.running = false;
     int64_t wait_s = call_wait_s(call);
     if (wait_s > 0)
-        end_with_client(v);
-    if (!http_exchange_is_open(v->x)) {
-        poll_finish(&v->poll);
+        end_with_client(fc);
+    if (!http_exchange_is_open(fc->x)) {
+        poll_finish(&fc->poll);
         return;
     }
     if (wait_s > 0) {
-        if (!v->poll.started)
-            prepare_poll(v);
-        if (poll_wait(&v->poll, http_exchange_loop(v->x), (uint64_t)wait_s * 1000))
+        if (!fc->poll.started)
+            prepare_poll(fc);
+        if (poll_wait(&fc->poll, http_exchange_loop(fc->x), (uint64_t)wait_s * 1000))
             return;
     }
-    poll_settle(&v->poll);
+    poll_settle(&fc->poll);
     if (call->is_admitted) {
-        start_upload(v);
+        start_upload(fc);
         return;
     }
     if (call->answer.download.is_wanted) {
-        start_download(v);
+        start_download(fc);
         return;
     }
     bool stream = call->route != NULL &&
                   (call->route->mode == ROUTE_SSE || call->route->mode == ROUTE_WEBSOCKET) &&
                   call->answer.status == call->route->status;
     if (stream)
-        start_stream(v);
+        start_stream(fc);
     else
-        answer(v);
+        answer(fc);
 }
 
 static void on_task(struct loop_task *task)
 {
-    finished(CONTAINER_OF(task, struct visit, task));
+    finished(CONTAINER_OF(task, struct front_call, task));
 }
 
 static void on_done(struct call *call)
 {
-    struct visit *v = visit_of(call);
+    struct front_call *fc = front_call_of(call);
     if (call->route->mode == ROUTE_STATIC)
-        finished(v);
+        finished(fc);
     else
-        loop_post(v->front_loop->loop, &v->task);
+        loop_post(fc->front_loop->loop, &fc->task);
 }
 
 static void rerun(struct poll *p)
 {
-    struct visit *v = CONTAINER_OF(p, struct visit, poll);
-    arena_clear(&v->rerun_arena);
-    v->call.arena = &v->rerun_arena;
-    call_rewind(&v->call);
-    call_submit(&v->call);
+    struct front_call *fc = CONTAINER_OF(p, struct front_call, poll);
+    arena_clear(&fc->rerun_arena);
+    fc->call.arena = &fc->rerun_arena;
+    call_rewind(&fc->call);
+    call_submit(&fc->call);
 }
 
 static void on_body(struct http_exchange *x, struct str body)
 {
-    struct visit *v = http_exchange_data(x);
-    call_decode(&v->call, body);
-    v->poll.running = true;
-    if (v->call.route->flags & ROUTE_UPLOAD)
-        call_admit(&v->call);
+    struct front_call *fc = http_exchange_data(x);
+    call_decode(&fc->call, body);
+    fc->poll.running = true;
+    if (fc->call.route->flags & ROUTE_UPLOAD)
+        call_admit(&fc->call);
     else
-        call_submit(&v->call);
+        call_submit(&fc->call);
 }
 
 /* --- Host and Origin ------------------------------------------------------------------------ */
@@ -388,34 +388,34 @@ static bool is_listed(const struct str *list, size_t n, struct str value)
     return false;
 }
 
-static enum error check_host(const struct front *f, struct visit *v)
+static enum error check_host(const struct front *f, struct front_call *fc)
 {
-    struct str host = v->call.request.http->host;
+    struct str host = fc->call.request.http->host;
     if (f->config.n_hosts == 0 || is_listed(f->config.hosts, f->config.n_hosts, host_name(host)))
         return OK;
-    return problem_set(&v->call.problem, ERR_HOST_REFUSED,
+    return problem_set(&fc->call.problem, ERR_HOST_REFUSED,
         "the host \"%.*s\" is not one of this server's (--allow-host)", STR_ARG(host));
 }
 
 /* A browser names where a page came from. The server's own pages and the listed ones may call. */
-static enum error check_origin(const struct front *f, struct visit *v)
+static enum error check_origin(const struct front *f, struct front_call *fc)
 {
-    struct str origin = http_header(v->call.request.http, STR("Origin"));
+    struct str origin = http_header(fc->call.request.http, STR("Origin"));
     if (str_is_none(origin))
         return OK;
-    struct str own = arena_printf(v->call.arena, "%s://%.*s",
-        http_exchange_is_tls(v->x) ? "https" : "http", STR_ARG(v->call.request.http->host));
+    struct str own = arena_printf(fc->call.arena, "%s://%.*s",
+        http_exchange_is_tls(fc->x) ? "https" : "http", STR_ARG(fc->call.request.http->host));
     if (!str_eq_nocase(origin, own) && !is_listed(f->config.origins, f->config.n_origins, origin))
-        return problem_set(&v->call.problem, ERR_HOST_REFUSED,
+        return problem_set(&fc->call.problem, ERR_HOST_REFUSED,
             "pages from \"%.*s\" may not call this server (--allow-origin)", STR_ARG(origin));
-    v->origin = origin;
+    fc->origin = origin;
     return OK;
 }
 
-static void answer_preflight(struct visit *v)
+static void answer_preflight(struct front_call *fc)
 {
     struct answer_head head = {.count = 0};
-    add_common(&head, v);
+    add_common(&head, fc);
     answer_head_add(
         &head, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
     answer_head_add(&head, STR("Access-Control-Allow-Headers"),
@@ -423,8 +423,8 @@ static void answer_preflight(struct visit *v)
             "Cairn-Fencing-Token, Cairn-Consistency, Cairn-Principal, X-Request-Id, traceparent, "
             "Range, If-Range, Content-Digest, Repr-Digest"));
     answer_head_add(&head, STR("Access-Control-Max-Age"), STR("600"));
-    http_exchange_reply(
-        v->x, &(struct http_answer){.status = 204, .headers = head.items, .n_headers = head.count});
+    http_exchange_reply(fc->x,
+        &(struct http_answer){.status = 204, .headers = head.items, .n_headers = head.count});
 }
 
 /* --- Arrival -------------------------------------------------------------------------------- */
@@ -438,63 +438,63 @@ static struct front_loop *loop_of(struct front *f, const struct http_exchange *x
     abort(); /* every exchange is of one of the listener's loops */
 }
 
-static void refuse(struct visit *v, enum error e)
+static void refuse(struct front_call *fc, enum error e)
 {
-    call_refuse(&v->call, e);
-    answer(v);
+    call_refuse(&fc->call, e);
+    answer(fc);
 }
 
-static void receive(struct visit *v)
+static void receive(struct front_call *fc)
 {
-    struct call *call = &v->call;
+    struct call *call = &fc->call;
     const char *rule;
-    if (call->route->mode == ROUTE_WEBSOCKET && !ws_is_handshake(v->x, &rule)) {
-        refuse(v, problem_set(&call->problem, ERR_UPGRADE, "%s", rule));
+    if (call->route->mode == ROUTE_WEBSOCKET && !ws_is_handshake(fc->x, &rule)) {
+        refuse(fc, problem_set(&call->problem, ERR_UPGRADE, "%s", rule));
         return;
     }
     size_t limit = call->route->body_limit > 0 ? call->route->body_limit : ROUTE_BODY_DEFAULT;
     if (has_body(call->request.http) && !(call->route->flags & ROUTE_UPLOAD))
-        http_exchange_read_body(v->x, limit, on_body);
+        http_exchange_read_body(fc->x, limit, on_body);
     else
-        on_body(v->x, STR(""));
+        on_body(fc->x, STR(""));
 }
 
-static struct visit *visit_create(struct front *f, struct http_exchange *x)
+static struct front_call *front_call_create(struct front *f, struct http_exchange *x)
 {
     struct arena *arena = http_exchange_arena(x);
-    struct visit *v = ARENA_NEW(arena, struct visit);
-    arena_init(&v->rerun_arena, arena->budget_bytes);
-    v->front_loop = loop_of(f, x);
-    v->x = x;
-    v->origin = STR_NONE;
-    v->start_us = clock_steady_us();
-    v->task.run = on_task;
-    v->poll.watchers = v->front_loop->watchers;
-    v->poll.rerun = rerun;
-    v->poll.closed = on_poll_closed;
-    call_init(&v->call, f->config.api, arena, http_exchange_request(x));
-    v->call.done = on_done;
+    struct front_call *fc = ARENA_NEW(arena, struct front_call);
+    arena_init(&fc->rerun_arena, arena->budget_bytes);
+    fc->front_loop = loop_of(f, x);
+    fc->x = x;
+    fc->origin = STR_NONE;
+    fc->start_us = clock_steady_us();
+    fc->task.run = on_task;
+    fc->poll.watchers = fc->front_loop->watchers;
+    fc->poll.rerun = rerun;
+    fc->poll.closed = on_poll_closed;
+    call_init(&fc->call, f->config.api, arena, http_exchange_request(x));
+    fc->call.done = on_done;
     http_exchange_hold(x);
-    http_exchange_set_data(x, v);
+    http_exchange_set_data(x, fc);
     http_exchange_on_end(x, on_exchange_end);
-    return v;
+    return fc;
 }
 
 static void on_request(struct http_exchange *x, void *data)
 {
     struct front *f = data;
-    struct visit *v = visit_create(f, x);
-    enum error e = check_host(f, v);
+    struct front_call *fc = front_call_create(f, x);
+    enum error e = check_host(f, fc);
     if (e == OK)
-        e = check_origin(f, v);
+        e = check_origin(f, fc);
     if (e != OK)
-        refuse(v, e);
-    else if (str_eq(v->call.request.http->method, STR("OPTIONS")) && !str_is_none(v->origin))
-        answer_preflight(v);
-    else if (!call_route(&v->call))
-        answer(v);
+        refuse(fc, e);
+    else if (str_eq(fc->call.request.http->method, STR("OPTIONS")) && !str_is_none(fc->origin))
+        answer_preflight(fc);
+    else if (!call_route(&fc->call))
+        answer(fc);
     else
-        receive(v);
+        receive(fc);
 }
 
 static struct str word_refusal(struct arena *arena, const struct http_refusal *refusal, void *data)

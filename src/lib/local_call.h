@@ -3,14 +3,14 @@
  * One request of the program: its strings are read by the rules of HTTP, and its call is carried
  * out while the caller's thread waits. In place; the public answer takes what it needs with it.
  */
-#ifndef LIB_VISIT_H
-#define LIB_VISIT_H
+#ifndef LIB_LOCAL_CALL_H
+#define LIB_LOCAL_CALL_H
 
 #include <semaphore.h>
 
 #include "lib/handle.h"
 
-struct visit {
+struct local_call {
     struct call call;
     struct arena arena;
     struct arena rerun_arena; /* of the newest run again: waiting long takes no more memory */
@@ -20,7 +20,7 @@ struct visit {
     sem_t done;
 };
 
-struct visit_request {
+struct local_request {
     const char *method;
     const char *target;
     const char *const *headers; /* ended by NULL; or NULL */
@@ -28,19 +28,19 @@ struct visit_request {
 };
 
 /* `api` NULL: it can only be refused. */
-void visit_init(struct visit *v, struct api *api, const struct visit_request *request);
-void visit_deinit(struct visit *v);
+void local_call_init(struct local_call *lc, struct api *api, const struct local_request *request);
+void local_call_deinit(struct local_call *lc);
 
 /* Whether a route was found that can be run; else the answer is there already. */
-MUST_CHECK bool visit_find_route(struct visit *v);
+MUST_CHECK bool local_call_find_route(struct local_call *lc);
 /* The answer is this problem. */
-void visit_refuse(struct visit *v, enum error e, const char *detail);
+void local_call_refuse(struct local_call *lc, enum error e, const char *detail);
 /* The answer to a request that came while, or after, the cairn closed; uses nothing of it. */
-cairn_answer *visit_turn_away(const struct visit_request *request);
-/* After visit_find_route: runs the call to its end, with its wait. */
-void visit_run(struct visit *v, cairn *c, struct str body);
+cairn_answer *local_call_turn_away(const struct local_request *request);
+/* After local_call_find_route: runs the call to its end, with its wait. */
+void local_call_run(struct local_call *lc, cairn *c, struct str body);
 
 /* The answer, with the call's body. */
-cairn_answer *visit_answer(struct visit *v);
+cairn_answer *local_call_answer(struct local_call *lc);
 
 #endif

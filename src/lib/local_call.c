@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/visit.h"
+#include "lib/local_call.h"
 
 #include "api/http/answer.h"
 #include "base/alloc.h"
@@ -16,7 +16,7 @@ static bool add_line(struct buf *head, const char *text)
 
 /* As the head of a request, so that the one strict parser judges it. False: it has a line end where
  * none may be. */
-static bool write_head(struct buf *head, const struct visit_request *r)
+static bool write_head(struct buf *head, const struct local_request *r)
 {
     bool good = add_line(head, r->method);
     buf_append_byte(head, ' ');
@@ -32,7 +32,7 @@ static bool write_head(struct buf *head, const struct visit_request *r)
     return good;
 }
 
-static bool parse(struct visit *v, const struct visit_request *r)
+static bool parse(struct local_call *lc, const struct local_request *r)
 {
     struct http_limits limits = http_default_limits;
     limits.body_bytes = INT64_MAX; /* each route has a limit of its own */
@@ -40,14 +40,14 @@ static bool parse(struct visit *v, const struct visit_request *r)
     size_t used;
     buf_init(&head, SIZE_MAX);
     if (!write_head(&head, r)) {
-        v->refusal = (struct http_refusal){400, "the head must not hold control characters"};
+        lc->refusal = (struct http_refusal){400, "the head must not hold control characters"};
         return false;
     }
     struct str seen = str_slice(buf_str(&head), 0, limits.head_bytes);
-    if (http_head_parse(&v->arena, seen, &limits, &v->request, &used, &v->refusal) != HTTP_DONE)
+    if (http_head_parse(&lc->arena, seen, &limits, &lc->request, &used, &lc->refusal) != HTTP_DONE)
         return false;
     /* As a blank line it would have ended the head before the headers behind it. */
-    v->refusal = (struct http_refusal){400, "a header must not be empty"};
+    lc->refusal = (struct http_refusal){400, "a header must not be empty"};
     return used == head.len;
 }
 
@@ -55,27 +55,27 @@ static bool parse(struct visit *v, const struct visit_request *r)
 
 static void on_done(struct call *call)
 {
-    sem_post(&CONTAINER_OF(call, struct visit, call)->done);
+    sem_post(&CONTAINER_OF(call, struct local_call, call)->done);
 }
 
-static void wait_for_done(struct visit *v)
+static void wait_for_done(struct local_call *lc)
 {
-    while (sem_wait(&v->done) != 0) {
+    while (sem_wait(&lc->done) != 0) {
     }
 }
 
-static void submit(struct visit *v)
+static void submit(struct local_call *lc)
 {
-    call_submit(&v->call);
-    wait_for_done(v);
+    call_submit(&lc->call);
+    wait_for_done(lc);
 }
 
-static void run_again(struct visit *v)
+static void run_again(struct local_call *lc)
 {
-    arena_clear(&v->rerun_arena);
-    v->call.arena = &v->rerun_arena;
-    call_rewind(&v->call);
-    submit(v);
+    arena_clear(&lc->rerun_arena);
+    lc->call.arena = &lc->rerun_arena;
+    call_rewind(&lc->call);
+    submit(lc);
 }
 
 /* Who acts by time looks again each second. */
@@ -86,69 +86,69 @@ static int64_t next_look_us(const struct interest *interest, int64_t until_us)
 }
 
 /* Runs it again whenever something happens, and a last time when the time is over. */
-static void wait_for_more(struct visit *v, cairn *c, int64_t until_us)
+static void wait_for_more(struct local_call *lc, cairn *c, int64_t until_us)
 {
-    const struct interest interest = interest_of(&v->call);
+    const struct interest interest = interest_of(&lc->call);
     struct bell bell;
     bool last = false;
     handle_add_bell(c, &bell, &interest);
-    run_again(v); /* something may have happened before anybody listened */
-    while (call_wait_s(&v->call) > 0 && !last) {
+    run_again(lc); /* something may have happened before anybody listened */
+    while (call_wait_s(&lc->call) > 0 && !last) {
         enum bell_news news = bell_wait(&bell, next_look_us(&interest, until_us));
         last = bell_is_stopped(&bell) || (news == BELL_SILENT && clock_steady_us() >= until_us);
-        run_again(v);
+        run_again(lc);
     }
     handle_remove_bell(c, &bell);
 }
 
 /* The body's length is judged as if it came over a socket. */
-static bool fits(struct visit *v, struct str body)
+static bool fits(struct local_call *lc, struct str body)
 {
-    const struct route *route = v->call.route;
+    const struct route *route = lc->call.route;
     size_t limit = route->body_limit > 0 ? route->body_limit : ROUTE_BODY_DEFAULT;
     struct http_body framing;
     struct str run;
     size_t used;
     if (body.len == 0)
         return true;
-    v->arena.budget_bytes = http_arena_budget(limit);
-    http_body_init(&framing, &v->request, limit);
-    return http_body_feed(&framing, body, &run, &used, &v->refusal) != HTTP_REFUSED;
+    lc->arena.budget_bytes = http_arena_budget(limit);
+    http_body_init(&framing, &lc->request, limit);
+    return http_body_feed(&framing, body, &run, &used, &lc->refusal) != HTTP_REFUSED;
 }
 
 /* --- Bytes in and out ----------------------------------------------------------------------- */
 
 static enum error write_content(
-    struct visit *v, struct str body, struct content_writer **out_writer)
+    struct local_call *lc, struct str body, struct content_writer **out_writer)
 {
     struct content_info info;
     enum error e = OK;
-    if (body.len > intake_limit(&v->call))
-        return intake_refuse_large(&v->call);
-    e = intake_open(&v->call, out_writer);
+    if (body.len > intake_limit(&lc->call))
+        return intake_refuse_large(&lc->call);
+    e = intake_open(&lc->call, out_writer);
     if (e == OK)
-        e = intake_write(&v->call, *out_writer, body);
+        e = intake_write(&lc->call, *out_writer, body);
     if (e == OK)
-        e = intake_sync(&v->call, *out_writer, &info);
+        e = intake_sync(&lc->call, *out_writer, &info);
     if (e == OK)
-        e = intake_prepare(&v->call, &info);
-    return e == OK ? intake_complete(&v->call, &info, false) : e;
+        e = intake_prepare(&lc->call, &info);
+    return e == OK ? intake_complete(&lc->call, &info, false) : e;
 }
 
 /* As over a socket: asked first, then the bytes, then the call. */
-static void upload(struct visit *v, struct str body)
+static void upload(struct local_call *lc, struct str body)
 {
-    struct call *call = &v->call;
+    struct call *call = &lc->call;
     struct content_writer *writer = NULL;
     call_decode(call, STR(""));
     call_admit(call);
-    wait_for_done(v);
+    wait_for_done(lc);
     if (!call->is_admitted)
         return;
     call->is_admitted = false;
-    enum error e = write_content(v, body, &writer);
+    enum error e = write_content(lc, body, &writer);
     if (e == OK)
-        submit(v);
+        submit(lc);
     if (e != OK) {
         intake_explain(call, e);
         call_refuse(call, e);
@@ -157,12 +157,12 @@ static void upload(struct visit *v, struct str body)
 }
 
 /* An answer in memory has its limit. */
-static void collect(struct visit *v)
+static void collect(struct local_call *lc)
 {
-    struct call *call = &v->call;
+    struct call *call = &lc->call;
     struct download_reader reader;
     enum error e = OK;
-    if (!call->answer.download.is_wanted || str_eq(v->request.method, STR("HEAD")))
+    if (!call->answer.download.is_wanted || str_eq(lc->request.method, STR("HEAD")))
         return;
     download_reader_init(&reader, call);
     if (reader.what.count > CALL_ANSWER_MAX_BYTES)
@@ -182,55 +182,55 @@ static void collect(struct visit *v)
         call_refuse(call, e);
 }
 
-void visit_run(struct visit *v, cairn *c, struct str body)
+void local_call_run(struct local_call *lc, cairn *c, struct str body)
 {
-    if (v->call.route->flags & ROUTE_UPLOAD) {
-        upload(v, body);
+    if (lc->call.route->flags & ROUTE_UPLOAD) {
+        upload(lc, body);
         return;
     }
-    if (!fits(v, body)) {
-        v->is_call = false;
+    if (!fits(lc, body)) {
+        lc->is_call = false;
         return;
     }
-    call_decode(&v->call, body);
-    submit(v);
-    collect(v);
-    int64_t wait_s = call_wait_s(&v->call);
+    call_decode(&lc->call, body);
+    submit(lc);
+    collect(lc);
+    int64_t wait_s = call_wait_s(&lc->call);
     if (wait_s > 0)
-        wait_for_more(v, c, clock_steady_us() + wait_s * 1000000);
+        wait_for_more(lc, c, clock_steady_us() + wait_s * 1000000);
 }
 
 /* --- Life ----------------------------------------------------------------------------------- */
 
-void visit_init(struct visit *v, struct api *api, const struct visit_request *request)
+void local_call_init(struct local_call *lc, struct api *api, const struct local_request *request)
 {
-    *v = (struct visit){0};
-    arena_init(&v->arena, http_arena_budget(0));
-    arena_init(&v->rerun_arena, http_arena_budget(0));
-    sem_init(&v->done, 0, 0);
-    v->is_call = parse(v, request);
-    if (!v->is_call)
+    *lc = (struct local_call){0};
+    arena_init(&lc->arena, http_arena_budget(0));
+    arena_init(&lc->rerun_arena, http_arena_budget(0));
+    sem_init(&lc->done, 0, 0);
+    lc->is_call = parse(lc, request);
+    if (!lc->is_call)
         return;
-    call_init(&v->call, api, &v->arena, &v->request);
-    v->call.done = on_done;
+    call_init(&lc->call, api, &lc->arena, &lc->request);
+    lc->call.done = on_done;
 }
 
-void visit_deinit(struct visit *v)
+void local_call_deinit(struct local_call *lc)
 {
-    call_deinit(&v->call);
-    arena_deinit(&v->arena);
-    arena_deinit(&v->rerun_arena);
-    sem_destroy(&v->done);
+    call_deinit(&lc->call);
+    arena_deinit(&lc->arena);
+    arena_deinit(&lc->rerun_arena);
+    sem_destroy(&lc->done);
 }
 
-bool visit_find_route(struct visit *v)
+bool local_call_find_route(struct local_call *lc)
 {
-    return v->is_call && call_route(&v->call);
+    return lc->is_call && call_route(&lc->call);
 }
 
-void visit_refuse(struct visit *v, enum error e, const char *detail)
+void local_call_refuse(struct local_call *lc, enum error e, const char *detail)
 {
-    call_refuse(&v->call, problem_set(&v->call.problem, e, "%s", detail));
+    call_refuse(&lc->call, problem_set(&lc->call.problem, e, "%s", detail));
 }
 
 /* --- The answer ----------------------------------------------------------------------------- */
@@ -268,32 +268,32 @@ static cairn_answer *answer_create(int status, const struct answer_head *head, s
     return a;
 }
 
-cairn_answer *visit_answer(struct visit *v)
+cairn_answer *local_call_answer(struct local_call *lc)
 {
     struct answer_head head = {.count = 0};
     struct buf body CLEANUP(buf_deinit);
     buf_init(&body, SIZE_MAX);
-    if (!v->is_call) {
+    if (!lc->is_call) {
         for (size_t i = 0; i < ANSWER_REFUSAL_HEADERS; i++)
             answer_head_add(&head, answer_refusal_headers[i].name, answer_refusal_headers[i].value);
-        buf_append(&body, answer_refusal(&v->arena, &v->refusal));
-        return answer_create(v->refusal.status, &head, &body);
+        buf_append(&body, answer_refusal(&lc->arena, &lc->refusal));
+        return answer_create(lc->refusal.status, &head, &body);
     }
-    answer_head_add_common(&head, &v->call);
-    answer_head_add_call(&head, &v->call);
-    if (str_eq(v->request.method, STR("HEAD")))
-        buf_reset(&v->call.answer.body);
-    return answer_create(v->call.answer.status, &head, &v->call.answer.body);
+    answer_head_add_common(&head, &lc->call);
+    answer_head_add_call(&head, &lc->call);
+    if (str_eq(lc->request.method, STR("HEAD")))
+        buf_reset(&lc->call.answer.body);
+    return answer_create(lc->call.answer.status, &head, &lc->call.answer.body);
 }
 
-cairn_answer *visit_turn_away(const struct visit_request *request)
+cairn_answer *local_call_turn_away(const struct local_request *request)
 {
-    struct visit v;
-    visit_init(&v, NULL, request);
-    if (v.is_call)
-        visit_refuse(&v, ERR_UNAVAILABLE, "this cairn closes");
-    cairn_answer *answer = visit_answer(&v);
-    visit_deinit(&v);
+    struct local_call lc;
+    local_call_init(&lc, NULL, request);
+    if (lc.is_call)
+        local_call_refuse(&lc, ERR_UNAVAILABLE, "this cairn closes");
+    cairn_answer *answer = local_call_answer(&lc);
+    local_call_deinit(&lc);
     return answer;
 }
 
