@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The history of channels that an engine keeps as writes instead of values: on the line of parents
- * of a checkpoint, what tasks wrote to them since an ancestor had a value. Each channel ends at its
- * own such ancestor, the others go on; every ancestor is looked at once for all of them.
+ * The history of channels that an engine keeps as writes instead of values: along the parents of a
+ * checkpoint, the writes of tasks since an ancestor had a value. Each channel ends at its own such
+ * ancestor while the others continue; every ancestor is examined once for all channels.
  */
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
 #include "model/checkpoints/checkpoints.sql.h"
 
-/* What one ancestor has of a channel: elements of an array, with commas between them. */
+/* The writes of one ancestor to a channel: elements of an array, separated by commas. */
 struct step {
     struct str writes;
     const struct step *newer;
@@ -41,7 +41,7 @@ static enum error check_names(struct context *c, const struct str *channels, siz
 
 /* --- One ancestor --------------------------------------------------------------------------- */
 
-/* The channel of this name that is still to be looked at; w->n: none. */
+/* Returns the index of the open channel with this name, or w->n. */
 static size_t find_open(const struct walk *w, struct str name)
 {
     size_t i = 0;
@@ -77,7 +77,7 @@ static enum error read_writes(struct walk *w, const struct checkpoint *k, struct
     while (query_next(&q)) {
         struct str task_id = row_text(&q);
         int64_t index = row_i64(&q);
-        (void)row_text(&q); /* the task's path */
+        (void)row_text(&q); /* the path of the task */
         struct str channel = row_text(&q);
         size_t at = find_open(w, channel);
         if (at < w->n)
@@ -112,7 +112,7 @@ static enum error collect_writes(struct walk *w, const struct checkpoint *k)
     return e;
 }
 
-/* The values that it has of channels that have none yet. Its own writes came after them. */
+/* Takes the values of the ancestor for channels without a seed. Its own writes are later. */
 static enum error collect_seeds(struct walk *w, const struct checkpoint *k)
 {
     struct str *names = ARENA_ARRAY(w->scratch, struct str, w->n);
@@ -136,7 +136,7 @@ static enum error collect_seeds(struct walk *w, const struct checkpoint *k)
 
 /* --- The line ------------------------------------------------------------------------------- */
 
-/* Of what is read of an ancestor only its places are kept. */
+/* Keeps only the positions of an ancestor, not its documents. */
 static enum error step_back(struct walk *w, struct checkpoint *k, bool *out_found)
 {
     struct checkpoint parent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between two checkpoints, channel by channel. */
+/* The differences between two checkpoints, by channel. */
 #include "base/json/json_diff.h"
 #include "base/json/json_patch.h"
 #include "model/checkpoints/checkpoint_rows.h"
@@ -44,7 +44,8 @@ static void write_channel(struct json_writer *w, const struct side *from, const 
     json_write_end(w);
 }
 
-/* What is only in the first, or in both and another; then what is only in the second. */
+/* First the channels that are only in the first or have another value, then those that are only in
+ * the second. */
 static void write_channels(
     struct context *c, struct json_writer *w, const struct side *from, const struct side *to)
 {

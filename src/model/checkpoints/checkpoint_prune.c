@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes: all, or the oldest; and what goes to another thread as a copy. */
+/* Deletes all or the oldest checkpoints, and copies checkpoints to another thread. */
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
 #include "model/checkpoints/checkpoints.sql.h"
@@ -7,7 +7,7 @@
 #include "model/threads/events.h"
 #include "model/threads/participants.h"
 
-/* What one request removes. */
+/* The checkpoints that one request removes. */
 struct going {
     struct checkpoint *items;
     size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is put: a checkpoint, and the writes of tasks towards the next. */
+/* Puts a checkpoint. */
 #include "base/json/json_patch.h"
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
@@ -16,7 +16,7 @@ static enum error parse(struct context *c, struct str text, struct json_doc *out
     return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
 }
 
-/* Versions are numbers or texts, which only the engine can compare. */
+/* Versions are numbers or texts, whose order only the engine of the client knows. */
 static enum error check_versions(
     struct context *c, struct json versions, struct str at, const char *what)
 {
@@ -161,7 +161,7 @@ static struct str id_text(struct context *c, struct uuid id)
     return arena_str(c->arena, (struct str){text, sizeof text});
 }
 
-/* `latest` is NULL where there is none. */
+/* `latest` is NULL if there is none. */
 static enum error check_latest(
     struct context *c, const struct checkpoint_put *put, const struct checkpoint *latest)
 {
@@ -181,10 +181,10 @@ static enum error check_latest(
         STR_ARG(id));
 }
 
-/* What a checkpoint is put upon: the values of its parent. */
+/* The values of the parent, on which a checkpoint is based. */
 struct base {
     struct uuid snapshot_id; /* the nil id: there is no parent */
-    struct str versions;     /* of its channels, where the put asks for them */
+    struct str versions;     /* of its channels, if the put needs them */
 };
 
 static struct base base_of(const struct checkpoint *parent)
@@ -192,9 +192,9 @@ static struct base base_of(const struct checkpoint *parent)
     return (struct base){parent->snapshot_id, parent->channel_versions};
 }
 
-/* Who says which one the latest is means that one. Where nothing is said: the run's own latest,
- * since others may write beside it (one that was replayed from it does), or else that of the
- * namespace. */
+/* The default parent is the expected latest checkpoint. Without one it is the latest of the run,
+ * because other runs may write in parallel (such as one that was replayed from it), or else the
+ * latest of the namespace. */
 static enum error take_usual_parent(struct context *c, const struct checkpoint_put *put,
     struct checkpoint *k, const struct checkpoint *latest, struct base *out_base)
 {
@@ -213,14 +213,14 @@ static enum error take_usual_parent(struct context *c, const struct checkpoint_p
     return OK;
 }
 
-/* One that was put before: whatever goes from parent to parent comes to an end. A checkpoint that
- * is there already has its number. */
+/* The parent must be an earlier checkpoint, so that every chain of parents ends. An existing
+ * checkpoint already has its number. */
 static bool is_before(const struct checkpoint *parent, const struct checkpoint *k)
 {
     return k->sequence_num == 0 || parent->sequence_num < k->sequence_num;
 }
 
-/* The checkpoint that this one is put upon. */
+/* Finds the parent. */
 static enum error find_parent(struct context *c, const struct checkpoint_put *put,
     struct checkpoint *k, const struct checkpoint *latest, struct base *out_base)
 {
@@ -246,7 +246,7 @@ static enum error find_parent(struct context *c, const struct checkpoint_put *pu
 
 /* --- Put ------------------------------------------------------------------------------------ */
 
-/* The channels that the parent has in the version that this one names, and those that are added
+/* The inherited channels: those with the same version in the parent, and those that are appended
  * to. */
 static enum error find_kept(struct context *c, const struct checkpoint *k, struct str base_versions,
     struct snapshot_change *change)
@@ -283,7 +283,7 @@ static enum error put_changes(struct context *c, const struct checkpoint_put *pu
 {
     struct snapshot_change change = put->change;
     bool has_base = !uuid_is_nil(base->snapshot_id);
-    /* Who takes it for granted that there is something to change is told that there is not. */
+    /* A change requires a parent: without one the request is rejected. */
     if (!has_base && !put->by_versions && !put->knows_parent)
         return problem_fault(c->problem, STR("/changes"),
             "need a parent: the first checkpoint has channel_values, or says \"parent_id\": null");
@@ -301,7 +301,7 @@ static enum error put_values(struct context *c, const struct checkpoint_put *put
     enum error e = snapshot_put(c, k->thread_id, base->snapshot_id, put->values, out_snapshot);
     if (e != ERR_DAMAGED)
         return e;
-    /* What is whole needs nothing of a parent that cannot be read any more. */
+    /* Whole values do not need a parent that may be damaged. */
     problem_init(c->problem, c->arena);
     return snapshot_put(c, k->thread_id, UUID_NIL, put->values, out_snapshot);
 }
@@ -316,7 +316,7 @@ static bool json_same(struct context *c, struct str a, struct str b)
            json_equal(json_root(&left), json_root(&right));
 }
 
-/* What a client that does not say leaves as it is. */
+/* Members that the client left out keep their values. */
 static void take_over(
     const struct checkpoint_put *put, const struct checkpoint *old, struct checkpoint *k)
 {
@@ -351,7 +351,7 @@ static enum error replace(struct context *c, const struct checkpoint *old, struc
     return e == OK ? checkpoint_tell(c, "checkpoint.updated", k) : e;
 }
 
-/* What the changes lead to, without putting them where the whole is at hand. */
+/* Determines the new values; stores a snapshot only if the put is a change. */
 static enum error values_of(struct context *c, const struct checkpoint_put *put,
     struct checkpoint *k, const struct base *base, struct snapshot *out_snapshot)
 {
@@ -362,7 +362,7 @@ static enum error values_of(struct context *c, const struct checkpoint_put *put,
     return e == OK ? snapshot_get(c, out_snapshot->id, &k->channel_values) : e;
 }
 
-/* The id is taken: by the same checkpoint, or by one that this one replaces. */
+/* The id exists: it is the same checkpoint, or one that this one replaces. */
 static enum error put_again(struct context *c, const struct checkpoint_put *put,
     struct checkpoint *old, struct checkpoint *k)
 {

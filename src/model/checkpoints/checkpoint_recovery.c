@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * To go on after something was lost: the latest checkpoint whose values are what was put. A
- * snapshot is read through its hash; where it is damaged, the parent is tried, and so on, and who
- * was passed over is told.
+ * Recovery after data was lost: finds the latest checkpoint with undamaged values. Reading a
+ * snapshot checks its hash; if it is damaged, the parent is tried, and so on. The skipped
+ * checkpoints are reported.
  */
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
@@ -50,7 +50,7 @@ static void warn_of_missing(struct context *c, struct json_writer *w, struct jso
     }
 }
 
-/* An engine that keeps no versions is not warned of them. */
+/* Versions are not checked for an engine that does not keep them. */
 static enum error compare_channels(struct context *c, struct checkpoint_recovery *r)
 {
     struct json_doc values, versions;
@@ -89,7 +89,7 @@ static void skip(struct skipped *skipped, struct uuid id, struct str reason)
     skipped->count++;
 }
 
-/* Nothing is left to fall back to. */
+/* There is no undamaged ancestor. */
 static enum error give_up(struct context *c, struct skipped *skipped)
 {
     json_write_end(&skipped->text.w);
@@ -100,7 +100,7 @@ static enum error give_up(struct context *c, struct skipped *skipped)
         "none of %zu checkpoints can be read back as it was put", skipped->count);
 }
 
-/* The parent of one that cannot be read; out_found false when there is none. */
+/* Finds the parent of a damaged checkpoint. */
 static enum error step_back(struct context *c, struct checkpoint *k, bool *out_found)
 {
     struct checkpoint parent;
@@ -125,7 +125,7 @@ static enum error find_intact(
         if (e != ERR_DAMAGED && e != ERR_NOT_FOUND)
             return e;
         skip(skipped, k->id, c->problem->detail);
-        /* What was read of a damaged one is not kept while its ancestors are tried. */
+        /* Frees the documents of the damaged checkpoint before its ancestors are read. */
         problem_init(c->problem, c->arena);
         arena_rewind(c->arena, mark);
         k->ns = ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time travel: a new run that goes on from a checkpoint of another, perhaps with another state. */
+/* Replay: a new run continues from a checkpoint of another run, possibly with changed values. */
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
 
@@ -13,7 +13,7 @@ static enum error find_source(struct context *c, const struct run *run,
     return problem_fault(c->problem, STR("/checkpoint_id"), "must be a checkpoint of this run");
 }
 
-/* A channel that is given anew is a version further, where versions are whole numbers. */
+/* Increments the version of a replaced channel if versions are whole numbers. */
 static void write_version(struct json_writer *w, struct json version, bool is_new)
 {
     int64_t number;
@@ -97,7 +97,7 @@ static enum error start(struct context *c, const struct run *run,
     return run_start(c, run->thread_id, replay->policy, out_run);
 }
 
-/* The first checkpoint of the new run: the old state, with what is modified in it. */
+/* The first checkpoint of the new run: the old values with the modifications. */
 static enum error begin_with(struct context *c, const struct run *run,
     const struct checkpoint *source, struct str modified, struct checkpoint *out)
 {
@@ -128,7 +128,7 @@ enum error checkpoint_replay(struct context *c, const struct run *run,
     struct checkpoint source;
     struct str unused;
     enum error e = find_source(c, run, replay, &source);
-    /* What cannot be read back as it was put is not gone on from. */
+    /* A damaged checkpoint cannot be replayed. */
     if (e == OK)
         e = snapshot_get(c, source.snapshot_id, &unused);
     if (e == OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tasks have written towards the next checkpoint, while others of the same step still work. */
+/* The writes of finished tasks for the next checkpoint, while other tasks of the step still run. */
 #include "base/json/json_write.h"
 #include "model/checkpoints/checkpoint_rows.h"
 #include "model/checkpoints/checkpoints.sql.h"
@@ -39,12 +39,12 @@ enum error checkpoint_list_writes(
 
 /* --- Put ------------------------------------------------------------------------------------ */
 
-/* Those that a task has written already. */
+/* The existing writes of a task. */
 struct known {
     int64_t positions[CHECKPOINT_WRITES_MAX];
     int64_t sizes[CHECKPOINT_WRITES_MAX];
     size_t count;
-    int64_t all_count; /* of every task */
+    int64_t all_count; /* of all tasks */
     int64_t all_bytes;
 };
 
@@ -91,8 +91,8 @@ static enum error check_indexes(struct context *c, const struct checkpoint_write
     return OK;
 }
 
-/* A token must hold a lease on any run of the thread, since one may go on from the checkpoint of
- * another; without one nobody may hold a lease on the checkpoint's own. */
+/* A fencing token must be that of a lease on any run of the thread, because a run may continue from
+ * the checkpoint of another run. Without a token the run of the checkpoint must not be leased. */
 static enum error check_fence(struct context *c, const struct checkpoint *k)
 {
     struct run run;

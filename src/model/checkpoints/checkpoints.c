@@ -4,8 +4,8 @@
 #include "model/checkpoints/checkpoint_rows.h"
 #include "model/checkpoints/checkpoints.sql.h"
 
-/* Rows that are read at once: with a filter, or metadata that is large, more of them than the page
- * takes would be read for nothing. */
+/* Rows per statement. With a filter or large metadata, reading more rows than the page needs would
+ * be wasted. */
 enum { SLICE_ROWS = 32 };
 
 void checkpoint_read_row(struct query *q, struct checkpoint *out)
@@ -116,7 +116,7 @@ enum error checkpoint_latest(struct context *c, struct uuid thread_id, struct st
 
 /* --- Lists ---------------------------------------------------------------------------------- */
 
-/* What is left out is looked at. */
+/* Returns true for filters that are evaluated here, not by an index. */
 static bool has_filter(const struct checkpoint_filter *filter)
 {
     return !str_is_none(filter->metadata_keys[0]) || filter->has_id_before ||
@@ -185,7 +185,7 @@ static void bind_place(struct query *q, const struct checkpoint_filter *filter,
         query_text(q, namespace, filter->ns);
 }
 
-/* The next rows behind this one. */
+/* Reads the next rows behind the mark. */
 static enum error read_slice(struct context *c, const struct checkpoint_filter *filter,
     const struct checkpoint_mark *before, struct checkpoint out_rows[SLICE_ROWS], size_t *out_count)
 {

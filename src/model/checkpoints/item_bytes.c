@@ -9,13 +9,13 @@
 
 /* --- Prepared dictionaries ------------------------------------------------------------------ */
 
-/* To prepare one takes longer than to store an item. They are found by their hash, so that what one
- * transaction saw and then undid does no harm to another. */
+/* Preparing a dictionary takes longer than storing an item. Dictionaries are found by their hash,
+ * so one that a transaction created and rolled back does not affect others. */
 enum { KEPT = 16 };
 
 struct kept {
     struct sha256 sha256;
-    struct dictionary *dictionary; /* NULL: the place is free */
+    struct dictionary *dictionary; /* NULL: the slot is free */
     unsigned users;
     uint64_t used_at;
 };
@@ -26,7 +26,7 @@ static struct {
     struct kept places[KEPT];
 } cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* With the mutex held. */
+/* The caller holds the mutex. */
 static struct kept *find_kept(struct str sha256)
 {
     for (size_t i = 0; i < KEPT; i++)
@@ -52,7 +52,7 @@ static const struct dictionary *cache_get(struct str sha256)
     return found;
 }
 
-/* The place that was not used for longest and that nobody uses; NULL: all are in use. */
+/* Returns the least recently used slot that is not in use, or NULL. */
 static struct kept *find_place(void)
 {
     struct kept *place = NULL;
@@ -64,7 +64,7 @@ static struct kept *find_place(void)
     return place;
 }
 
-/* Takes it over. Where there is no place, it belongs to its one user. */
+/* Takes the dictionary. If there is no free slot, its only user owns it. */
 static const struct dictionary *cache_put(struct str sha256, struct dictionary *made)
 {
     const struct dictionary *result = made;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sweep does to have items small: a dictionary for each tenant, and items packed by it. */
+/* The sweep compresses items: it creates a dictionary for each tenant and packs items with it. */
 #include "base/buf.h"
 #include "model/checkpoints/item_bytes.h"
 #include "model/checkpoints/items.sql.h"
@@ -10,7 +10,7 @@ enum {
     BYTES_A_JOB = 512 * 1024,
     MEMORY_BYTES = 64 * 1024 * 1024,
     SAMPLES = 2048,
-    SAMPLE_MAX_BYTES = 16 * 1024, /* of one item: its start says what it is like */
+    SAMPLE_MAX_BYTES = 16 * 1024, /* of one item: its beginning is representative */
 };
 
 enum error item_next_to_pack(struct context *c, struct uuid after, struct uuid *out_tenant_id)
@@ -24,14 +24,14 @@ enum error item_next_to_pack(struct context *c, struct uuid after, struct uuid *
     return query_end(&q);
 }
 
-/* An item to be packed, as it is stored. */
+/* An item to pack, in its stored form. */
 struct unpacked {
     struct str sha256;
     struct str text;
 };
 
-/* Those without a dictionary, until there are so many of them, or bytes. One that is damaged is
- * left out: it is told of when it is read. */
+/* Reads items without a dictionary, up to a number of items or bytes. Skips damaged ones: reading
+ * them reports the damage. */
 static enum error read_unpacked(struct context *c, struct arena *arena, size_t max,
     size_t max_bytes, struct unpacked *out, size_t *out_count)
 {
@@ -76,7 +76,7 @@ static enum error is_enough(struct context *c, bool *out_is)
     return query_end(&q);
 }
 
-/* Where another node made one under the same number it is that one which counts. */
+/* If another node has created a dictionary with the same number, that one is used. */
 static enum error insert(struct context *c, struct str bytes)
 {
     struct query q;
@@ -113,7 +113,7 @@ static enum error make_dictionary(struct context *c, struct arena *arena)
         buf_append(&samples, text);
         sizes[used++] = text.len;
     }
-    /* An eighth of what it was made from: it is stored, too. */
+    /* An eighth of the samples, because the dictionary is stored too. */
     size_t max_bytes = samples.len / 8;
     if (max_bytes > DICTIONARY_MAX_BYTES)
         max_bytes = DICTIONARY_MAX_BYTES;
@@ -121,7 +121,7 @@ static enum error make_dictionary(struct context *c, struct arena *arena)
         return e;
     if (dictionary_train(arena, buf_str(&samples), sizes, used, max_bytes, &bytes))
         return insert(c, bytes);
-    /* They have nothing in common: not to be tried with each pass. */
+    /* The items have nothing in common: do not try again in each pass. */
     for (size_t i = 0; e == OK && i < n; i++)
         e = leave(c, items[i].sha256);
     return e;
@@ -134,7 +134,7 @@ static enum error repack(struct context *c, struct arena *arena, const struct un
 {
     struct query q;
     int64_t column;
-    if (str_is_none(item->text)) /* what is damaged stays as it is */
+    if (str_is_none(item->text)) /* damaged items are not changed */
         return leave(c, item->sha256);
     struct str packed = item_pack(arena, item->text, dictionary, COMPRESS_WELL, &column);
     query_begin(&q, c->tx, &SQL_ITEM_REPACK, arena);
@@ -165,8 +165,8 @@ enum error item_pack_some(struct context *c, bool *out_more)
     arena_init(&scratch, MEMORY_BYTES);
     *out_more = false;
     enum error e = item_dictionary_newest(c, &scratch, &dictionary);
-    /* Items stay as they are. Who reads one that needs the dictionary is told; the rest of the
-     * sweep has nothing to do with it. */
+    /* The items are not changed, and the sweep continues. Reading an item that needs the damaged
+     * dictionary reports the damage. */
     if (e == ERR_DAMAGED)
         return OK;
     if (e == OK && dictionary.number > 0)

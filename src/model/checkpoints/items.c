@@ -11,8 +11,8 @@ static int by_hash(const void *a, const void *b)
     return memcmp((*x)->at, (*y)->at, SHA256_LEN);
 }
 
-/* In the order of their hashes, each once; of equal ones the one with its text. Their hashes, one
- * after the other, go to the arena. */
+/* Sorts the items by hash and removes duplicates, keeping those with a text. The concatenated
+ * hashes are in the arena. */
 static struct str sort_once(struct arena *arena, const struct piece **pieces, size_t *n)
 {
     size_t kept = 0;
@@ -65,7 +65,7 @@ static enum error gone(struct context *c, const struct piece *piece)
         STR_ARG(hex_encode(c->arena, (struct str){piece->at, SHA256_LEN})));
 }
 
-/* A dictionary that is damaged is no reason to refuse what is new. */
+/* New items are stored even if the dictionary is damaged. */
 static enum error insert_all(
     struct context *c, struct arena *arena, const struct piece **pieces, size_t n)
 {
@@ -78,7 +78,7 @@ static enum error insert_all(
     return e;
 }
 
-/* Moves those that are not stored to the front. */
+/* Moves the items that are not stored to the front. */
 static enum error find_absent(struct context *c, struct arena *arena, struct str hashes,
     const struct piece **pieces, size_t n, size_t *out_absent)
 {
@@ -128,8 +128,8 @@ static const struct piece *find(const struct piece *const *pieces, size_t n, str
     return found == NULL ? NULL : *found;
 }
 
-/* A row of an item that is wanted. They are looked at when all are there: a dictionary may have to
- * be read then. */
+/* The row of a requested item. Rows are unpacked after all were read, because that may need another
+ * statement for a dictionary. */
 struct found {
     struct piece *piece;
     struct str hash;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Items: pieces of JSON, each stored once in its tenant, by SHA-256. Whatever refers to one has a
- * row that says so (snapshot_items), so that collecting what is not needed any more is a question
- * to an index. An item is shown only when it still has its hash.
+ * Items: pieces of JSON, each stored once per tenant, by SHA-256. Every reference to an item is a
+ * row (snapshot_items), so an index finds items without references. An item is returned only if it
+ * still has its hash.
  */
 #ifndef MODEL_CHECKPOINTS_ITEMS_H
 #define MODEL_CHECKPOINTS_ITEMS_H
@@ -11,19 +11,19 @@
 #include "model/context.h"
 
 /*
- * The snapshot, whose row is there, refers to these items from now on. Those that are not stored
- * yet are, from their texts; of the others it is made sure that they stay until the commit.
- * ERR_DAMAGED when one is not stored and has no text.
+ * Adds the references of a stored snapshot to these items. Stores items that are not stored yet
+ * from their texts, and ensures that the others remain until the commit. ERR_DAMAGED if an item is
+ * not stored and has no text.
  */
 MUST_CHECK enum error item_refer(
     struct context *c, struct uuid snapshot_id, const struct manifest_named *named);
 
-/* The texts of those pieces that are items, into the arena. ERR_DAMAGED names the first one that is
- * not there, or not what it was. */
+/* Reads the texts of the pieces that are items into the arena. ERR_DAMAGED names the first item
+ * that is missing or damaged. */
 MUST_CHECK enum error item_read(
     struct context *c, struct arena *arena, struct piece *const *pieces, size_t n);
 
-/* The snapshot is about to be deleted: what it refers to may not be needed any more. */
+/* Notes the items of a snapshot that is about to be deleted, for the sweep. */
 MUST_CHECK enum error item_doubt_snapshot(struct context *c, struct uuid snapshot_id);
 
 #endif

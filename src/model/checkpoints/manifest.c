@@ -245,11 +245,11 @@ static void write_splice(struct writer *w, const struct cut *base, const struct 
     write_pieces(w, now->pieces + start, now->n - start - end);
 }
 
-/* The members of a base by their keys: a table with open addresses, made when it is first needed.
- * Mostly the members of two versions stand in the same order, and a guess finds them. */
+/* The members of a base by key: a hash table with open addressing, created when it is first needed.
+ * Usually the members of two versions are in the same order, and a guess finds them. */
 struct index {
     const struct manifest *base;
-    uint32_t *slots; /* a place and 1; 0: free */
+    uint32_t *slots; /* an index + 1; 0: free */
     size_t mask;
 };
 
@@ -287,7 +287,7 @@ static bool index_find(
     return false;
 }
 
-/* The edits, with neighbours that stay as they are told of at once. */
+/* The edits; adjacent unchanged members are one edit. */
 struct edits {
     struct writer w;
     size_t n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The format of manifests, for manifest.c and manifest_read.c alone. Version 1; numbers are LEB128:
- * seven bits a byte, the lowest first.
+ * The format of manifests. Private to manifest.c and manifest_read.c. Version 1; numbers are
+ * LEB128: seven bits per byte, the lowest first.
  *
  *   manifest  1, then body
  *   body      0 piece                        the document is one piece
@@ -11,15 +11,15 @@
  *           | 4 n, n edits                   the base's object, changed
  *   member    length and bytes of the key as written, then 0 piece | 1 list
  *   list      n, n pieces
- *   piece     length * 2, the text           it stands here
- *           | length * 2 + 1, 32 bytes       it is the item with this SHA-256
- *   splice    how many the base has that stay at the start, how many at the end, then the list of
- *             what is between them
- *   edit      0 from, n                      n members of the base from there on, as they are
- *           | 1 member                       a new one
- *           | 2 index, splice                that member of the base, an array, changed
+ *   piece     length * 2, the text           the text itself
+ *           | length * 2 + 1, 32 bytes       the item with this SHA-256
+ *   splice    how many pieces of the base remain at the start, how many at the end, then the list
+ *             between them
+ *   edit      0 from, n                      n unchanged members of the base, beginning there
+ *           | 1 member                       a new member
+ *           | 2 index, splice                this member of the base, an array, changed
  *
- * The edits give the members of the new object in their order; what they do not name is gone.
+ * The edits list the members of the new object in their order; all other members are deleted.
  */
 #ifndef MODEL_CHECKPOINTS_MANIFEST_FORMAT_H
 #define MODEL_CHECKPOINTS_MANIFEST_FORMAT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading manifests (manifest_format.h). Any bytes at all may come here. */
+/* Reads manifests (manifest_format.h). The input may be any bytes. */
 #include "model/checkpoints/manifest.h"
 #include "model/checkpoints/manifest_format.h"
 
@@ -7,7 +7,7 @@ struct reader {
     struct arena *arena;
     const unsigned char *at;
     const unsigned char *end;
-    struct manifest_named *named; /* NULL: nobody asks */
+    struct manifest_named *named; /* NULL: not wanted */
     bool failed;
 };
 
@@ -23,7 +23,7 @@ static size_t left(const struct reader *r)
     return (size_t)(r->end - r->at);
 }
 
-/* 0 after a failure; never more than what the format's counts and lengths can be. */
+/* Returns 0 after a failure, and never more than a count or length of the format can be. */
 static size_t read_number(struct reader *r)
 {
     uint64_t number = 0;
@@ -37,7 +37,7 @@ static size_t read_number(struct reader *r)
     return 0;
 }
 
-/* Each of what is counted takes a byte at least, so that no count makes us allocate for nothing. */
+/* Every counted element takes at least one byte, so a wrong count cannot allocate much memory. */
 static size_t read_count(struct reader *r)
 {
     size_t n = read_number(r);
@@ -99,7 +99,7 @@ static void read_member(struct reader *r, struct manifest *m)
         manifest_append(r->arena, m, member);
 }
 
-/* What stays at the end moves; what stays at the start is not touched: an append costs itself. */
+/* Moves the remaining end and leaves the start untouched: an append costs only its own size. */
 static void read_splice(struct reader *r, struct cut *cut)
 {
     size_t start = read_number(r), end = read_number(r), n = read_count(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A snapshot that is made from its base and what changes, without reading the base's items. */
+/* Creates a snapshot from its base and a change, without reading the items of the base. */
 #include "base/json/json_write.h"
 #include "model/checkpoints/snapshot_store.h"
 
@@ -7,10 +7,10 @@ struct change {
     struct context *c;
     struct arena *arena;
     struct str pointer;
-    struct manifest m; /* of the new one; shares pieces with the base */
+    struct manifest m; /* of the new snapshot; shares pieces with the base */
 };
 
-/* Faults are at POINTER/PART/NAME. */
+/* Faults have the position POINTER/PART/NAME. */
 static struct str place(struct change *change, const char *part, struct str name)
 {
     struct buf text CLEANUP(buf_deinit);
@@ -58,7 +58,7 @@ static enum error set(struct change *change, struct json members)
     return OK;
 }
 
-/* An array that is too long to be cut: its text, with the elements behind the others. */
+/* Appends to an array that is too long to be cut, as text. */
 static enum error append_to_text(
     struct change *change, struct cut *cut, struct json elements, struct str at)
 {
@@ -89,7 +89,7 @@ static enum error append_elements(
         return append_to_text(change, cut, elements, at);
     struct cut more;
     manifest_cut_value(change->arena, elements, &more);
-    /* Behind the end of what the base sees of the same pieces. */
+    /* The base uses the same array of pieces, up to its own end. */
     for (size_t i = 0; i < more.n; i++)
         cut_append(change->arena, cut, more.pieces[i]);
     return OK;
@@ -129,7 +129,7 @@ static void take_out(struct change *change, struct str name)
 
 /* --- The whole ------------------------------------------------------------------------------ */
 
-/* A member is changed in one way. */
+/* A member may be in only one part of the change. */
 static enum error check_apart(struct change *change, const struct snapshot_change *wanted,
     struct json set_members, struct json append_members)
 {
@@ -184,7 +184,7 @@ static bool *find_kept(
     return kept;
 }
 
-/* The new one's list of members is its own, the pieces are the base's. */
+/* Copies the list of members; the pieces are shared with the base. */
 static struct manifest copy_members(
     struct arena *arena, const struct manifest *base, const struct snapshot_change *wanted)
 {

@@ -25,7 +25,7 @@ enum error item_first_doubtful(struct context *c, struct uuid *out_tenant_id)
     return query_end(&q);
 }
 
-/* The hashes that a query answers, one after the other. */
+/* Returns the concatenated hashes of a query. */
 static enum error read_hashes(struct context *c, struct query *q, struct str *out_hashes)
 {
     char *hashes = arena_alloc(c->arena, (size_t)ITEMS_A_JOB * SHA256_LEN);
@@ -56,8 +56,8 @@ static enum error run_on_hashes(
     return query_run(&q);
 }
 
-/* Locked first, looked at after: a reference that is being made meanwhile is waited for by nobody,
- * its item is left for the next time. */
+/* Lock before reading. Items that another transaction is referring to are skipped until the next
+ * pass. */
 static enum error lock_items(struct context *c, struct str hashes, struct str *out_locked)
 {
     struct query q;
@@ -193,7 +193,7 @@ enum error snapshot_rebase(struct context *c, struct uuid id)
         e = snapshot_load(c, &scratch, id, &s);
     if (e == OK && !s.is_dropped)
         e = make_whole(c, &scratch, &s);
-    /* It went meanwhile, with its thread perhaps; or it is damaged, and stays as it is with all
-     * that it builds on, so that what can be saved of it can be. */
+    /* The snapshot was deleted meanwhile, or it is damaged: then it stays with all its bases, so
+     * that as much as possible can be recovered. */
     return e == ERR_NOT_FOUND || e == ERR_DAMAGED ? leave(c, id) : e;
 }

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of snapshots share; others see snapshots.h. */
+/* The storage of snapshots. For snapshot*.c, fsck and archives; other files use snapshots.h. */
 #ifndef MODEL_CHECKPOINTS_SNAPSHOT_STORE_H
 #define MODEL_CHECKPOINTS_SNAPSHOT_STORE_H
 
 #include "model/checkpoints/manifest.h"
 #include "model/checkpoints/snapshots.h"
 
-/* What one call works in: the tape of the largest document of the smallest values, and the pieces
- * of two. */
+/* The working memory of one call: the tape of the largest document with the smallest values, and
+ * the pieces of two documents. */
 enum { SNAPSHOT_MEMORY_BYTES = 192 * 1024 * 1024 };
-/* A chain of manifests has so many times the bytes of the whole one, or of SNAPSHOT_CHAIN_MIN_BYTES
- * where that is less: what a read takes depends on the document, not on what it was before. */
+/* A chain of manifests has at most so many times the bytes of a whole manifest, or of
+ * SNAPSHOT_CHAIN_MIN_BYTES if that is greater: the cost of a read depends on the document, not on
+ * its history. */
 enum { SNAPSHOT_CHAIN_FACTOR = 4, SNAPSHOT_CHAIN_MIN_BYTES = 16 * 1024 };
-/* How long one that was dropped may stay for those that build on it. */
+/* How long a dropped snapshot may remain for those that build on it. */
 enum { SNAPSHOT_REBASE_DELAY_S = 3600 };
 
 struct snapshot_loaded {
     struct snapshot head;
     int64_t depth;
-    size_t chain_bytes; /* of its manifest and all that it builds on */
+    size_t chain_bytes; /* of its manifest and all its bases */
     bool has_base;
     struct uuid base_id;
-    bool is_dropped; /* and kept for those that build on it */
+    bool is_dropped; /* but kept for those that build on it */
     struct manifest manifest;
 };
 
-/* With its whole manifest, which has the hash that was stored. */
+/* Loads a snapshot and its whole manifest, which has the stored hash. */
 MUST_CHECK enum error snapshot_load(
     struct context *c, struct arena *arena, struct uuid id, struct snapshot_loaded *out);
-/* One of this thread that was not dropped. */
+/* Loads a snapshot of this thread that was not dropped. */
 MUST_CHECK enum error snapshot_load_base(struct context *c, struct arena *arena,
     struct uuid thread_id, struct uuid base_id, struct snapshot_loaded *out);
 
-/* The texts, in the context's arena. */
+/* Return the texts, in the context's arena. */
 MUST_CHECK enum error snapshot_read_cut(
     struct context *c, struct arena *arena, struct cut *cut, struct str *out_text);
 MUST_CHECK enum error snapshot_read_document(
@@ -42,7 +43,7 @@ MUST_CHECK enum error snapshot_read_document(
 MUST_CHECK enum error snapshot_store(struct context *c, struct arena *arena, struct uuid thread_id,
     const struct snapshot_loaded *base, const struct manifest *m, struct snapshot *out_snapshot);
 
-/* Deletes it if it was dropped and nothing builds on it, and then those that it built on. */
+/* Deletes the snapshot if it was dropped and nothing builds on it, and then its bases likewise. */
 MUST_CHECK enum error snapshot_remove_unneeded(struct context *c, struct uuid id);
 
 #endif

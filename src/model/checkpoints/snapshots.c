@@ -21,7 +21,7 @@ static enum error damaged(struct context *c, struct uuid id)
     return integrity_lost(c, "the manifest of snapshot %.*s", UUID_TEXT_LEN, text);
 }
 
-/* One of the chain; the last one leaves what belongs to the snapshot itself. */
+/* Reads one snapshot of the chain. The last one is the requested snapshot and sets its members. */
 static bool read_link(struct query *q, struct arena *arena, bool is_first,
     struct snapshot_loaded *s, struct str *hash)
 {
@@ -64,7 +64,7 @@ enum error snapshot_load(
     return OK;
 }
 
-/* One that somebody refers to. */
+/* Loads a snapshot that was not dropped. */
 static enum error load(
     struct context *c, struct arena *arena, struct uuid id, struct snapshot_loaded *out)
 {
@@ -239,7 +239,7 @@ static bool may_build_on(const struct snapshot_loaded *base, size_t delta_len, s
     return delta_len < whole_len && base->chain_bytes + delta_len <= least * SNAPSHOT_CHAIN_FACTOR;
 }
 
-/* As what differs from the base, unless the chain would be too long, in links or in bytes. */
+/* Stores the difference from the base, unless the chain would have too many links or bytes. */
 enum error snapshot_store(struct context *c, struct arena *arena, struct uuid thread_id,
     const struct snapshot_loaded *base, const struct manifest *m, struct snapshot *out_snapshot)
 {
@@ -268,7 +268,7 @@ enum error snapshot_store(struct context *c, struct arena *arena, struct uuid th
     return e;
 }
 
-/* A base of another thread looks like one that is not there. */
+/* A base of another thread is reported like one that does not exist. */
 enum error snapshot_load_base(struct context *c, struct arena *arena, struct uuid thread_id,
     struct uuid base_id, struct snapshot_loaded *out)
 {
@@ -292,7 +292,7 @@ enum error snapshot_put(struct context *c, struct uuid thread_id, struct uuid ba
     bool has_base = !uuid_is_nil(base_id);
     if (has_base)
         e = snapshot_load_base(c, &scratch, thread_id, base_id, &base);
-    if (e == ERR_DAMAGED) { /* it is no reason to lose what is whole */
+    if (e == ERR_DAMAGED) { /* the document is whole, and is stored without the damaged base */
         has_base = false;
         e = OK;
     }
@@ -345,7 +345,7 @@ enum error snapshot_remove_unneeded(struct context *c, struct uuid id)
     return e;
 }
 
-/* What builds on it becomes whole later: mostly it is dropped soon, too. */
+/* Snapshots that build on it become whole later, because they usually are dropped soon too. */
 static enum error plan_rebase(struct context *c, struct uuid id)
 {
     struct query q;

@@ -88,7 +88,8 @@ enum error blob_settle(struct context *c, struct uuid blob_id, bool *out_unused)
 {
     bool needed = true;
     *out_unused = false;
-    /* Locked first, read after: who adopts it meanwhile is waited for, and then seen. */
+    /* Lock before reading: waits for a transaction that adopts the blob, and then sees its
+     * reference. */
     enum error e = tx_is_shared(c->tx) ? run_on_blob(c, &SQL_BLOB_DOUBT_LOCK, blob_id) : OK;
     if (e == OK)
         e = is_referred_to(c, blob_id, &needed);

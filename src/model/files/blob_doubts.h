@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Content that nothing refers to any more. Whoever deletes what refers to content notes it in
- * blob_doubts, in the same transaction, as doubtful; a sweep looks at each note. Content that a
- * version or an upload still refers to stays. Of other content the row in `blobs` goes, and after
- * that is committed, and only then, whoever sweeps removes the content itself (content_remove).
+ * Content without references. A transaction that deletes a reference to content also adds a note to
+ * blob_doubts; a sweep examines each note. Content to which a version or an upload still refers
+ * stays. For other content the sweep deletes the row in `blobs`, and only after that is committed
+ * removes the content itself (content_remove).
  *
- * This never races an upload. An id is never used again, so what is removed is not what anybody is
- * writing; and who finds the same content stored already (blob_adopt) locks its row, so that it is
- * either referred to when the sweep looks, or gone when the upload does, which then keeps its own.
+ * This never races with an upload. Ids are never reused, so removed content is never being written.
+ * An upload that finds the same content stored (blob_adopt) locks its row: either the sweep sees
+ * the new reference, or the upload finds the row deleted and keeps its own content.
  */
 #ifndef MODEL_FILES_BLOB_DOUBTS_H
 #define MODEL_FILES_BLOB_DOUBTS_H
 
 #include "model/context.h"
 
-/* What is about to be deleted refers to content. */
+/* Note the content of rows that are about to be deleted. */
 MUST_CHECK enum error blob_doubt_version(struct context *c, struct uuid file_id, int64_t version);
 MUST_CHECK enum error blob_doubt_file(struct context *c, struct uuid file_id);
 MUST_CHECK enum error blob_doubt_thread(struct context *c, struct uuid thread_id);
 MUST_CHECK enum error blob_doubt_tenant(struct context *c, struct uuid tenant_id);
-/* Content of which the id is known: that of an upload which ends, or that was stored already. */
+/* Notes the content of an upload that ends, or that was already stored. */
 MUST_CHECK enum error blob_doubt(struct context *c, struct uuid blob_id);
 
-/* Content under a tenant and an id. */
+/* The content of a tenant with this id. */
 struct blob_note {
     struct uuid tenant_id;
     struct uuid blob_id;
 };
-/* What is doubtful, the oldest first; of all tenants. */
+/* The notes of all tenants, oldest first. */
 MUST_CHECK enum error blob_list_doubtful(
     struct context *c, size_t limit, struct blob_note *out_notes, size_t *out_count);
-/* Looks at one of the context's tenant. out_unused: its content is to be removed, once this is
- * committed. */
+/* Settles a note of the context's tenant. out_unused: the caller must remove the content after the
+ * commit. */
 MUST_CHECK enum error blob_settle(struct context *c, struct uuid blob_id, bool *out_unused);
 
 #endif

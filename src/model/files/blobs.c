@@ -69,7 +69,7 @@ enum error blob_mend(
         content_open(store, c->tenant_id, stored->id, (uint64_t)stored->size_bytes, &reader);
     content_close(reader);
     if (e != ERR_DAMAGED)
-        return OK; /* it is there, or whether it is cannot be said now */
+        return OK; /* the content exists, or its existence cannot be determined now */
     tx_note_damage(c->tx);
     context_query(c, &q, &SQL_BLOB_MEND);
     query_bytes(&q, sha256, bytes_of(&uploaded->sha256));

@@ -57,7 +57,7 @@ static enum error check_target(
     return OK;
 }
 
-/* The versions, numbered on in the target, and the file that has them. */
+/* Adds the versions, with the next numbers of the target, and the row of the file. */
 static enum error write_copy(struct context *c, const struct file_copy *copy,
     const struct file *from, const struct file *known, bool exists)
 {

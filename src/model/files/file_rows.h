@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of model share about the rows of files. Private to them. */
+/* The rows of files. Private to file*.c. */
 #ifndef MODEL_FILES_FILE_ROWS_H
 #define MODEL_FILES_FILE_ROWS_H
 
 #include "model/files/files.h"
 
 void file_read_row(struct context *c, struct query *q, struct file *out);
-/* Looks for the file alone: the thread is known to be there. */
+/* Finds the file without checking that the thread exists. */
 MUST_CHECK enum error file_find(struct context *c, struct uuid thread_id, struct str name,
     bool *out_found, struct file *out_file);
-/* ERR_NOT_FOUND, in words that name the file. */
+/* Returns ERR_NOT_FOUND with a message that names the file. */
 enum error file_missing(struct context *c, struct str name);
-/* Gives the next number of a version under this name. */
+/* Assigns the next version number for this name. */
 MUST_CHECK enum error file_next_version(
     struct context *c, struct uuid thread_id, struct str name, int64_t *out_version);
-/* The row of a file that begins with this version, or the new current version of one that is there
- * (`has_id`). */
+/* The row of a new file that begins with this version, or the new current version of an existing
+ * file (`has_id`). */
 struct file_row {
     bool has_id;
     struct uuid id;
@@ -25,7 +25,7 @@ struct file_row {
     struct str metadata;
 };
 MUST_CHECK enum error file_write_row(struct context *c, struct file_row *row);
-/* Reads the file again and tells of it: file.created, file.updated, file.deleted. */
+/* Reads the file again and appends an event: file.created, file.updated or file.deleted. */
 MUST_CHECK enum error file_tell(
     struct context *c, const char *kind, const struct file *file, const struct file_copy *copy);
 

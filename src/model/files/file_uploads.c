@@ -55,7 +55,7 @@ enum error file_upload_get(
     enum error e = thread_get_head(c, thread_id, &thread);
     if (e == OK)
         e = find(c, thread_id, id, &found, out_upload);
-    /* One that expired is gone, whether a sweep has come by or not. */
+    /* An expired upload no longer exists for clients, even before a sweep deletes it. */
     if (e == OK && (!found || out_upload->expires_at <= c->lease_now_us))
         return context_not_found(c, "upload", id);
     return e;
@@ -111,7 +111,7 @@ static enum error check_room(struct context *c, struct uuid thread_id)
     return e;
 }
 
-/* What the file must be like for the upload to become its next version. */
+/* The conditions for the upload to become the next version of the file. */
 static enum error check_file(struct context *c, const struct file_upload *u)
 {
     struct file_put put = {.thread_id = u->thread_id,
@@ -171,7 +171,7 @@ enum error file_upload_check_offset(
 
 enum error file_upload_check_writer(struct context *c, const struct file_upload *upload)
 {
-    /* One that a service began is for everybody who may write. */
+    /* An upload that a service created is open to all who may write. */
     if (str_is_none(c->principal) || str_is_none(upload->created_by) ||
         str_eq(c->principal, upload->created_by))
         return OK;
@@ -190,7 +190,7 @@ static enum error lost(struct context *c)
         c->problem, ERR_CONFLICT, "another request writes to the upload by now: ask how far it is");
 }
 
-/* Why nobody got the lease. */
+/* Returns the reason why the lease was not given. */
 static enum error refuse_lease(
     struct context *c, struct uuid thread_id, struct uuid id, int64_t offset)
 {
@@ -218,7 +218,7 @@ enum error file_upload_lease(
     query_uuid(&q, writer, writer);
     query_i64(&q, writer_until, end_of_lease(c));
     query_i64(&q, lease_now, c->lease_now_us);
-    /* Where there is one process, those of earlier ones are dead. */
+    /* If there is only one process, writers of earlier processes are dead. */
     query_uuid(&q, began, tx_is_shared(c->tx) ? UUID_NIL : tx_first_id(c->tx));
     enum error e = query_run_counted(&q, &changed);
     return e == OK && changed == 0 ? refuse_lease(c, thread_id, id, offset) : e;
@@ -245,7 +245,7 @@ enum error file_upload_release(struct context *c, struct uuid id, struct uuid wr
     return query_run(&q);
 }
 
-/* From here on the content is where no request writes; what it was written under goes. */
+/* From here on the content has an id to which no request writes; the old id is removed. */
 static enum error seal(struct context *c, const struct file_upload *upload, struct uuid sealed_id)
 {
     struct query q;

@@ -88,11 +88,11 @@ enum error file_write_row(struct context *c, struct file_row *row)
     return query_run(&q);
 }
 
-/* A put's content, or that of another version of the same file. */
+/* The content of a put, or of another version of the same file. */
 struct new_version {
     int64_t version;
     const struct file_put *put;
-    int64_t restored_from; /* without a put */
+    int64_t restored_from; /* if put is NULL */
 };
 
 static enum error insert_version(
@@ -115,7 +115,7 @@ static enum error insert_version(
     return query_run(&q);
 }
 
-/* The row of the file, its version, and the event of it. */
+/* Writes the row of the file, the version and the event. */
 static enum error add_version(struct context *c, bool exists, const struct file *known,
     struct new_version *v, struct file *out_file)
 {
@@ -136,7 +136,7 @@ static enum error add_version(struct context *c, bool exists, const struct file 
     return e == OK ? file_tell(c, exists ? "file.updated" : "file.created", out_file, NULL) : e;
 }
 
-/* As check_conditions, in the words of an upload. */
+/* The same as check_conditions, with the messages of an upload. */
 static enum error check_expected_version(
     struct context *c, const struct file_put *put, bool exists, const struct file *file)
 {
@@ -155,7 +155,7 @@ static enum error check_expected_version(
     return OK;
 }
 
-/* The conditions of the request against the file as it is. */
+/* Compares the conditions of the request with the current state of the file. */
 static enum error check_conditions(
     struct context *c, const struct file_put *put, bool exists, const struct file *file)
 {

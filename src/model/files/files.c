@@ -114,7 +114,7 @@ enum error file_find(struct context *c, struct uuid thread_id, struct str name, 
     return query_end(&q);
 }
 
-/* The thread is locked, in a WRITE job, and looked for: a missing one is told as such. */
+/* Checks that the thread exists, and locks it in a WRITE job. */
 enum error file_get(
     struct context *c, struct uuid thread_id, struct str name, struct file *out_file)
 {
@@ -150,7 +150,7 @@ enum error file_get_version(struct context *c, struct uuid thread_id, struct str
 
 /* --- Lists ----------------------------------------------------------------------------------- */
 
-/* The code points of the last sequence of a text; its place goes to out_at. */
+/* Returns the last code point of a text, and its position in out_at. */
 static uint32_t last_code_point(struct str text, size_t *out_at)
 {
     size_t at = text.len - 1;
@@ -167,8 +167,8 @@ static uint32_t last_code_point(struct str text, size_t *out_at)
     return point;
 }
 
-/* The least text that is greater than all which begin with the prefix: the order of bytes is that
- * of code points. STR_NONE: nothing is. */
+/* Returns the least text that is greater than all texts with this prefix, or STR_NONE if there is
+ * none. Bytewise order is the order of code points. */
 static struct str end_of_prefix(struct arena *arena, struct str prefix)
 {
     while (prefix.len > 0) {

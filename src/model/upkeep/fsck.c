@@ -125,7 +125,7 @@ static void read_answer(struct fsck_walk *w, struct query *q)
     if (status < 100 || status > 599)
         fsck_found(w->fsck, "answer", object, "its status is %lld", (long long)status);
     fsck_json(w, object, "headers", row_text(q), &headers);
-    /* They outlive the page. */
+    /* The copies outlive the page. */
     w->after_route = arena_str(w->c->arena, route);
     w->after_key = arena_str(w->c->arena, key);
 }
@@ -160,7 +160,7 @@ static enum error read_tenants(struct fsck_walk *w, size_t *out_rows, bool *out_
     return query_end(&q);
 }
 
-/* One tenant's chain a page. */
+/* A page is the chain of one tenant. */
 static enum error read_audited(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct query q;
@@ -214,7 +214,8 @@ static const struct {
     {"items", "checking items", fsck_read_items},
 };
 
-/* Known where the engine has counted already: to count is to read all of it once more. 0: not. */
+/* The number of rows if the engine has already counted them, else 0: counting would read the whole
+ * table once more. */
 static uint64_t total_of(const struct contents *contents, const char *table)
 {
     for (size_t i = 0; i < contents->n_tables; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules that hold for everything that Cairn stores, looked for in one snapshot, page by page,
- * in bounded memory. docs/backup.md lists them by the names that findings carry.
+ * Checks the rules that hold for all stored data, in one snapshot of the database, page by page and
+ * in bounded memory. docs/backup.md lists the rules by the names that findings have.
  */
 #ifndef MODEL_UPKEEP_FSCK_H
 #define MODEL_UPKEEP_FSCK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules between the rows of files, states, messages, participants, shares, storage and steps; and
- * whether content is there. */
+/* Rules between the rows of files, states, messages, participants, shares, storage and steps, and
+ * the existence of content. */
 #include "model/upkeep/fsck_relations.sql.h"
 #include "model/upkeep/fsck_walk.h"
 #include "store/content_copy.h"
@@ -11,7 +11,7 @@ static const struct {
     const char *rule;
     const char *object;
     const struct sql_statement *statement;
-    const char *before; /* the number, and after it */
+    const char *before; /* the text before and after the number */
     const char *after;
     bool is_slow;
 } RULES[] = {

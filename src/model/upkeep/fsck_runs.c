@@ -5,7 +5,7 @@
 
 enum { RUNS_A_PAGE = 32 };
 
-/* The words are as stored: an unknown one is a finding, and none in `run`. */
+/* The stored words: an unknown word is a finding, and is 0 in `run`. */
 struct checked_run {
     struct run run; /* without its documents */
     struct str status;
@@ -47,7 +47,7 @@ static struct checked_run read_run(struct fsck_walk *w, struct query *q)
     return r;
 }
 
-/* A worker holds a run that is running and came from the queue; such a run has a worker. */
+/* A run has a worker if, and only if, it is running and was dispatched by queue. */
 static void fsck_lease(struct fsck_walk *w, const struct checked_run *r)
 {
     const struct run *run = &r->run;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Snapshots have the documents that they say, and refer to what they name; items have their hash.
- */
+/* Snapshots have the documents of their hashes and refer to the items of their manifests; items
+ * have the content of their hashes. */
 #include "model/checkpoints/item_bytes.h"
 #include "model/checkpoints/snapshot_store.h"
 #include "model/upkeep/fsck_relations.sql.h"
@@ -22,7 +22,7 @@ static int by_hash(const void *a, const void *b)
     return memcmp((*x)->at, (*y)->at, SHA256_LEN);
 }
 
-/* What its manifest names, each once and in order, is what it refers to. */
+/* The stored references must be the items of the manifest, each once and in order. */
 static enum error fsck_references(struct fsck_walk *w, const struct seen_snapshot *s)
 {
     struct manifest_named named = {.arena = w->page};
@@ -151,7 +151,7 @@ enum error fsck_read_items(struct fsck_walk *w, size_t *out_rows, bool *out_more
     for (size_t i = 0; e == OK && i < *out_rows && !w->fsck->quick; i++)
         fsck_item(w, &seen[i], &dictionary);
     *out_more = *out_rows == ITEMS_A_PAGE;
-    if (*out_more) { /* it outlives the page */
+    if (*out_more) { /* the copy outlives the page */
         arena_clear(w->c->arena);
         w->after_tenant = seen[*out_rows - 1].tenant_id;
         w->after_key = arena_str(w->c->arena, seen[*out_rows - 1].sha256);

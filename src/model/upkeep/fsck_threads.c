@@ -35,7 +35,7 @@ static void report_gap(
         (long long)missing, (long long)t->pruned_seq, (long long)t->last_seq, (long long)found);
 }
 
-/* By their number alone. */
+/* Compares only the number of events and their bounds. */
 static enum error count_events(struct fsck_walk *w, const struct checked_thread *t)
 {
     struct query q;

@@ -16,7 +16,7 @@
 
 enum {
     LEASES_A_PASS = 100,
-    THREADS_A_PASS = 200, /* looked at; of most there is nothing to do */
+    THREADS_A_PASS = 200, /* most of them need no work */
     GARBAGE_A_PASS = 4,
     SILENT_A_PASS = 100,
     ANSWERS_A_PASS = 1000,
@@ -26,8 +26,8 @@ enum {
                    UPLOADS_A_PASS + SWEEP_CONTENT_A_PASS + REBASES_A_PASS + 7,
 };
 
-/* Lists and queues are in the order of ids: new ones come after all that are there, also when the
- * clock was put back while nobody served. */
+/* Lists and queues are in the order of ids: new ids must be greater than all stored ones, also if
+ * the clock was set back while no server ran. */
 static enum error resume_ids(struct context *c)
 {
     struct query q;
@@ -49,8 +49,8 @@ enum error model_prepare(struct context *c)
     return e == OK ? run_renew_leases(c) : e;
 }
 
-/* The wall clock that ages are judged by. One that was put forward would drop what is not old: it
- * counts only as far as the steady clock, on a shared store the database's, has come too. */
+/* The wall clock for ages. A clock that was set forward would prune recent events, so the wall
+ * clock advances only as far as the steady clock (on a shared store, the clock of the database). */
 static int64_t cautious_now_us(const struct context *c)
 {
     return c->now_us < c->lease_now_us ? c->now_us : c->lease_now_us;
@@ -93,7 +93,7 @@ static enum error list_silent(struct context *c, struct sweep_list *list)
     return e;
 }
 
-/* Walks the threads with an age limit round and round, some a pass. */
+/* Walks over the threads with an age limit in a circle, some in each pass. */
 static enum error list_aged(
     struct context *c, const struct sweep_position *from, struct sweep_list *list)
 {
@@ -150,7 +150,7 @@ static enum error list_content(struct context *c, struct sweep_list *list)
     return e;
 }
 
-/* Items and threads: of one tenant, and one thread, at a time. */
+/* The items of one tenant and the snapshots of one thread in each pass. */
 static enum error list_snapshots(struct context *c, struct sweep_list *list)
 {
     struct snapshot_due due[REBASES_A_PASS];
@@ -167,11 +167,11 @@ static enum error list_snapshots(struct context *c, struct sweep_list *list)
         e = snapshot_list_rebase(c, REBASES_A_PASS, due, &n);
     for (size_t i = 0; e == OK && i < n; i++)
         add(list, SWEEP_REBASE, due[i].tenant_id, due[i].id);
-    list->more = list->more || n > 0; /* as many as a pass may do: there may be others */
+    list->more = list->more || n > 0; /* a pass does a limited number: there may be more */
     return e;
 }
 
-/* One tenant a pass. */
+/* One tenant in each pass. */
 static enum error list_unpacked(
     struct context *c, const struct sweep_position *from, struct sweep_list *list)
 {
@@ -192,7 +192,7 @@ static enum error list_answers(struct context *c, struct sweep_list *list)
     return e;
 }
 
-/* Of one thread at a time: messages that came in bulk. */
+/* Messages that were added in bulk; one thread in each pass. */
 static enum error list_words(struct context *c, struct sweep_list *list)
 {
     struct uuid tenant_id, thread_id;
@@ -203,7 +203,7 @@ static enum error list_words(struct context *c, struct sweep_list *list)
     return e;
 }
 
-/* Of one tenant at a time. */
+/* One tenant in each pass. */
 static enum error list_store_expired(struct context *c, struct sweep_list *list)
 {
     struct uuid tenant_id;
@@ -235,7 +235,7 @@ enum error sweep_list(
     enum error e = try_lock(c, &locked);
     if (e != OK || !locked)
         return e;
-    /* To end a lease takes space. With a full disk nobody could claim the run either. */
+    /* Ending a lease needs disk space. With a full disk no worker could claim the run either. */
     if (!tx_is_full(c->tx))
         e = list_leases(c, out_list);
     if (e == OK && !tx_is_full(c->tx))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must happen without anybody asking: leases that ended, who is not online any more, events
- * past their age, what was pruned, idempotency answers past their time, uploads that nobody goes
- * on with, content and items that nothing refers to. A pass begins with sweep_list, which finds
- * what is due (a WRITE job, so that its lock is gone when it has ended); then each item is a WRITE
- * job of its own, sweep_do, which locks what it changes and checks again, since other nodes sweep
- * too. An item that fails stays due: the next pass finds it. The server makes a pass a second, and
- * another one at once while one leaves work over:
+ * Work that is due without a request: leases that ended, participants who are no longer online,
+ * events past their age, pruned events, expired idempotency answers and uploads, content and items
+ * without references. A pass begins with sweep_list, which finds due work (a WRITE job, so that its
+ * lock is released at its end). Then each item is a WRITE job of its own, sweep_do, which locks the
+ * rows that it changes and checks again, because other nodes sweep too. An item that fails remains
+ * due: the next pass finds it. The server makes one pass per second, and another one at once if a
+ * pass leaves work:
  *
  *     WRITE                sweep_list(c, &position, &list); the items are in the context's arena
  *     WRITE, for each one  sweep_do(c, &list.items[i], &report)
- *     then, committed      content_remove of what report.unused names
+ *     after the commit     content_remove for report.unused
  *     then                 position = list.next; again at once if list.more or any report.more
  */
 #ifndef MODEL_UPKEEP_SWEEP_H
@@ -18,29 +18,29 @@
 
 #include "model/files/blob_doubts.h"
 
-/* Where the walks over the threads with an age limit, and over the tenants with items, have come
- * to; zero at the start. */
+/* The positions of the walks over the threads with an age limit and over the tenants with items;
+ * zero at the start. */
 struct sweep_position {
     struct uuid tenant_id;
     struct uuid thread_id;
-    struct uuid packed_id; /* the tenant whose items were looked at last */
+    struct uuid packed_id; /* the last tenant whose items were packed */
 };
 
 enum sweep_kind {
     SWEEP_LEASE,   /* a run whose lease ended */
     SWEEP_AGED,    /* a thread with events past their age */
     SWEEP_GARBAGE, /* a thread, or tenant, with pruned events to delete */
-    SWEEP_ONLINE,  /* a thread with participants who are silent for too long */
+    SWEEP_ONLINE,  /* a thread with participants who have been silent for too long */
     SWEEP_WORDS,   /* a thread with messages that search cannot find yet */
     SWEEP_UPLOAD,  /* an upload past its time */
-    SWEEP_CONTENT, /* content that nothing may refer to any more */
-    SWEEP_ITEMS,   /* a tenant with items that nothing may refer to any more */
-    SWEEP_DROPPED, /* a thread that is gone, with snapshots to delete */
-    SWEEP_REBASE,  /* a snapshot that builds on one that was dropped */
-    SWEEP_PACK,    /* a tenant with items that can be smaller */
-    SWEEP_EXPIRED, /* a tenant with items of the store past their time */
+    SWEEP_CONTENT, /* content that may have no references */
+    SWEEP_ITEMS,   /* a tenant with items that may have no references */
+    SWEEP_DROPPED, /* a deleted thread with snapshots to delete */
+    SWEEP_REBASE,  /* a snapshot whose base was dropped */
+    SWEEP_PACK,    /* a tenant with items that can be compressed further */
+    SWEEP_EXPIRED, /* a tenant with expired items of the store */
     SWEEP_STORED,  /* a tenant with items of the store that search cannot find yet */
-    SWEEP_ANSWERS, /* idempotency answers, of all tenants */
+    SWEEP_ANSWERS, /* expired idempotency answers of all tenants */
 };
 
 struct sweep_item {
@@ -52,30 +52,30 @@ struct sweep_item {
 struct sweep_list {
     struct sweep_item *items;
     size_t count;
-    bool more;                  /* there is more than these */
-    struct sweep_position next; /* where the next pass goes on */
+    bool more;                  /* there is more work than these items */
+    struct sweep_position next; /* where the next pass continues */
 };
 
 enum { SWEEP_CONTENT_A_PASS = 32 };
-/* What a job of the sweep has to say; it begins with nothing. */
+/* The result of a job of the sweep; empty at the start. */
 struct sweep_report {
-    bool more; /* there is more of this to do */
-    /* Content that is to be removed once the job is committed. */
+    bool more; /* the item has more work */
+    /* Content to remove after the job has been committed. */
     struct blob_note unused[SWEEP_CONTENT_A_PASS];
     size_t n_unused;
 };
 
-/* Before the first request: the default tenant, and whole leases for those who hold one. */
+/* Before the first request: creates the default tenant, and gives held leases their full time. */
 MUST_CHECK enum error model_prepare(struct context *c);
 
-/* On a shared store one node sweeps at a time: the list is empty, and an item is left, while
- * another one does. */
+/* On a shared store one node sweeps at a time: while another node sweeps, the list is empty and
+ * sweep_do does nothing. */
 MUST_CHECK enum error sweep_list(
     struct context *c, const struct sweep_position *from, struct sweep_list *out_list);
 MUST_CHECK enum error sweep_do(
     struct context *c, const struct sweep_item *item, struct sweep_report *out_report);
 
-/* Where there is one writer: a whole pass in one WRITE job, which is one commit. */
+/* For stores with one writer: a whole pass in one WRITE job, with one commit. */
 MUST_CHECK enum error model_sweep(
     struct context *c, struct sweep_position *position, struct sweep_report *out_report);
 

@@ -9,7 +9,7 @@
 #include "model/threads/events.h"
 #include "model/threads/events.sql.h"
 
-/* Revocations are told for a while, since clocks differ and a listener may come late. */
+/* Revocations are reported for some time, because clocks differ and a listener may start late. */
 static const int64_t REVOKED_FOR_US = 5 * 60 * (int64_t)1000000;
 static const int64_t ACCESS_EVERY_US = 1000000;
 
@@ -90,7 +90,7 @@ static enum error read_gone(struct context *c, struct str tenants, struct tail_p
     return query_end(&q);
 }
 
-/* Who listens without a key does so to the default tenant. */
+/* A listener without a key listens to the default tenant. */
 static enum error read_first_key(struct context *c, struct tail_page *page)
 {
     bool any;
@@ -114,7 +114,7 @@ static enum error read_access(
     return e == OK ? read_first_key(c, page) : e;
 }
 
-/* Whether to go to the horizon without telling what lies between. */
+/* Returns true if the tail must jump to the horizon without publishing the events before it. */
 static bool must_leap(const struct context *c, const struct tail *tail, int64_t now_us)
 {
     return !tail->has_position || c->server_began_us != tail->server_began_us ||
