@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/agents/routes.h"
+#include "api/checkpoints/routes.h"
+#include "api/execution/routes.h"
+#include "api/files/routes.h"
 #include "api/http/route.h"
-#include "api/resources.h"
+#include "api/memory/routes.h"
+#include "api/tenancy/routes.h"
+#include "api/threads/routes.h"
+#include "api/upkeep/routes.h"
+#include "model/agents/agent_links.h"
 #include "model/agents/storage.h"
+#include "model/execution/usage.h"
 
 /* clang-format off */
 
@@ -61,7 +70,7 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         .body = &schema_run_phase_body, .answer = &schema_run, .handle = handle_run_phase_move,    \
         .summary = "Move " whose " to another phase, and its status with it"},                     \
     {"GET", run "/phases", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,           \
-        .query = &query_run_phases, .answer = &schema_run_phase, .handle = handle_run_phase_list,  \
+        .query = &query_page_only, .answer = &schema_run_phase, .handle = handle_run_phase_list,  \
         .summary = "List the changes of phase of " whose ", oldest first"},                        \
     {"POST", run "/turns", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,                       \
         .body = &schema_turn_create, .answer = &schema_turn, .handle = handle_turn_create,         \
@@ -137,7 +146,7 @@ const struct route routes[] = {
         .answer = &schema_tenant_created, .handle = handle_tenant_create,
         .summary = "Create a tenant and its first key"},
     {"GET", "/v1/tenants", SCOPE_OPERATOR, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
-        .query = &query_tenants, .answer = &schema_tenant, .handle = handle_tenant_list,
+        .query = &query_page_only, .answer = &schema_tenant, .handle = handle_tenant_list,
         .summary = "List the tenants"},
     {"GET", "/v1/tenants/{tenant_id}", SCOPE_OPERATOR, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG,
         200, .answer = &schema_tenant, .handle = handle_tenant_get, .summary = "Read a tenant"},
@@ -157,7 +166,7 @@ const struct route routes[] = {
     {"POST", "/v1/keys", SCOPE_ADMIN, ROUTE_WRITE, 0, 201, .body = &schema_key_create,
         .answer = &schema_key_created, .handle = handle_key_create,
         .summary = "Create an API key; its secret is shown once"},
-    {"GET", "/v1/keys", SCOPE_ADMIN, ROUTE_READ, ROUTE_LIST, 200, .query = &query_keys,
+    {"GET", "/v1/keys", SCOPE_ADMIN, ROUTE_READ, ROUTE_LIST, 200, .query = &query_page_only,
         .answer = &schema_key, .handle = handle_key_list, .summary = "List the keys"},
     {"GET", "/v1/keys/{key_id}", SCOPE_ADMIN, ROUTE_READ, 0, 200, .answer = &schema_key,
         .handle = handle_key_get, .summary = "Read a key"},
@@ -192,7 +201,7 @@ const struct route routes[] = {
         .handle = handle_agent_version_create,
         .summary = "Make a version of an agent; what is left out is as in the newest"},
     {"GET", "/v1/agents/{agent_id}/versions", SCOPE_AGENTS_READ, ROUTE_READ,
-        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_agent_versions,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only,
         .answer = &schema_agent_version_head, .handle = handle_agent_version_list,
         .summary = "List the versions of an agent, newest first"},
     {"GET", "/v1/agents/{agent_id}/versions/{semver}", SCOPE_AGENTS_READ, ROUTE_READ,
@@ -213,7 +222,7 @@ const struct route routes[] = {
         .answer = &schema_agent, .handle = handle_agent_rollback,
         .summary = "Make the version active again that was before the last activation"},
     {"GET", "/v1/agents/{agent_id}/links", SCOPE_AGENTS_READ, ROUTE_READ,
-        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_agent_links,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only,
         .answer = &schema_agent_link, .handle = handle_agent_link_list,
         .summary = "List whom a team or a workflow is made of, by position"},
     {"GET", "/v1/agents/{agent_id}/links/{child_id}", SCOPE_AGENTS_READ, ROUTE_READ,
@@ -386,7 +395,7 @@ const struct route routes[] = {
 
     /* Prices, usage, evals, notebooks. */
     {"GET", "/v1/prices", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
-        .query = &query_prices, .answer = &schema_price, .handle = handle_price_list,
+        .query = &query_page_only, .answer = &schema_price, .handle = handle_price_list,
         .summary = "List the prices of models by name, the newest version of each"},
     {"GET", "/v1/prices/{model}", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,
         .answer = &schema_price, .handle = handle_price_get,
@@ -398,7 +407,7 @@ const struct route routes[] = {
         .handle = handle_price_delete,
         .summary = "From here on a model has no price; its versions stay"},
     {"GET", "/v1/prices/{model}/versions", SCOPE_USAGE_READ, ROUTE_READ,
-        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_prices, .answer = &schema_price,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only, .answer = &schema_price,
         .handle = handle_price_version_list,
         .summary = "List the versions of a model's price, newest first"},
     {"POST", "/v1/costs", SCOPE_USAGE_READ, ROUTE_READ, 0, 200, .body = &schema_cost_body,
@@ -428,7 +437,7 @@ const struct route routes[] = {
         .body = &schema_notebook_body, .answer = &schema_notebook,
         .handle = handle_notebook_create, .summary = "Create a notebook"},
     {"GET", "/v1/notebooks", SCOPE_NOTEBOOKS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
-        .query = &query_notebooks, .answer = &schema_notebook, .handle = handle_notebook_list,
+        .query = &query_page_only, .answer = &schema_notebook, .handle = handle_notebook_list,
         .summary = "List notebooks, newest first"},
     {"GET", "/v1/notebooks/{notebook_id}", SCOPE_NOTEBOOKS_READ, ROUTE_READ,
         ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_notebook,
@@ -445,7 +454,7 @@ const struct route routes[] = {
         .answer = &schema_notebook_session, .handle = handle_notebook_session_add,
         .summary = "Put a thread into a notebook, or a new one"},
     {"GET", "/v1/notebooks/{notebook_id}/sessions", SCOPE_NOTEBOOKS_READ, ROUTE_READ,
-        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_notebooks,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only,
         .answer = &schema_notebook_session, .handle = handle_notebook_session_list,
         .summary = "List the threads of a notebook, newest first"},
     {"DELETE", "/v1/notebooks/{notebook_id}/sessions/{thread_id}", SCOPE_NOTEBOOKS_WRITE,
@@ -701,7 +710,7 @@ const struct route routes[] = {
         .handle = handle_share_create,
         .summary = "Create a share of a thread; its token is shown once"},
     {"GET", "/v1/threads/{thread_id}/shares", SCOPE_PARTICIPANTS_READ, ROUTE_READ, ROUTE_LIST, 200,
-        .query = &query_shares, .answer = &schema_share, .handle = handle_share_list,
+        .query = &query_page_only, .answer = &schema_share, .handle = handle_share_list,
         .access = ACCESS_WRITER, .summary = "List the shares of a thread, newest first"},
     {"GET", "/v1/threads/{thread_id}/shares/{share_id}", SCOPE_PARTICIPANTS_READ, ROUTE_READ,
         ROUTE_ETAG, 200, .answer = &schema_share, .handle = handle_share_get,
@@ -711,7 +720,7 @@ const struct route routes[] = {
         .on_full = STORE_ON_FULL_KEEPS,
         .summary = "Revoke a share; the access that it gave ends, also of open streams"},
     {"GET", "/v1/threads/{thread_id}/shares/{share_id}/redemptions", SCOPE_PARTICIPANTS_READ,
-        ROUTE_READ, ROUTE_LIST, 200, .query = &query_shares, .answer = &schema_redemption,
+        ROUTE_READ, ROUTE_LIST, 200, .query = &query_page_only, .answer = &schema_redemption,
         .handle = handle_share_redemptions, .access = ACCESS_WRITER,
         .summary = "List who redeemed a share, newest first"},
     {"POST", "/v1/shares/redeem", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, 0, 200,
@@ -741,7 +750,7 @@ const struct route routes[] = {
         ROUTE_PATCH | ROUTE_ETAG | ROUTE_REVISION, 200, .body = &schema_file_patch,
         .answer = &schema_file, .handle = handle_file_patch, .summary = "Change a file's metadata"},
     {"GET", "/v1/threads/{thread_id}/files/{name}/versions", SCOPE_FILES_READ, ROUTE_READ,
-        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_file_versions,
+        ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only,
         .answer = &schema_file_version, .handle = handle_file_versions,
         .summary = "List the versions of a file, newest first"},
     {"GET", "/v1/threads/{thread_id}/files/{name}/versions/{version}", SCOPE_FILES_READ,
@@ -765,7 +774,7 @@ const struct route routes[] = {
         .body = &schema_upload_create, .answer = &schema_upload, .handle = handle_upload_create,
         .summary = "Begin an upload that can be resumed"},
     {"GET", "/v1/threads/{thread_id}/uploads", SCOPE_FILES_READ, ROUTE_READ, ROUTE_LIST, 200,
-        .query = &query_uploads, .answer = &schema_upload, .handle = handle_upload_list,
+        .query = &query_page_only, .answer = &schema_upload, .handle = handle_upload_list,
         .summary = "List the uploads that are under way, newest first"},
     {"GET", "/v1/threads/{thread_id}/uploads/{upload_id}", SCOPE_FILES_READ, ROUTE_READ, 0, 200,
         .answer = &schema_upload, .handle = handle_upload_get,

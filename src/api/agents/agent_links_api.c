@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Links of agents: the members of teams and workflows. */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/agents/routes.h"
 #include "base/semver.h"
 #include "model/agents/agent_links.h"
 
@@ -27,17 +26,6 @@ const struct schema schema_agent_link =
     SCHEMA("AgentLink", struct agent_link, link_fields, IN_READ);
 const struct schema schema_agent_link_body =
     SCHEMA("AgentLinkBody", struct agent_link, link_fields, IN_BODY);
-
-struct links_query {
-    struct page_query page;
-};
-#define OF struct links_query
-static const struct field links_query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_agent_links =
-    SCHEMA("AgentLinksQuery", struct links_query, links_query_fields, IN_QUERY);
 
 /* --- Reading ------------------------------------------------------------------------------- */
 
@@ -68,7 +56,7 @@ static enum error read_cursor(
 
 enum error handle_agent_link_list(struct call *call, struct context *c)
 {
-    const struct links_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct agent_link *links = ARENA_ARRAY(call->arena, struct agent_link, page.limit);
     struct agent_link_mark after;

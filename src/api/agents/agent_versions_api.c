@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions of agents: their definitions, the active one, and the differences between two. */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/agents/routes.h"
 #include "base/semver.h"
 #include "model/agents/agent_versions.h"
 
@@ -78,17 +77,6 @@ static const struct field diff_fields[] = {
 const struct schema schema_agent_diff =
     SCHEMA("AgentDiff", struct agent_diff, diff_fields, IN_READ);
 
-struct versions_query {
-    struct page_query page;
-};
-#define OF struct versions_query
-static const struct field versions_query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_agent_versions =
-    SCHEMA("AgentVersionsQuery", struct versions_query, versions_query_fields, IN_QUERY);
-
 /* --- Reading ------------------------------------------------------------------------------- */
 
 static void answer(struct call *call, const struct agent_version *version)
@@ -103,7 +91,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_agent_version_list(struct call *call, struct context *c)
 {
-    const struct versions_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct agent_version *versions = ARENA_ARRAY(call->arena, struct agent_version, page.limit);
     int64_t before;

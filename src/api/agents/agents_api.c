@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Agents. */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/agents/routes.h"
 #include "model/agents/agent_versions.h"
 
 struct agent_body {

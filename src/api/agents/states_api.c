@@ -2,8 +2,7 @@
 /* State documents of agents, of threads and of agents within threads; configuration of agents. */
 #include "model/agents/states.h"
 
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/agents/routes.h"
 #include "model/agents/agents.h"
 
 /* The members of a document and of each of its versions. */

@@ -2,9 +2,8 @@
 /* Private storage of agents. Its values are the only ones that are not wrapped in JSON. */
 #include "model/agents/storage.h"
 
-#include "api/resources.h"
+#include "api/agents/routes.h"
 #include "base/hash.h"
-#include "base/schema_fields.h"
 
 /* An item on the wire. A value of bytes is a text. */
 struct storage_row {

@@ -3,8 +3,7 @@
 #include "model/checkpoints/checkpoints.h"
 
 #include "api/checkpoints/checkpoint_fields.h"
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/checkpoints/routes.h"
 
 /* --- Answers ------------------------------------------------------------------------------- */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs started through an agent, as other platforms start them. */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/execution/routes.h"
 #include "model/agents/agents.h"
 #include "model/execution/runs.h"
 #include "model/threads/participants.h"

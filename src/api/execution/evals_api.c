@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Eval runs: results of evaluations of agents, runs and models. */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/execution/routes.h"
 #include "model/execution/evals.h"
 
 #define OF struct eval

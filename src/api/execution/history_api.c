@@ -2,8 +2,7 @@
 /* Conversation history, and the context that an engine reads from it. */
 #include "model/execution/history.h"
 
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/execution/routes.h"
 #include "model/execution/history_context.h"
 #include "model/execution/transcripts.h"
 

@@ -6,10 +6,9 @@
  */
 #include "api/execution/memoria.h"
 
-#include "api/resources.h"
+#include "api/execution/routes.h"
 #include "api/threads/events_api.h"
 #include "base/json/json_patch.h"
-#include "base/schema_fields.h"
 #include "model/execution/runs.h"
 #include "model/threads/participants.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prices of models. */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/execution/routes.h"
 #include "model/execution/usage.h"
 
 /* Rates on the wire are for a million tokens; stored rates are picodollars for one token. */
@@ -74,17 +73,6 @@ static const struct field price_fields[] = {
 const struct schema schema_price = SCHEMA("Price", struct price_body, price_fields, IN_READ);
 const struct schema schema_price_body =
     SCHEMA("PriceBody", struct price_body, price_fields, IN_BODY);
-
-struct prices_query {
-    struct page_query page;
-};
-#define OF struct prices_query
-static const struct field prices_query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_prices =
-    SCHEMA("PricesQuery", struct prices_query, prices_query_fields, IN_QUERY);
 
 /* --- Conversion ---------------------------------------------------------------------------- */
 
@@ -212,7 +200,7 @@ static struct str model_cursor(struct arena *arena, const void *item)
 
 enum error handle_price_list(struct call *call, struct context *c)
 {
-    const struct prices_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct price *prices = ARENA_ARRAY(call->arena, struct price, page.limit);
     struct str after = STR_NONE;
@@ -231,7 +219,7 @@ static struct str version_cursor(struct arena *arena, const void *item)
 
 enum error handle_price_version_list(struct call *call, struct context *c)
 {
-    const struct prices_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct price *prices = ARENA_ARRAY(call->arena, struct price, page.limit);
     int64_t before;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The phase of a run, the log of its phases, and the tree of its descendants. */
+#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
-#include "api/resources.h"
-#include "base/schema_fields.h"
 #include "model/execution/run_phases.h"
 #include "model/execution/run_tree.h"
 
@@ -35,17 +34,6 @@ static const struct field phase_fields[] = {
 #undef OF
 const struct schema schema_run_phase = SCHEMA("RunPhase", struct run_phase, phase_fields, IN_READ);
 
-struct phases_query {
-    struct page_query page;
-};
-#define OF struct phases_query
-static const struct field phases_query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_run_phases =
-    SCHEMA("RunPhasesQuery", struct phases_query, phases_query_fields, IN_QUERY);
-
 enum error handle_run_phase_move(struct call *call, struct context *c)
 {
     const struct phase_body *body = call->request.input;
@@ -65,7 +53,7 @@ static struct str phase_cursor(struct arena *arena, const void *item)
 
 enum error handle_run_phase_list(struct call *call, struct context *c)
 {
-    const struct phases_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct run_phase *phases = ARENA_ARRAY(call->arena, struct run_phase, page.limit);
     struct run run;

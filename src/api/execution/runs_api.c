@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
-#include "api/resources.h"
-#include "base/schema_fields.h"
 #include "model/agents/agents.h"
 #include "model/execution/run_phases.h"
 #include "model/execution/runs.h"
@@ -206,6 +205,10 @@ const struct schema schema_run_claim = SCHEMA("RunClaim", struct claim_body, cla
 const struct schema schema_run_heartbeat =
     SCHEMA("RunHeartbeat", struct claim_body, claim_fields, IN_HEARTBEAT);
 
+struct claim_query {
+    bool has_wait;
+    int64_t wait;
+};
 #define OF struct claim_query
 static const struct field claim_query_fields[] = {
     FIELD(INT_OR_NONE, wait, IN_QUERY, "seconds to wait for a run when there is none",

@@ -2,9 +2,8 @@
 /* Tools whose results a run waits for. */
 #include "model/execution/awaited_tools.h"
 
+#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
-#include "api/resources.h"
-#include "base/schema_fields.h"
 #include "model/execution/resumptions.h"
 #include "model/execution/transcripts.h"
 

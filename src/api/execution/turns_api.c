@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns of a run. */
+#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
-#include "api/resources.h"
-#include "base/schema_fields.h"
 #include "model/execution/turns.h"
 
 #define OF struct run_usage

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Usage by day, and on average. */
-#include "api/resources.h"
+#include "api/execution/routes.h"
 #include "base/clock.h"
-#include "base/schema_fields.h"
 #include "model/execution/usage.h"
 
 enum { DATE_LEN = 10, DEFAULT_DAYS = 30, AVERAGE_DAYS = 7, GROUP_BY_MAX_BYTES = 64 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of files, in and out. */
 #include "api/files/files_api.h"
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/files/routes.h"
 #include "model/files/blobs.h"
 
 /* --- Upload -------------------------------------------------------------------------------- */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two versions of a text, line by line. */
 #include "api/files/files_api.h"
-#include "api/resources.h"
+#include "api/files/routes.h"
 #include "base/diff.h"
-#include "base/schema_fields.h"
 #include "model/files/blobs.h"
 
 enum {

@@ -2,9 +2,8 @@
 /* Files of a thread, as JSON. file_bytes_api.c has their bytes. */
 #include "api/files/files_api.h"
 
-#include "api/resources.h"
+#include "api/files/routes.h"
 #include "base/hash.h"
-#include "base/schema_fields.h"
 
 #define OF struct file
 static const struct field file_fields[] = {
@@ -60,17 +59,6 @@ static const struct field files_query_fields[] = {
 #undef OF
 const struct schema query_files =
     SCHEMA("FilesQuery", struct files_query, files_query_fields, IN_QUERY);
-
-struct versions_query {
-    struct page_query page;
-};
-#define OF struct versions_query
-static const struct field versions_query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_file_versions =
-    SCHEMA("FileVersionsQuery", struct versions_query, versions_query_fields, IN_QUERY);
 
 struct restore_body {
     int64_t version;
@@ -184,7 +172,7 @@ enum error handle_file_delete(struct call *call, struct context *c)
 
 enum error handle_file_versions(struct call *call, struct context *c)
 {
-    const struct versions_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct file_version *versions = ARENA_ARRAY(call->arena, struct file_version, page.limit);
     int64_t before;

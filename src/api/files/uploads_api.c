@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resumable uploads. */
 #include "api/files/files_api.h"
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/files/routes.h"
 
 #define OF struct file_upload
 static const struct field upload_fields[] = {
@@ -29,17 +28,6 @@ static const struct field upload_fields[] = {
 const struct schema schema_upload = SCHEMA("Upload", struct file_upload, upload_fields, IN_READ);
 const struct schema schema_upload_create =
     SCHEMA("UploadCreate", struct file_upload, upload_fields, IN_BODY);
-
-struct uploads_query {
-    struct page_query page;
-};
-#define OF struct uploads_query
-static const struct field uploads_query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_uploads =
-    SCHEMA("UploadsQuery", struct uploads_query, uploads_query_fields, IN_QUERY);
 
 /* Lease time is not the time of day. */
 static void tell_times(const struct context *c, struct file_upload *upload)
@@ -80,7 +68,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_upload_list(struct call *call, struct context *c)
 {
-    const struct uploads_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct file_upload *uploads = ARENA_ARRAY(call->arena, struct file_upload, page.limit);
     struct uuid before = UUID_NIL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/openapi.h"
 
+#include "api/http/call.h"
 #include "api/http/examples.h"
-#include "api/resources.h"
 #include "base/json/json_write.h"
 
 /* --- Small words ---------------------------------------------------------------------------- */

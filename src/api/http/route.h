@@ -11,6 +11,8 @@
 
 struct call;
 
+typedef enum error route_handler(struct call *call, struct context *c);
+
 enum route_mode {
     ROUTE_STATIC, /* answered on the loop, without the store and without a key */
     ROUTE_READ,
@@ -88,11 +90,10 @@ struct route {
     const struct schema *body;
     const struct schema *answer;
     const struct schema *answer_to_many; /* the answer to a batch, if the body may be one */
-    enum error (*handle)(struct call *call, struct context *c);
+    route_handler *handle;
     enum route_access access;
     enum route_waits waits;
-    enum error (*admit)(
-        struct call *call, struct context *c); /* for an upload; NULL: no further check */
+    route_handler *admit; /* for an upload; NULL: no further check */
     /* For an upload whose bytes must be read before the job, on a thread that may read content. The
      * result in call->prepared is released at the end in any case. NULL: none. */
     enum error (*prepare)(struct call *call, uint64_t size_bytes);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/tenancy/routes.h"
 #include "model/tenancy/audit.h"
 
 #define OF struct audit_record

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/tenancy/routes.h"
 #include "model/tenancy/keys.h"
 #include "model/tenancy/tenants.h"
 #include "model/threads/participants.h"
@@ -28,17 +27,6 @@ const struct schema schema_key_create = SCHEMA("KeyCreate", struct api_key, key_
 const struct schema schema_key = SCHEMA("Key", struct api_key, key_fields, IN_READ);
 const struct schema schema_key_created =
     SCHEMA("KeyCreated", struct api_key, key_fields, IN_READ | IN_CREATED);
-
-struct keys_query {
-    struct page_query page;
-};
-#define OF struct keys_query
-static const struct field keys_query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_keys =
-    SCHEMA("KeysQuery", struct keys_query, keys_query_fields, IN_QUERY);
 
 static enum error create_for(struct call *call, struct context *c, struct uuid tenant_id)
 {
@@ -76,7 +64,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_key_list(struct call *call, struct context *c)
 {
-    const struct keys_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct api_key *keys = ARENA_ARRAY(call->arena, struct api_key, page.limit);
     struct uuid before;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/tenancy/routes.h"
 #include "model/tenancy/keys.h"
 #include "model/tenancy/tenants.h"
 
@@ -35,17 +34,6 @@ static const struct field tenant_created_fields[] = {
 const struct schema schema_tenant_created =
     SCHEMA("TenantCreated", struct tenant_created, tenant_created_fields, IN_READ);
 
-struct tenants_query {
-    struct page_query page;
-};
-#define OF struct tenants_query
-static const struct field tenants_query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_tenants =
-    SCHEMA("TenantsQuery", struct tenants_query, tenants_query_fields, IN_QUERY);
-
 enum error handle_tenant_create(struct call *call, struct context *c)
 {
     const struct tenant *input = call->request.input;
@@ -72,7 +60,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_tenant_list(struct call *call, struct context *c)
 {
-    const struct tenants_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct tenant *tenants = ARENA_ARRAY(call->arena, struct tenant, page.limit);
     struct uuid before;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/threads/events_api.h"
 
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/threads/routes.h"
 #include "model/execution/runs.h"
 #include "model/tenancy/audit.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/threads/messages.h"
 
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/threads/routes.h"
 
 enum { METADATA_MAX_BYTES = MESSAGE_METADATA_MAX_BYTES + MESSAGE_DEBUG_MAX_BYTES + 1024 };
 

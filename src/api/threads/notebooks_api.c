@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notebooks, and the threads that are their sessions. */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/threads/routes.h"
 #include "model/threads/notebooks.h"
 
 #define OF struct notebook
@@ -51,17 +50,6 @@ static const struct field session_body_fields[] = {
 const struct schema schema_notebook_session_body =
     SCHEMA("NotebookSessionBody", struct session_body, session_body_fields, IN_BODY);
 
-struct notebooks_query {
-    struct page_query page;
-};
-#define OF struct notebooks_query
-static const struct field notebooks_query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_notebooks =
-    SCHEMA("NotebooksQuery", struct notebooks_query, notebooks_query_fields, IN_QUERY);
-
 static void answer(struct call *call, const struct notebook *notebook)
 {
     call_answer(call, &schema_notebook, notebook, notebook->version);
@@ -83,7 +71,7 @@ static struct str cursor_of(struct arena *arena, const void *item)
 
 enum error handle_notebook_list(struct call *call, struct context *c)
 {
-    const struct notebooks_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct notebook *notebooks = ARENA_ARRAY(call->arena, struct notebook, page.limit);
     struct uuid before;
@@ -159,7 +147,7 @@ static struct str session_cursor(struct arena *arena, const void *item)
 
 enum error handle_notebook_session_list(struct call *call, struct context *c)
 {
-    const struct notebooks_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct notebook_session *sessions =
         ARENA_ARRAY(call->arena, struct notebook_session, page.limit);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/threads/routes.h"
 #include "model/threads/shares.h"
 
 #define OF struct share
@@ -33,17 +32,6 @@ const struct schema schema_share_create =
     SCHEMA("ShareCreate", struct share, share_fields, IN_BODY);
 const struct schema schema_share_created =
     SCHEMA("ShareCreated", struct share, share_fields, IN_READ | IN_CREATED);
-
-struct shares_query {
-    struct page_query page;
-};
-#define OF struct shares_query
-static const struct field query_fields[] = {
-    PAGE_FIELDS(IN_QUERY),
-};
-#undef OF
-const struct schema query_shares =
-    SCHEMA("SharesQuery", struct shares_query, query_fields, IN_QUERY);
 
 #define OF struct redemption
 static const struct field redemption_fields[] = {
@@ -104,7 +92,7 @@ static struct str share_cursor(struct arena *arena, const void *item)
 
 enum error handle_share_list(struct call *call, struct context *c)
 {
-    const struct shares_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct share *shares = ARENA_ARRAY(call->arena, struct share, page.limit);
     struct uuid before;
@@ -144,7 +132,7 @@ static struct str redemption_cursor(struct arena *arena, const void *item)
 
 enum error handle_share_redemptions(struct call *call, struct context *c)
 {
-    const struct shares_query *q = call->request.query;
+    const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct redemption *all = ARENA_ARRAY(call->arena, struct redemption, page.limit);
     struct share share;

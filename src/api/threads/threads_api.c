@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/threads/routes.h"
 #include "model/execution/runs.h"
 #include "model/threads/threads.h"
 

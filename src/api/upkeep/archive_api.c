@@ -3,9 +3,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "api/resources.h"
+#include "api/upkeep/routes.h"
 #include "base/alloc.h"
-#include "base/schema_fields.h"
 #include "model/upkeep/archive.h"
 
 /* An export holds a reader of the store until its rows are written, and then a content thread until

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The routes about Cairn itself. */
 #include "api/http/metrics.h"
-#include "api/resources.h"
-#include "base/schema_fields.h"
+#include "api/upkeep/routes.h"
 #include "model/tenancy/keys.h"
 
 struct health {

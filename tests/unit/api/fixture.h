@@ -10,7 +10,6 @@
 
 #include "api/http/call.h"
 #include "api/http/metrics.h"
-#include "api/resources.h"
 #include "store/scratch.h"
 
 enum { REQUEST_HEADERS_MAX = 4, CALLS_MAX = 64, REQUEST_BUDGET_BYTES = 32 * 1024 * 1024 };

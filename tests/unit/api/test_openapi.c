@@ -2,7 +2,7 @@
 #include "api/http/examples.h"
 #include "api/http/openapi.h"
 
-#include "api/resources.h"
+#include "api/http/call.h"
 #include "base/json/json_pointer.h"
 #include "base/parsed.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/route.h"
 
-#include "api/resources.h"
+#include "api/execution/routes.h"
+#include "api/tenancy/routes.h"
 #include "test.h"
 
 enum { ARENA_BYTES = 1024 * 1024 };

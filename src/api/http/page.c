@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/page.h"
+
+#define OF struct page_only_query
+static const struct field page_only_fields[] = {
+    PAGE_FIELDS(IN_QUERY),
+};
+#undef OF
+const struct schema query_page_only =
+    SCHEMA("PageQuery", struct page_only_query, page_only_fields, IN_QUERY);
