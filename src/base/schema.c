@@ -159,11 +159,7 @@ static void decode_enum(struct decoder *d, const struct field *f, struct json v,
     struct str text, pointer = pointer_to(d, f);
     if (!read_text(d, pointer, v, &text))
         return;
-    unsigned value = check_choice(d, pointer, f->choices, text);
-    if (f->stores_enum)
-        *(unsigned *)out = value;
-    else if (value != 0)
-        *(struct str *)out = text;
+    *(unsigned *)out = check_choice(d, pointer, f->choices, text);
 }
 
 static bool is_of_json_kind(enum field_kind kind, enum json_type type)
@@ -494,7 +490,7 @@ static size_t size_of(const struct field *f)
     case FIELD_NESTED_LIST:
         return sizeof(struct nested_list);
     case FIELD_ENUM:
-        return f->stores_enum ? sizeof(unsigned) : sizeof(struct str);
+        return sizeof(unsigned);
     default:
         return sizeof(struct str);
     }
@@ -526,7 +522,7 @@ static bool is_absent(const struct field *f, const char *in)
     case FIELD_NESTED:
         return false;
     case FIELD_ENUM:
-        return f->stores_enum ? *(const unsigned *)at == 0 : str_is_none(*(const struct str *)at);
+        return *(const unsigned *)at == 0;
     case FIELD_STRINGS:
         return ((const struct str_list *)at)->items == NULL &&
                ((f->flags & FIELD_NULLABLE) != 0 || f->hide_none);
@@ -572,8 +568,7 @@ static void encode_value(struct encoder *e, const struct field *f, const void *a
         json_write_string(w, *(const struct str *)at);
         break;
     case FIELD_ENUM:
-        json_write_string(w, f->stores_enum ? enum_word(f->choices, *(const unsigned *)at)
-                                            : *(const struct str *)at);
+        json_write_string(w, enum_word(f->choices, *(const unsigned *)at));
         break;
     case FIELD_JSON:
     case FIELD_OBJECT:

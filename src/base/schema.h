@@ -9,8 +9,7 @@
  *
  * Storage of each kind at `offset`:
  *   STRING                         struct str, decoded; absent or null is STR_NONE
- *   ENUM                           an enum of base/enum.h; absent or null is 0. A row without
- *                                  `stores_enum` has a struct str, as STRING does
+ *   ENUM                           an enum of base/enum.h; absent or null is 0
  *   JSON, OBJECT, ARRAY, DOCUMENT  struct str, compact JSON text; absent or null is STR_NONE
  *   BOOL                           bool
  *   INT                            int64_t
@@ -101,7 +100,6 @@ struct field {
     unsigned optional_in; /* schemas that do not require it, although others of the table do */
     bool refused;         /* in a body only so that a clear message rejects it */
     bool hide_none;       /* left out of an answer when absent, instead of null or [] */
-    bool stores_enum;     /* ENUM: see above */
     bool once; /* a secret: shown by the route that creates the object, and never again */
 };
 

@@ -54,20 +54,13 @@ enum { ROW_OR_NONE = FIELD_OPTIONAL, ROW_OR_NULL = FIELD_OPTIONAL | FIELD_NULLAB
 #define ROW_WITH(kind_, type, flags_, wire, member, has, ...)                                      \
     {.name = (wire), .kind = FIELD_##kind_, .flags = (flags_), .offset = ROW_AT(type, member),     \
         .has_offset = ROW_AT(bool, has), .in = __VA_ARGS__}
-/* The member is an enum of base/enum.h, or still a text. */
-#define ROW_WORD(flags_, wire, member, has, ...)                                                   \
-    {.name = (wire), .kind = FIELD_ENUM, .flags = (flags_),                                        \
-        .offset = _Generic(((OF *)0)->member, unsigned: offsetof(OF, member),                      \
-            struct str: offsetof(OF, member)),                                                     \
-        .stores_enum = _Generic(((OF *)0)->member, unsigned: true, struct str: false),             \
-        .in = __VA_ARGS__}
 
 #define ROW_STRING(...) ROW(STRING, struct str, 0, __VA_ARGS__)
 #define ROW_STRING_OR_NONE(...) ROW(STRING, struct str, ROW_OR_NONE, __VA_ARGS__)
 #define ROW_STRING_OR_NULL(...) ROW(STRING, struct str, ROW_OR_NULL, __VA_ARGS__)
-#define ROW_ENUM(...) ROW_WORD(0, __VA_ARGS__)
-#define ROW_ENUM_OR_NONE(...) ROW_WORD(ROW_OR_NONE, __VA_ARGS__)
-#define ROW_ENUM_OR_NULL(...) ROW_WORD(ROW_OR_NULL, __VA_ARGS__)
+#define ROW_ENUM(...) ROW(ENUM, unsigned, 0, __VA_ARGS__)
+#define ROW_ENUM_OR_NONE(...) ROW(ENUM, unsigned, ROW_OR_NONE, __VA_ARGS__)
+#define ROW_ENUM_OR_NULL(...) ROW(ENUM, unsigned, ROW_OR_NULL, __VA_ARGS__)
 #define ROW_JSON(...) ROW(JSON, struct str, 0, __VA_ARGS__)
 #define ROW_JSON_OR_NONE(...) ROW(JSON, struct str, ROW_OR_NONE, __VA_ARGS__)
 #define ROW_JSON_OR_NULL(...) ROW(JSON, struct str, ROW_OR_NULL, __VA_ARGS__)

@@ -272,9 +272,9 @@ static bool same_text(struct str a, struct str b)
 
 static bool same_value(const struct field *f, const char *a, const char *b)
 {
-    if (f->kind == FIELD_ENUM && f->stores_enum)
+    if (f->kind == FIELD_ENUM)
         return *(const unsigned *)(a + f->offset) == *(const unsigned *)(b + f->offset);
-    if (f->kind == FIELD_STRING || f->kind == FIELD_ENUM)
+    if (f->kind == FIELD_STRING)
         return same_text(
             *(const struct str *)(a + f->offset), *(const struct str *)(b + f->offset));
     size_t size = f->kind == FIELD_UUID   ? sizeof(struct uuid)

@@ -43,16 +43,15 @@ static const struct field version_fields[] = {
 const struct schema schema_state_version =
     SCHEMA("StateVersion", struct state_version, version_fields, IN_READ);
 
-static const char *const includes[] = {"documents", NULL};
 struct states_query {
     struct page_query page;
-    struct str include;
+    enum include include;
 };
 #define OF struct states_query
 static const struct field states_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(ENUM_OR_NONE, include, IN_QUERY, "documents: data, json_schema and ui_schema too",
-        .choices = includes),
+        .choices = include_documents),
 };
 #undef OF
 const struct schema query_states =
@@ -107,7 +106,7 @@ enum error handle_state_list(struct call *call, struct context *c)
     place.is_config = false;
     struct page page = page_of(&q->page);
     struct state *states = ARENA_ARRAY(call->arena, struct state, page.limit);
-    struct state_filter filter = {.with_documents = !str_is_none(q->include)};
+    struct state_filter filter = {.with_documents = q->include != INCLUDE_NONE};
     enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
     if (e == OK)
         e = state_list(c, &place, &filter, &page, states);
@@ -150,7 +149,7 @@ enum error handle_state_version_list(struct call *call, struct context *c)
     int64_t before;
     enum error e = cursor_to_number(call, q->page.cursor, &before);
     if (e == OK)
-        e = state_version_list(c, &place, before, !str_is_none(q->include), &page, versions);
+        e = state_version_list(c, &place, before, q->include != INCLUDE_NONE, &page, versions);
     if (e == OK)
         call_answer_page(call, &schema_state_version, versions, &page, version_cursor);
     return e;

@@ -26,18 +26,17 @@ static const struct field item_fields[] = {
 const struct schema schema_storage_item =
     SCHEMA("StorageItem", struct storage_row, item_fields, IN_READ);
 
-static const char *const includes[] = {"values", NULL};
 struct storage_query {
     struct page_query page;
     struct str prefix;
-    struct str include;
+    enum include include;
 };
 #define OF struct storage_query
 static const struct field storage_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(STRING_OR_NONE, prefix, IN_QUERY, "only keys that begin with this",
         .max = STORAGE_KEY_MAX_BYTES),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "values: what is stored too", .choices = includes),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "values: what is stored too", .choices = include_values),
 };
 #undef OF
 const struct schema query_storage =
@@ -103,7 +102,7 @@ enum error handle_storage_list(struct call *call, struct context *c)
     const struct storage_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct storage_item *items = ARENA_ARRAY(call->arena, struct storage_item, page.limit);
-    struct storage_filter filter = {.prefix = q->prefix, .with_values = !str_is_none(q->include)};
+    struct storage_filter filter = {.prefix = q->prefix, .with_values = q->include != INCLUDE_NONE};
     enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
     if (e == OK)
         e = storage_list(c, call->request.params[0], &filter, &page, items);

@@ -59,13 +59,15 @@ const struct schema schema_run_checkpoint =
 
 /* --- Put ----------------------------------------------------------------------------------- */
 
-static const char *const inherits[] = {"all", "versions", NULL};
+#define INHERITS(X) X(INHERIT_ALL, "all") X(INHERIT_VERSIONS, "versions")
+ENUM_DECLARE(inherit, INHERIT_NONE, inherits, INHERITS);
+ENUM_DEFINE(inherits, INHERITS);
 
 struct changes_body {
     struct str set;
     struct str append;
     struct str_list remove;
-    struct str inherit;
+    enum inherit inherit;
 };
 #define OF struct changes_body
 static const struct field changes_fields[] = {
@@ -150,7 +152,7 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
             .append = body->changes.append,
             .remove = body->changes.remove.items,
             .n_remove = body->changes.remove.count},
-        .by_versions = body->has_changes && str_eq(body->changes.inherit, STR("versions")),
+        .by_versions = body->has_changes && body->changes.inherit == INHERIT_VERSIONS,
         .may_replace = body->has_replace && body->replace};
     bool is_new = false;
     checkpoint.thread_id = call->request.params[0];
@@ -207,7 +209,15 @@ enum error handle_checkpoint_latest(struct call *call, struct context *c)
 
 /* --- Lists --------------------------------------------------------------------------------- */
 
-static const char *const includes[] = {"values", "writes", "all", NULL};
+/* clang-format off */
+/*    value         word       parts of a checkpoint */
+#define SHOWS(X)                                     \
+    X(SHOW_VALUES, "values", CHECKPOINT_VALUES)      \
+    X(SHOW_WRITES, "writes", CHECKPOINT_WRITES)      \
+    X(SHOW_ALL,    "all",    CHECKPOINT_WHOLE)
+/* clang-format on */
+ENUM_DECLARE(show, SHOW_NONE, shows, SHOWS);
+ENUM_DEFINE(shows, SHOWS);
 
 struct list_query {
     struct page_query page;
@@ -216,7 +226,7 @@ struct list_query {
     struct uuid id_before;
     bool has_before;
     struct uuid before;
-    struct str include;
+    enum show include;
     bool has_run_id;
     struct uuid run_id;
 };
@@ -230,7 +240,7 @@ static const struct field list_query_fields[] = {
     FIELD(UUID_OR_NONE, id_before, IN_QUERY,
         "those whose ids are smaller than this one, which nobody need have"),
     FIELD(ENUM_OR_NONE, include, IN_QUERY, "values (with their versions), writes, or all of it",
-        .choices = includes),
+        .choices = shows),
     FIELD(UUID_OR_NONE, before, IN_ONE_THREAD, "those that were put before this checkpoint"),
     FIELD(UUID_OR_NONE, run_id, IN_BY_RUN),
 };
@@ -241,15 +251,6 @@ const struct schema query_run_checkpoints =
     SCHEMA("RunCheckpointsQuery", struct list_query, list_query_fields, IN_QUERY | IN_ONE_THREAD);
 const struct schema query_all_checkpoints =
     SCHEMA("AllCheckpointsQuery", struct list_query, list_query_fields, IN_QUERY);
-
-static unsigned shown(struct str include)
-{
-    if (str_is_none(include))
-        return CHECKPOINT_HEAD;
-    if (str_eq(include, STR("values")))
-        return CHECKPOINT_VALUES;
-    return str_eq(include, STR("writes")) ? CHECKPOINT_WRITES : CHECKPOINT_WHOLE;
-}
 
 /* The cursor is a number; in the list of all threads a position in the order by time,
  * "AT~THREAD~NUMBER". */
@@ -284,6 +285,9 @@ static enum error read_cursor(
 enum error checkpoints_answer_list(struct call *call, struct context *c,
     const struct schema *schema, struct checkpoint_filter *filter)
 {
+#define PARTS(value, word, parts) [value] = parts,
+    static const unsigned parts[] = {[SHOW_NONE] = CHECKPOINT_HEAD, SHOWS(PARTS)};
+#undef PARTS
     const struct list_query *q = call->request.query;
     struct checkpoint_page page = {.page = page_of(&q->page)};
     page.checkpoints = ARENA_ARRAY(call->arena, struct checkpoint, page.page.limit);
@@ -292,7 +296,7 @@ enum error checkpoints_answer_list(struct call *call, struct context *c,
     filter->before_id = q->before;
     filter->has_id_before = q->has_id_before;
     filter->id_before = q->id_before;
-    filter->show = shown(q->include);
+    filter->show = parts[q->include];
     memcpy(filter->metadata_keys, call->request.metadata_keys, sizeof filter->metadata_keys);
     memcpy(filter->metadata_values, call->request.metadata_values, sizeof filter->metadata_values);
     enum error e = read_cursor(call, q->page.cursor, filter);

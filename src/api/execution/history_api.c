@@ -54,16 +54,15 @@ const struct schema schema_history_entry =
 const struct schema schema_history_patch =
     SCHEMA("HistoryPatch", struct history_entry, entry_fields, IN_PATCH);
 
-static const char *const includes[] = {"messages", NULL};
 struct history_query {
     struct page_query page;
-    struct str include;
+    enum include include;
 };
 #define OF struct history_query
 static const struct field query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: the whole conversation of each run too",
-        .choices = includes),
+        .choices = include_messages),
 };
 #undef OF
 const struct schema query_history =
@@ -81,7 +80,7 @@ enum error handle_history_list(struct call *call, struct context *c)
     const struct history_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct history_entry *entries = ARENA_ARRAY(call->arena, struct history_entry, page.limit);
-    struct history_filter filter = {.with_messages = !str_is_none(q->include)};
+    struct history_filter filter = {.with_messages = q->include != INCLUDE_NONE};
     enum error e = cursor_to_number(call, q->page.cursor, &filter.before);
     if (e == OK)
         e = history_list(c, call->request.params[0], &filter, &page, entries);

@@ -218,13 +218,11 @@ static const struct field claim_query_fields[] = {
 const struct schema query_claim =
     SCHEMA("ClaimQuery", struct claim_query, claim_query_fields, IN_QUERY);
 
-static const char *const includes[] = {"documents", NULL};
-
 struct runs_query {
     struct page_query page;
     enum run_status status;
     struct str agent;
-    struct str include;
+    enum include include;
     bool has_parent_run_id;
     struct uuid parent_run_id;
     bool has_agent_id;
@@ -242,7 +240,7 @@ static const struct field runs_query_fields[] = {
     FIELD(UUID_OR_NONE, parent_run_id, IN_QUERY, "the children of this run"),
     FIELD(ENUM_OR_NONE, include, IN_QUERY,
         "documents: user_input, request, state, input, content, final_output … too",
-        .choices = includes),
+        .choices = include_documents),
     FIELD(UUID_OR_NONE, agent_id, IN_BY_AGENT),
     FIELD(UUID_OR_NONE, thread_id, IN_BY_THREAD),
 };
@@ -255,13 +253,12 @@ const struct schema query_agent_runs =
     SCHEMA("AgentRunsQuery", struct runs_query, runs_query_fields, IN_QUERY);
 
 struct run_query {
-    struct str include;
+    enum include include;
 };
-static const char *const run_includes[] = {"member_responses", NULL};
 #define OF struct run_query
 static const struct field run_query_fields[] = {
     FIELD(ENUM_OR_NONE, include, IN_QUERY, "member_responses: what its children answered too",
-        .choices = run_includes),
+        .choices = include_member_responses),
 };
 #undef OF
 const struct schema query_run_read =
@@ -309,7 +306,7 @@ static enum error answer_list(struct call *call, struct context *c, struct run_f
     filter->agent = q->agent;
     filter->has_parent_run_id = q->has_parent_run_id;
     filter->parent_run_id = q->parent_run_id;
-    filter->with_documents = !str_is_none(q->include);
+    filter->with_documents = q->include != INCLUDE_NONE;
     enum error e = cursor_to_uuid(call, q->page.cursor, &filter->has_before, &filter->before);
     if (e == OK)
         e = run_list(c, filter, &page, runs);
@@ -447,7 +444,7 @@ enum error handle_run_get(struct call *call, struct context *c)
     const struct run_query *q = call->request.query;
     struct run_read read = {0};
     enum error e = run_path_get_whole(call, c, &read.run);
-    if (e == OK && !str_is_none(q->include))
+    if (e == OK && q->include != INCLUDE_NONE)
         e = read_members(call, c, &read);
     /* The version does not cover the answers of the children. */
     if (e == OK)

@@ -181,11 +181,9 @@ enum error handle_step_append(struct call *call, struct context *c)
 
 /* --- Steps of one run ---------------------------------------------------------------------- */
 
-static const char *const includes[] = {"messages", NULL};
-
 struct run_steps_query {
     struct page_query page;
-    struct str include;
+    enum include include;
     struct str action_type;
     bool has_step_number;
     int64_t step_number;
@@ -200,7 +198,7 @@ enum { IN_FILTER = IN_SENT(0) };
 static const struct field run_steps_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: the lists of messages, too",
-        .choices = includes),
+        .choices = include_messages),
     FIELD(STRING_OR_NONE, action_type, IN_FILTER, .min = 1, .max = EVENT_KIND_MAX_BYTES),
     FIELD(INT_OR_NONE, step_number, IN_FILTER, "of this iteration", .max = STEP_NUMBER_MAX),
     FIELD(TIME_OR_NONE, from, IN_FILTER, "at this time or later"),
@@ -222,7 +220,7 @@ static enum error check_type(struct call *call, struct str type)
 
 bool steps_wants_messages(const struct call *call)
 {
-    return !str_is_none(((const struct run_steps_query *)call->request.query)->include);
+    return ((const struct run_steps_query *)call->request.query)->include != INCLUDE_NONE;
 }
 
 /* The cursor of a run's list is a number. */
@@ -281,7 +279,7 @@ enum error handle_step_get(struct call *call, struct context *c)
 struct steps_query {
     struct page_query page;
     struct step_filter filter;
-    struct str include;
+    enum include include;
     bool has_from;
     bool has_to;
 };
@@ -289,7 +287,7 @@ struct steps_query {
 static const struct field steps_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: the lists of messages, too",
-        .choices = includes),
+        .choices = include_messages),
     FIELD_OF(filter, STRING_OR_NONE, action_type, IN_QUERY, .min = 1, .max = EVENT_KIND_MAX_BYTES),
     FIELD_OF(filter, ENUM_OR_NONE, outcome, IN_QUERY, .choices = step_outcomes),
     FIELD_OF(filter, UUID_OR_NONE, agent_id, IN_QUERY),
@@ -328,7 +326,7 @@ enum error handle_step_list(struct call *call, struct context *c)
         filter.from = INT64_MIN;
     if (!q->has_to)
         filter.before = INT64_MAX;
-    filter.with_messages = !str_is_none(q->include);
+    filter.with_messages = q->include != INCLUDE_NONE;
     enum error e = read_cursor(call, q->page.cursor, &filter);
     if (e == OK)
         e = check_type(call, filter.action_type);

@@ -109,15 +109,15 @@ const struct schema schema_turn_create =
 const struct schema schema_turn_patch =
     SCHEMA("TurnPatch", struct turn_body, turn_body_fields, IN_PATCH);
 
-static const char *const includes[] = {"documents", NULL};
 struct turns_query {
     struct page_query page;
-    struct str include;
+    enum include include;
 };
 #define OF struct turns_query
 static const struct field turns_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "documents: input and output too", .choices = includes),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "documents: input and output too",
+        .choices = include_documents),
 };
 #undef OF
 const struct schema query_turns =
@@ -226,7 +226,7 @@ enum error handle_turn_list(struct call *call, struct context *c)
     if (e == OK)
         e = cursor_to_number(call, q->page.cursor, &after);
     if (e == OK)
-        e = turn_list(c, run.id, after, !str_is_none(q->include), &page, turns);
+        e = turn_list(c, run.id, after, q->include != INCLUDE_NONE, &page, turns);
     if (e == OK)
         call_answer_page(call, &schema_turn, turns, &page, turn_cursor);
     return e;

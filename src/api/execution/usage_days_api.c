@@ -274,12 +274,15 @@ static const struct field average_fields[] = {
 const struct schema schema_usage_average =
     SCHEMA("UsageAverage", struct average_row, average_fields, IN_READ);
 
-static const char *const average_groups[] = {"thread", "agent", NULL};
+#define AVERAGE_GROUPS(X) X(BY_THREAD, "thread") X(BY_AGENT, "agent")
+ENUM_DECLARE(average_group, BY_NONE, average_groups, AVERAGE_GROUPS);
+ENUM_DEFINE(average_groups, AVERAGE_GROUPS);
+
 struct averages_query {
     struct page_query page;
     bool has_days;
     int64_t days;
-    struct str group_by;
+    enum average_group group_by;
 };
 #define OF struct averages_query
 static const struct field averages_query_fields[] = {
@@ -303,7 +306,7 @@ enum error handle_usage_averages(struct call *call, struct context *c)
     const struct averages_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct usage_average *averages = ARENA_ARRAY(call->arena, struct usage_average, page.limit);
-    bool by_agent = str_eq(q->group_by, STR("agent")), has_after = false;
+    bool by_agent = q->group_by == BY_AGENT, has_after = false;
     int64_t since = c->now_us - (q->has_days ? q->days : AVERAGE_DAYS) * DAY_US;
     struct uuid after;
     enum error e = cursor_to_uuid(call, q->page.cursor, &has_after, &after);

@@ -11,14 +11,16 @@ enum {
     DIFF_MEMORY_BYTES = 64 * 1024 * 1024, /* enough for the largest texts */
 };
 
-static const char *const formats[] = {"json", "text", NULL};
+#define DIFF_FORMATS(X) X(DIFF_JSON, "json") X(DIFF_TEXT, "text")
+ENUM_DECLARE(diff_format, DIFF_FORMAT_NONE, diff_formats, DIFF_FORMATS);
+ENUM_DEFINE(diff_formats, DIFF_FORMATS);
 
 struct diff_query {
     bool has_from;
     int64_t from;
     bool has_to;
     int64_t to;
-    struct str format;
+    enum diff_format format;
     bool has_context;
     int64_t context;
 };
@@ -28,7 +30,7 @@ static const struct field query_fields[] = {
         INT_OR_NONE, from, IN_QUERY, "the old version; the one before `to` unless told", .min = 1),
     FIELD(INT_OR_NONE, to, IN_QUERY, "the new version; the newest unless told", .min = 1),
     FIELD(ENUM_OR_NONE, format, IN_QUERY,
-        "text: a unified diff, as Accept: text/x-diff asks for too", .choices = formats),
+        "text: a unified diff, as Accept: text/x-diff asks for too", .choices = diff_formats),
     FIELD(INT_OR_NONE, context, IN_QUERY, "unchanged lines around each change; 3 unless told",
         .max = DIFF_CONTEXT_MAX),
 };
@@ -113,8 +115,8 @@ static enum error find_versions(struct call *call, struct context *c, struct fil
 static bool wants_text(const struct call *call)
 {
     const struct diff_query *q = call->request.query;
-    if (!str_is_none(q->format))
-        return str_eq(q->format, STR("text"));
+    if (q->format != DIFF_FORMAT_NONE)
+        return q->format == DIFF_TEXT;
     return http_header_lists(call->request.http, STR("Accept"), STR("text/x-diff"));
 }
 

@@ -71,7 +71,10 @@ static const struct field restore_fields[] = {
 const struct schema schema_file_restore =
     SCHEMA("FileRestore", struct restore_body, restore_fields, IN_BODY);
 
-static const char *const if_exists_choices[] = {"refuse", "add_version", NULL};
+#define IF_EXISTS(X) X(IF_EXISTS_REFUSE, "refuse") X(IF_EXISTS_ADD_VERSION, "add_version")
+ENUM_DECLARE(if_exists, IF_EXISTS_NONE, if_exists_words, IF_EXISTS);
+ENUM_DEFINE(if_exists_words, IF_EXISTS);
+
 struct copy_body {
     struct uuid thread_id;
     struct str name;
@@ -79,7 +82,7 @@ struct copy_body {
     int64_t version;
     bool has_history;
     bool history;
-    struct str if_exists;
+    enum if_exists if_exists;
 };
 #define OF struct copy_body
 static const struct field copy_fields[] = {
@@ -90,7 +93,7 @@ static const struct field copy_fields[] = {
     FIELD(BOOL_OR_NONE, history, IN_BODY, "the versions before it too"),
     FIELD(ENUM_OR_NONE, if_exists, IN_BODY,
         "when there is a file of that name: refuse, unless told to add_version",
-        .choices = if_exists_choices),
+        .choices = if_exists_words),
 };
 #undef OF
 const struct schema schema_file_copy = SCHEMA("FileCopy", struct copy_body, copy_fields, IN_BODY);
@@ -214,7 +217,7 @@ enum error handle_file_copy(struct call *call, struct context *c)
         .to_thread_id = body->thread_id,
         .to_name = str_is_none(body->name) ? call->request.texts[1] : body->name,
         .with_history = body->has_history && body->history,
-        .may_exist = str_eq(body->if_exists, STR("add_version"))};
+        .may_exist = body->if_exists == IF_EXISTS_ADD_VERSION};
     struct file file;
     bool created;
     enum error e = file_copy(c, &copy, &created, &file);

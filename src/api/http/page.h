@@ -30,4 +30,10 @@ struct page_only_query {
 };
 extern const struct schema query_page_only;
 
+/* The query parameter `include`: answers have the part only if the query names it. */
+enum include { INCLUDE_NONE, INCLUDE_PART };
+extern const char *const include_debug[],
+    *const include_documents[], *const include_member_responses[], *const include_messages[],
+                                                                       *const include_values[];
+
 #endif

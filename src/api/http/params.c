@@ -20,10 +20,7 @@ static enum error decode_enum(
 {
     unsigned value = enum_parse(f->choices, text);
     if (value != 0) {
-        if (f->stores_enum)
-            *(unsigned *)out = value;
-        else
-            *(struct str *)out = text;
+        *(unsigned *)out = value;
         return OK;
     }
     struct buf choices;

@@ -169,8 +169,6 @@ enum error handle_message_create(struct call *call, struct context *c)
 
 /* --- Lists --------------------------------------------------------------------------------- */
 
-static const char *const includes[] = {"debug", NULL};
-
 struct messages_query {
     struct str before;
     struct str after;
@@ -181,7 +179,7 @@ struct messages_query {
     struct uuid sender_id;
     bool has_run_id;
     struct uuid run_id;
-    struct str include;
+    enum include include;
 };
 #define OF struct messages_query
 static const struct field messages_query_fields[] = {
@@ -193,7 +191,7 @@ static const struct field messages_query_fields[] = {
     FIELD(ENUM_OR_NONE, type, IN_QUERY, .choices = message_types),
     FIELD(UUID_OR_NONE, sender_id, IN_QUERY),
     FIELD(UUID_OR_NONE, run_id, IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = includes),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = include_debug),
 };
 #undef OF
 const struct schema query_messages =
@@ -244,7 +242,7 @@ enum error handle_message_list(struct call *call, struct context *c)
         .sender_id = q->sender_id,
         .has_run_id = q->has_run_id,
         .run_id = q->run_id,
-        .with_debug = !str_is_none(q->include)};
+        .with_debug = q->include != INCLUDE_NONE};
     enum error e = read_cursor(call, q->after, "after", 0, &filter.after);
     if (e == OK)
         e = read_cursor(call, q->before, "before", INT64_MAX, &filter.before);
@@ -310,11 +308,11 @@ enum error handle_thread_message_search(struct call *call, struct context *c)
 /* --- One object ---------------------------------------------------------------------------- */
 
 struct message_query {
-    struct str include;
+    enum include include;
 };
 #define OF struct message_query
 static const struct field message_query_fields[] = {
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = includes),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = include_debug),
 };
 #undef OF
 const struct schema query_message =
@@ -325,7 +323,7 @@ enum error handle_message_get(struct call *call, struct context *c)
     const struct message_query *q = call->request.query;
     struct message message;
     enum error e = message_get(
-        c, call->request.params[0], call->request.params[1], !str_is_none(q->include), &message);
+        c, call->request.params[0], call->request.params[1], q->include != INCLUDE_NONE, &message);
     if (e != OK)
         return e;
     if (str_eq(message.responses, STR("[]"))) {
@@ -404,12 +402,12 @@ const struct schema schema_message_version =
 
 struct versions_query {
     struct page_query page;
-    struct str include;
+    enum include include;
 };
 #define OF struct versions_query
 static const struct field versions_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = includes),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = include_debug),
 };
 #undef OF
 const struct schema query_message_versions =
@@ -431,7 +429,7 @@ enum error handle_message_versions(struct call *call, struct context *c)
     if (e == OK)
         e = message_get(c, call->request.params[0], call->request.params[1], false, &message);
     if (e == OK)
-        e = message_list_versions(c, &message, before, !str_is_none(q->include), &page, versions);
+        e = message_list_versions(c, &message, before, q->include != INCLUDE_NONE, &page, versions);
     if (e == OK)
         call_answer_page(call, &schema_message_version, versions, &page, cursor_of_version);
     return e;

@@ -44,15 +44,13 @@ const struct schema schema_thread_body =
 const struct schema schema_keyed_thread_body =
     SCHEMA("KeyedThreadBody", struct thread, thread_fields, IN_BODY);
 
-static const char *const includes[] = {"documents", NULL};
-
 struct threads_query {
     struct page_query page;
     struct str key;
     enum thread_status status;
     struct str agent;
     struct str title;
-    struct str include;
+    enum include include;
     bool has_created_after;
     int64_t created_after;
     bool has_created_before;
@@ -70,7 +68,7 @@ static const struct field threads_query_fields[] = {
     FIELD(TIME_OR_NONE, created_after, IN_QUERY, "at or after"),
     FIELD(TIME_OR_NONE, created_before, IN_QUERY),
     FIELD(ENUM_OR_NONE, include, IN_QUERY,
-        "documents: context, preferences and important_steps too", .choices = includes),
+        "documents: context, preferences and important_steps too", .choices = include_documents),
 };
 #undef OF
 const struct schema query_threads =
@@ -141,7 +139,7 @@ enum error handle_thread_list(struct call *call, struct context *c)
         .created_after = q->created_after,
         .has_created_before = q->has_created_before,
         .created_before = q->created_before,
-        .with_documents = !str_is_none(q->include)};
+        .with_documents = q->include != INCLUDE_NONE};
     memcpy(filter.metadata_keys, call->request.metadata_keys, sizeof filter.metadata_keys);
     memcpy(filter.metadata_values, call->request.metadata_values, sizeof filter.metadata_values);
     enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);

@@ -66,7 +66,7 @@ static struct str file_name_of(struct call *call, const struct archive_subject *
         return STR("cairn-tenant.tar");
     uuid_format(subject->id, id);
     return arena_printf(
-        call->arena, "cairn-%s-%.*s.tar", archive_whats[subject->what], UUID_TEXT_LEN, id);
+        call->arena, "cairn-%s-%.*s.tar", archive_what_word(subject->what).ptr, UUID_TEXT_LEN, id);
 }
 
 static enum error write_rows(struct call *call, struct context *c,
@@ -150,7 +150,7 @@ enum error handle_tenant_export(struct call *call, struct context *c)
 /* --- Import -------------------------------------------------------------------------------- */
 
 struct import_query {
-    struct str ids;
+    enum archive_ids ids;
     bool has_dry_run;
     bool dry_run;
 };
@@ -165,8 +165,8 @@ const struct schema query_import =
     SCHEMA("ImportQuery", struct import_query, import_query_fields, IN_QUERY);
 
 struct import_answer {
-    struct str what;
-    struct str ids;
+    enum archive_what what;
+    enum archive_ids ids;
     bool dry_run;
     struct archive_counts counts;
     struct nested_list objects;
@@ -302,14 +302,12 @@ enum error handle_import(struct call *call, struct context *c)
 {
     const struct import_query *query = call->request.query;
     const struct prepared *p = call->prepared;
-    bool remaps = str_eq(query->ids, STR("remap"));
-    enum error e =
-        archive_apply(c, p->archive, remaps ? ARCHIVE_IDS_REMAP : ARCHIVE_IDS_KEEP, query->dry_run);
+    enum archive_ids ids = query->ids == ARCHIVE_IDS_NONE ? ARCHIVE_IDS_KEEP : query->ids;
+    enum error e = archive_apply(c, p->archive, ids, query->dry_run);
     if (e != OK)
         return e;
-    const struct import_answer answer = {
-        .what = str_of(archive_whats[archive_subject(p->archive).what]),
-        .ids = remaps ? STR("remap") : STR("keep"),
+    const struct import_answer answer = {.what = archive_subject(p->archive).what,
+        .ids = ids,
         .dry_run = query->dry_run,
         .counts = archive_counts(p->archive),
         .objects = list_objects(call, p->archive)};

@@ -110,7 +110,8 @@ static struct str complete_memory(struct context *c, const struct agent_definiti
     struct agent_memory m = d->memory;
     m.has_short_term = m.has_long_term = m.has_procedural = true;
     or_number(&m.short_term.has_max_tokens, &m.short_term.max_tokens, DEFAULT_SHORT_TERM_TOKENS);
-    or_default(&m.short_term.strategy, STR("fifo"));
+    if (m.short_term.strategy == STRATEGY_NONE)
+        m.short_term.strategy = STRATEGY_FIFO;
     or_number(&m.long_term.has_top_k, &m.long_term.top_k, DEFAULT_TOP_K);
     m.long_term.has_enabled = m.procedural.has_enabled = true;
     return encode(c, &schema_memory_config, &m);
@@ -177,7 +178,8 @@ static struct str complete_execution(struct context *c, const struct agent_defin
     struct agent_execution x = d->execution;
     or_number(&x.has_max_turns, &x.max_turns, DEFAULT_MAX_TURNS);
     or_number(&x.has_timeout_seconds, &x.timeout_seconds, DEFAULT_TIMEOUT_S);
-    or_default(&x.checkpoint_frequency, STR("every_turn"));
+    if (x.checkpoint_frequency == CHECKPOINT_FREQUENCY_NONE)
+        x.checkpoint_frequency = CHECKPOINT_EVERY_TURN;
     return encode(c, &schema_execution_config, &x);
 }
 

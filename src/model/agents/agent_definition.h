@@ -41,9 +41,39 @@ enum agent_part {
 enum { ALL_AGENT_PARTS = (1 << AGENT_PARTS) - 1 };
 extern const char *const agent_part_names[AGENT_PARTS];
 
+/* clang-format off */
+#define GRAPH_NODE_TYPES(X)      \
+    X(NODE_LLM,    "llm")        \
+    X(NODE_TOOL,   "tool")       \
+    X(NODE_ROUTER, "router")     \
+    X(NODE_HUMAN,  "human")
+#define MEMORY_STRATEGIES(X)          \
+    X(STRATEGY_FIFO,      "fifo")      \
+    X(STRATEGY_SUMMARIZE, "summarize") \
+    X(STRATEGY_HYBRID,    "hybrid")
+#define INPUT_RAILS(X)                 \
+    X(INPUT_RAIL_PII,       "pii")       \
+    X(INPUT_RAIL_INJECTION, "injection") \
+    X(INPUT_RAIL_TOPIC,     "topic")
+#define OUTPUT_RAILS(X)                        \
+    X(OUTPUT_RAIL_HALLUCINATION, "hallucination") \
+    X(OUTPUT_RAIL_TOXICITY,      "toxicity")      \
+    X(OUTPUT_RAIL_FORMAT,        "format")
+#define CHECKPOINT_FREQUENCIES(X)                  \
+    X(CHECKPOINT_EVERY_TURN, "every_turn") \
+    X(CHECKPOINT_ON_CHANGE,  "on_change")  \
+    X(CHECKPOINT_MANUAL,     "manual")
+/* clang-format on */
+ENUM_DECLARE(graph_node_type, NODE_TYPE_NONE, graph_node_types, GRAPH_NODE_TYPES);
+ENUM_DECLARE(memory_strategy, STRATEGY_NONE, memory_strategies, MEMORY_STRATEGIES);
+ENUM_DECLARE(input_rail, INPUT_RAIL_NONE, input_rails, INPUT_RAILS);
+ENUM_DECLARE(output_rail, OUTPUT_RAIL_NONE, output_rails, OUTPUT_RAILS);
+ENUM_DECLARE(checkpoint_frequency, CHECKPOINT_FREQUENCY_NONE, checkpoint_frequencies,
+    CHECKPOINT_FREQUENCIES);
+
 struct graph_node {
     struct str name;
-    struct str type;
+    enum graph_node_type type;
     struct str config; /* compact JSON */
 };
 struct graph_edge {
@@ -60,7 +90,7 @@ struct agent_graph {
 struct agent_short_term {
     bool has_max_tokens;
     int64_t max_tokens;
-    struct str strategy;
+    enum memory_strategy strategy;
 };
 struct agent_long_term {
     bool has_enabled, enabled, has_top_k;
@@ -79,7 +109,7 @@ struct agent_memory {
 };
 
 struct agent_rail {
-    struct str type;
+    unsigned type;     /* enum input_rail or enum output_rail */
     struct str config; /* compact JSON */
 };
 struct agent_tool_rails {
@@ -106,7 +136,7 @@ struct agent_execution {
     bool has_max_turns, has_timeout_seconds;
     int64_t max_turns;
     int64_t timeout_seconds;
-    struct str checkpoint_frequency;
+    enum checkpoint_frequency checkpoint_frequency;
 };
 
 struct agent_prompt {

@@ -3,14 +3,19 @@
 #include "base/schema_fields.h"
 #include "model/agents/agent_definition.h"
 
+ENUM_DEFINE(graph_node_types, GRAPH_NODE_TYPES);
+ENUM_DEFINE(memory_strategies, MEMORY_STRATEGIES);
+ENUM_DEFINE(input_rails, INPUT_RAILS);
+ENUM_DEFINE(output_rails, OUTPUT_RAILS);
+ENUM_DEFINE(checkpoint_frequencies, CHECKPOINT_FREQUENCIES);
+
 const char *const agent_part_names[AGENT_PARTS] = {"system_prompt", "workflow_graph",
     "memory_config", "guardrail_config", "llm_config", "execution_config", "tools"};
 
-static const char *const node_types[] = {"llm", "tool", "router", "human", NULL};
 #define OF struct graph_node
 static const struct field node_fields[] = {
     FIELD(STRING, name, IN_BODY, .min = 1, .max = GRAPH_NAME_MAX_BYTES),
-    FIELD(ENUM, type, IN_BODY, .choices = node_types),
+    FIELD(ENUM, type, IN_BODY, .choices = graph_node_types),
     FIELD(OBJECT_OR_NULL, config, IN_BODY),
 };
 #undef OF
@@ -37,11 +42,10 @@ static const struct field graph_fields[] = {
 const struct schema schema_workflow_graph =
     SCHEMA("WorkflowGraph", struct agent_graph, graph_fields, IN_BODY);
 
-static const char *const strategies[] = {"fifo", "summarize", "hybrid", NULL};
 #define OF struct agent_short_term
 static const struct field short_term_fields[] = {
     FIELD(INT_OR_NULL, max_tokens, IN_BODY, "8000 unless told", .min = 1, .max = AGENT_COUNT_MAX),
-    FIELD(ENUM_OR_NULL, strategy, IN_BODY, .choices = strategies),
+    FIELD(ENUM_OR_NULL, strategy, IN_BODY, .choices = memory_strategies),
 };
 #undef OF
 static const struct schema schema_short_term =
@@ -76,8 +80,6 @@ static const struct field memory_fields[] = {
 const struct schema schema_memory_config =
     SCHEMA("MemoryConfig", struct agent_memory, memory_fields, IN_BODY);
 
-static const char *const input_rails[] = {"pii", "injection", "topic", NULL};
-static const char *const output_rails[] = {"hallucination", "toxicity", "format", NULL};
 #define OF struct agent_rail
 static const struct field input_rail_fields[] = {
     FIELD(ENUM, type, IN_BODY, .choices = input_rails),
@@ -125,13 +127,12 @@ static const struct field llm_fields[] = {
 #undef OF
 const struct schema schema_llm_config = SCHEMA("LlmConfig", struct agent_llm, llm_fields, IN_BODY);
 
-static const char *const frequencies[] = {"every_turn", "on_change", "manual", NULL};
 #define OF struct agent_execution
 static const struct field execution_fields[] = {
     FIELD(INT_OR_NULL, max_turns, IN_BODY, "25 unless told", .min = 1, .max = AGENT_COUNT_MAX),
     FIELD(INT_OR_NULL, timeout_seconds, IN_BODY, "of a turn; 60 unless told", .min = 1,
         .max = AGENT_TIMEOUT_MAX_S),
-    FIELD(ENUM_OR_NULL, checkpoint_frequency, IN_BODY, .choices = frequencies),
+    FIELD(ENUM_OR_NULL, checkpoint_frequency, IN_BODY, .choices = checkpoint_frequencies),
 };
 #undef OF
 const struct schema schema_execution_config =

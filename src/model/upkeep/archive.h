@@ -20,6 +20,7 @@
 #define MODEL_UPKEEP_ARCHIVE_H
 
 #include "base/buf.h"
+#include "base/enum.h"
 #include "base/hash.h"
 #include "model/context.h"
 
@@ -32,8 +33,11 @@ enum {
 };
 #define ARCHIVE_MAX_BYTES ((uint64_t)1 << 40)
 
-enum archive_what { ARCHIVE_THREAD, ARCHIVE_AGENT, ARCHIVE_TENANT, ARCHIVE_WHAT_COUNT };
-extern const char *const archive_whats[]; /* thread, agent, tenant; ends in NULL */
+/* The object that an archive contains. */
+#define ARCHIVE_WHATS(X) \
+    X(ARCHIVE_THREAD, "thread") X(ARCHIVE_AGENT, "agent") X(ARCHIVE_TENANT, "tenant")
+ENUM_DECLARE(archive_what, ARCHIVE_NOTHING, archive_whats, ARCHIVE_WHATS);
+enum { ARCHIVE_WHAT_COUNT = ARCHIVE_TENANT + 1 };
 
 struct archive_subject {
     enum archive_what what;
@@ -80,11 +84,12 @@ MUST_CHECK enum error archive_export_fill(
 
 /* --- Import --------------------------------------------------------------------------------- */
 
-enum archive_ids {
-    ARCHIVE_IDS_KEEP,  /* an id that the tenant already has is a conflict */
-    ARCHIVE_IDS_REMAP, /* assigns new ids in the same order */
-};
-extern const char *const archive_id_modes[]; /* keep, remap; ends in NULL */
+/* clang-format off */
+#define ARCHIVE_ID_MODES(X)                                                                       \
+    X(ARCHIVE_IDS_KEEP,  "keep")  /* an id that already exists is a conflict */                   \
+    X(ARCHIVE_IDS_REMAP, "remap") /* objects get new ids, in the same order */
+/* clang-format on */
+ENUM_DECLARE(archive_ids, ARCHIVE_IDS_NONE, archive_id_modes, ARCHIVE_ID_MODES);
 
 /* Reads the bytes of an archive: from content at first, from a file while rows are added. */
 struct archive_source {

@@ -264,7 +264,8 @@ static enum error list_blobs(
 {
     enum { PAGE = 1000 };
     static const struct sql_statement *const statements[ARCHIVE_WHAT_COUNT] = {
-        &SQL_ARCHIVE_BLOBS_OF_THREAD, NULL, &SQL_ARCHIVE_BLOBS_OF_TENANT};
+        [ARCHIVE_THREAD] = &SQL_ARCHIVE_BLOBS_OF_THREAD,
+        [ARCHIVE_TENANT] = &SQL_ARCHIVE_BLOBS_OF_TENANT};
     enum error e = OK;
     size_t n = PAGE;
     x->n_blobs = 0;
@@ -290,7 +291,7 @@ static enum error list_blobs(
 enum error archive_find_subject(struct context *c, const struct archive_subject *subject)
 {
     static const struct sql_statement *const statements[ARCHIVE_WHAT_COUNT] = {
-        &SQL_ARCHIVE_HAS_THREAD, &SQL_ARCHIVE_HAS_AGENT, NULL};
+        [ARCHIVE_THREAD] = &SQL_ARCHIVE_HAS_THREAD, [ARCHIVE_AGENT] = &SQL_ARCHIVE_HAS_AGENT};
     struct query q;
     if (statements[subject->what] == NULL)
         return OK;
@@ -298,7 +299,9 @@ enum error archive_find_subject(struct context *c, const struct archive_subject 
     query_uuid(&q, id, subject->id);
     bool found = query_next(&q);
     enum error e = query_end(&q);
-    return e == OK && !found ? context_not_found(c, archive_whats[subject->what], subject->id) : e;
+    return e == OK && !found
+               ? context_not_found(c, archive_what_word(subject->what).ptr, subject->id)
+               : e;
 }
 
 /* --- Content -------------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 #include "base/json/json_write.h"
 #include "store/content.h"
 
-const char *const archive_whats[] = {"thread", "agent", "tenant", NULL};
-const char *const archive_id_modes[] = {"keep", "remap", NULL};
+ENUM_DEFINE(archive_whats, ARCHIVE_WHATS);
+ENUM_DEFINE(archive_id_modes, ARCHIVE_ID_MODES);
 
 /* --- cairn.json ----------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ void archive_write_head(const struct archive_subject *subject, struct buf *out)
     json_write_name(&w, "version");
     json_write_i64(&w, ARCHIVE_VERSION);
     json_write_name(&w, "what");
-    json_write_string(&w, str_of(archive_whats[subject->what]));
+    json_write_string(&w, archive_what_word(subject->what));
     if (subject->what != ARCHIVE_TENANT) {
         json_write_name(&w, "id");
         json_write_uuid(&w, subject->id);

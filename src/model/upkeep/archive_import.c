@@ -476,8 +476,8 @@ static enum error record(struct import *im)
         id = ids_find(
             &a->ids[a->subject.what == ARCHIVE_THREAD ? SORT_THREAD : SORT_AGENT], a->subject.id)
                  ->to;
-    return audit_record(
-        im->c, "archive.imported", archive_whats[a->subject.what], id, detail_of(a, im->c->arena));
+    return audit_record(im->c, "archive.imported", archive_what_word(a->subject.what).ptr, id,
+        detail_of(a, im->c->arena));
 }
 
 enum error archive_apply(struct context *c, struct archive *a, enum archive_ids ids, bool dry)

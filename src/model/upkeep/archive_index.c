@@ -148,19 +148,13 @@ static bool read_subject(struct json root, struct archive_subject *out)
 {
     struct json what, id;
     struct arena arena;
-    bool good = false;
-    if (!json_get(root, STR("what"), &what))
+    if (!json_get(root, STR("what"), &what) || json_type(what) != JSON_STRING)
         return false;
-    for (size_t i = 0; i < ARCHIVE_WHAT_COUNT; i++)
-        if (json_type(what) == JSON_STRING && json_string_eq(what, str_of(archive_whats[i]))) {
-            out->what = (enum archive_what)i;
-            good = true;
-        }
-    if (!good || out->what == ARCHIVE_TENANT)
-        return good;
     arena_init(&arena, SIZE_MAX);
-    good = json_get(root, STR("id"), &id) && json_type(id) == JSON_STRING &&
-           uuid_parse(json_string(&arena, id), &out->id);
+    out->what = archive_what_parse(json_string(&arena, what));
+    bool good = out->what == ARCHIVE_TENANT ||
+                (out->what != ARCHIVE_NOTHING && json_get(root, STR("id"), &id) &&
+                    json_type(id) == JSON_STRING && uuid_parse(json_string(&arena, id), &out->id));
     arena_deinit(&arena);
     return good;
 }

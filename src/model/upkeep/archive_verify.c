@@ -659,7 +659,7 @@ static enum error verify_subject(struct archive *a, struct problem *problem)
         return OK;
     if (a->ids[sort].count == 0 || ids_find(&a->ids[sort], a->subject.id) == NULL)
         return archive_broken(problem, STR("cairn.json"),
-            "refers to a %s that is not in the archive", archive_whats[what]);
+            "refers to a %s that is not in the archive", archive_what_word(what).ptr);
     bool fits = what == ARCHIVE_THREAD
                     ? m[MEMBER_THREADS].rows == 1 && m[MEMBER_AGENT_STORAGE].rows == 0 &&
                           m[MEMBER_AGENT_VERSIONS].rows == 0 && m[MEMBER_AGENT_LINKS].rows == 0
@@ -670,7 +670,8 @@ static enum error verify_subject(struct archive *a, struct problem *problem)
         fits = fits && (archive_members[i].select[what] != NULL || m[i].rows == 0);
     return fits ? OK
                 : archive_broken(problem, STR("cairn.json"),
-                      "is for one %s, but the archive has rows of others", archive_whats[what]);
+                      "is for one %s, but the archive has rows of others",
+                      archive_what_word(what).ptr);
 }
 
 enum error archive_verify(struct archive *a, struct problem *problem)

@@ -4,9 +4,13 @@
 #include "base/schema_fields.h"
 #include "fixture.h"
 
+#define MODES(X) X(MODE_FAST, "fast") X(MODE_SLOW, "slow")
+ENUM_DECLARE(mode, MODE_NONE, modes, MODES);
+ENUM_DEFINE(modes, MODES);
+
 struct wanted {
     struct str text;
-    struct str mode;
+    enum mode mode;
     bool has_number;
     int64_t number;
     bool has_id;
@@ -16,11 +20,10 @@ struct wanted {
     bool has_flag;
     bool flag;
 };
-static const char *const MODES[] = {"fast", "slow", NULL};
 #define OF struct wanted
 static const struct field FIELDS[] = {
     FIELD(STRING_OR_NONE, text, IN_QUERY, .min = 1, .max = 5),
-    FIELD(ENUM_OR_NONE, mode, IN_QUERY, .choices = MODES),
+    FIELD(ENUM_OR_NONE, mode, IN_QUERY, .choices = modes),
     FIELD(INT_OR_NONE, number, IN_QUERY, .min = 1, .max = 200),
     FIELD(UUID_OR_NONE, id, IN_QUERY),
     FIELD(TIME_OR_NONE, time, IN_QUERY),
@@ -64,7 +67,7 @@ TEST(parameters_of_every_kind_are_decoded)
         0);
     EXPECT_EQ(d.error, OK);
     EXPECT_STR(d.wanted.text, STR("a b"));
-    EXPECT_STR(d.wanted.mode, STR("slow"));
+    EXPECT_EQ(d.wanted.mode, MODE_SLOW);
     EXPECT(d.wanted.has_number && d.wanted.number == 200);
     EXPECT(d.wanted.has_flag && d.wanted.flag);
     EXPECT(d.wanted.has_time && d.wanted.time == 1000000);
@@ -79,7 +82,7 @@ TEST(absent_parameters_are_absent)
         struct decoding d;
         decode(&d, queries[i], 0);
         EXPECT_EQ(d.error, OK);
-        EXPECT(str_is_none(d.wanted.text) && str_is_none(d.wanted.mode));
+        EXPECT(str_is_none(d.wanted.text) && d.wanted.mode == MODE_NONE);
         EXPECT(!d.wanted.has_number && !d.wanted.has_id && !d.wanted.has_time);
         end(&d);
     }

@@ -90,7 +90,7 @@ static size_t size_of(const struct field *f)
     case FIELD_NESTED:
         return f->nested->struct_bytes;
     case FIELD_ENUM:
-        return f->stores_enum ? sizeof(unsigned) : sizeof(struct str);
+        return sizeof(unsigned);
     default:
         return sizeof(struct str); /* as large as a UUID and each list */
     }

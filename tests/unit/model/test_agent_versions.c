@@ -9,7 +9,7 @@ static struct uuid make(struct fixture *f, const char *kind, const char *name)
     struct agent agent = {
         .name = str_of(name), .kind = agent_kind_parse(str_of(kind)), .is_active = true};
     struct graph_node *node = ARENA_NEW(f->arena, struct graph_node);
-    *node = (struct graph_node){.name = STR("n"), .type = STR("llm")};
+    *node = (struct graph_node){.name = STR("n"), .type = NODE_LLM};
     struct agent_definition definition = {.has_graph = strcmp(kind, "workflow") == 0,
         .graph = {.entry_point = STR("n"), .nodes = {.items = node, .count = 1}}};
     EXPECT_EQ(agent_create_defined(begin(f), &agent, &definition), OK);
