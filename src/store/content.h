@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Content: bytes of any number under a tenant and an id (UUIDv7) that is never used again. It is
- * kept in a directory (beside SQLite's database; with PostgreSQL in one that every node shares), or
- * in PostgreSQL itself, in chunks. Its name is made of the two ids, never of what a user wrote.
+ * Content: any number of bytes under a tenant and an id (UUIDv7) that is never used again. Content
+ * is stored in a directory (beside the SQLite database; with PostgreSQL in one that all nodes
+ * share) or in PostgreSQL itself, in chunks. The name consists of the two ids and never contains
+ * user input.
  *
- * Nothing here is a transaction: content is written and made durable first, then a row of `blobs`
- * or `uploads` adopts it in one; who removes content deletes the row first. So what no row knows is
- * a leftover of a crash, and content_sweep removes it. A writer counts as under way, also for the
- * sweep, until it is kept or abandoned.
+ * Nothing here is transactional: content is first written and made durable, then a transaction adds
+ * a row of `blobs` or `uploads` that refers to it. To remove content, the row is deleted first. So
+ * content without a row is left over from a crash, and content_sweep removes it. The sweep spares
+ * the content of a writer until content_keep or content_abandon.
  *
- * Functions wait for the disk or the database: call them on any thread but a loop's or a store's.
- * content_submit runs a task on a thread made for them. A reader or writer is one thread's at a
- * time. Memory is bounded, however large the content.
+ * The functions wait for the disk or the database: call them on any thread except a loop's or a
+ * store's. content_submit runs a task on a suitable thread. One thread at a time uses a reader or a
+ * writer. Memory is bounded, whatever the size of the content.
  */
 #ifndef STORE_CONTENT_H
 #define STORE_CONTENT_H
@@ -23,12 +24,13 @@ struct content_writer;
 struct content_reader;
 
 enum {
-    /* What is best read and written at once. */
+    /* A good size for one read or write. */
     CONTENT_PIECE_BYTES = 256 * 1024,
-    /* What uploads leave free on the disk of the database. */
+    /* Uploads leave this much space on the disk of the database. */
     CONTENT_SPARE_BYTES = 16 * 1024 * 1024,
 };
-/* An upload takes no longer than this; what is younger than twice of it may be another node's. */
+/* The maximum duration of an upload. Content younger than twice this time may belong to another
+ * node. */
 #define CONTENT_UPLOAD_MAX_US (12 * INT64_C(3600000000))
 
 struct content_info {
@@ -38,99 +40,100 @@ struct content_info {
 
 /* --- Writing -------------------------------------------------------------------------------- */
 
-/* New content. ERR_STORAGE_FULL, ERR_UNAVAILABLE. */
+/* Creates content. ERR_STORAGE_FULL, ERR_UNAVAILABLE. */
 MUST_CHECK enum error content_create(
     struct store *store, struct uuid tenant_id, struct uuid id, struct content_writer **out_writer);
-/* Goes on after the first `offset` bytes of what is there; what is behind them goes, but not from
- * under another id that it has as well. ERR_CONFLICT while another writer of this process has it,
- * ERR_DAMAGED when there is less. */
+/* Continues after the first `offset` bytes and truncates the rest, unless the content also has
+ * another id, whose bytes stay. ERR_CONFLICT if another writer of this process has the content
+ * open, ERR_DAMAGED if it is shorter. */
 MUST_CHECK enum error content_reopen(struct store *store, struct uuid tenant_id, struct uuid id,
     uint64_t offset, struct content_writer **out_writer);
-/* After a failure only content_abandon, or content_keep for what was synced before, makes sense. */
+/* After a failure call only content_abandon, or content_keep to keep the bytes synced before. */
 MUST_CHECK enum error content_append(struct content_writer *w, struct str bytes);
-/* All that was appended is on the disk, and what names it; an fsync error ends the process, or
- * breaks the store, as one of the database does. The size is that of the whole; the hash too, but
- * of a reopened writer only that of what it appended itself. More may be appended after it. */
+/* Makes all appended bytes and their name durable; after an fsync error the process ends, or the
+ * store fails, as for the database. Returns the size of the whole content and its hash; for a
+ * reopened writer the hash covers only the bytes that it appended. More may be appended
+ * afterwards. */
 MUST_CHECK enum error content_sync(struct content_writer *w, struct content_info *out_info);
-/* After the last sync: the content has this new id too, under which nobody ever writes; the writer
- * counts as under way by both. The transaction that records the new id lets go of the old one. In
- * PostgreSQL that one moves the chunks (UPDATE of blob_id): here nothing happens. */
+/* After the last sync: gives the content a second, new id, under which nothing is ever written; the
+ * sweep spares both. The transaction that records the new id gives up the old one. In PostgreSQL
+ * that transaction moves the chunks (UPDATE of blob_id) and this function does nothing. */
 MUST_CHECK enum error content_seal(struct content_writer *w, struct uuid id);
-/* That was not recorded: the new id goes. Accepts NULL. */
+/* Removes the second id if it was not recorded. Accepts NULL. */
 void content_unseal(struct content_writer *w);
-/* Ends the writing; what was written stays. Accepts NULL. */
+/* Closes the writer and keeps the content. Accepts NULL. */
 void content_keep(struct content_writer *w);
-/* Ends the writing and removes all of it. Accepts NULL. */
+/* Closes the writer and removes the content. Accepts NULL. */
 void content_abandon(struct content_writer *w);
 
-/* Between these the sweep removes nothing: for who writes many contents, keeps each, and commits
- * the rows that know them later. */
+/* Between these calls the sweep removes nothing: for a caller that writes and keeps many contents
+ * before it commits their rows. */
 void content_stage_begin(struct store *store);
 void content_stage_end(struct store *store);
 
 /* --- Reading -------------------------------------------------------------------------------- */
 
-/* What is open can be read to its end, also when it is removed meanwhile (in PostgreSQL within an
- * hour). ERR_DAMAGED when it is not there, or not of this size. */
+/* Open content can be read to its end even if it is removed meanwhile (in PostgreSQL within an
+ * hour). ERR_DAMAGED if it does not exist or has another size. */
 MUST_CHECK enum error content_open(struct store *store, struct uuid tenant_id, struct uuid id,
     uint64_t size_bytes, struct content_reader **out_reader);
-/* Fills `place` from `offset` on; less than `room` only at the end. */
+/* Reads into `place` from `offset` on; returns less than `room` bytes only at the end. */
 MUST_CHECK enum error content_read(
     struct content_reader *r, uint64_t offset, char *place, size_t room, size_t *out_size);
 void content_close(struct content_reader *r); /* accepts NULL */
-/* A file that only its descriptor knows, to be written and read once: it goes with the last one.
- * It is beside the other content; with content in the database in $TMPDIR, or else /tmp. -1 and
- * errno when there is none to be had. */
+/* Returns the descriptor of an unnamed temporary file, which is deleted with its last descriptor.
+ * It is created beside the other content or, with content in the database, in $TMPDIR or /tmp.
+ * Returns -1 and sets errno on failure. */
 int content_spool(struct store *store);
-/* Whether so many more bytes can be written to it and leave CONTENT_SPARE_BYTES on its disk. */
+/* Returns true if so many more bytes can be written and CONTENT_SPARE_BYTES remain on the disk. */
 bool content_spool_has_room(int fd, uint64_t bytes);
-/* Reads it; takes it over. */
+/* Reads the temporary file and takes over the descriptor. */
 struct content_reader *content_open_spool(struct store *store, int fd, uint64_t size_bytes);
-/* Reads all of it; between the pieces it asks whether to go on (NULL: it does). */
+/* Reads and hashes the whole content; calls `may_go_on` (unless NULL) between two pieces. */
 MUST_CHECK enum error content_measure(struct store *store, struct uuid tenant_id, struct uuid id,
     uint64_t size_bytes, enum error (*may_go_on)(void *data), void *data,
     struct content_info *out_info);
 
 /* --- Removing ------------------------------------------------------------------------------- */
 
-/* The row that knew it is gone, and that is committed. OK also when there is none. */
+/* Call it after the deletion of the row is committed. Returns OK if the content does not exist. */
 MUST_CHECK enum error content_remove(struct store *store, struct uuid tenant_id, struct uuid id);
-/* Removes what could not be removed while a backup held it, if none does now. Call it now and
- * then. */
+/* Removes content whose removal a backup had prevented, if no backup is running now. Call it from
+ * time to time. */
 void content_look_again(struct store *store);
-/* Removes what nobody is writing, is old enough, and of which `is_known` says that no row knows it.
- * `is_known` may ask the database. Ends early when the store closes. */
+/* Removes content that is old enough, has no writer, and of which `is_known` returns that no row
+ * refers to it. `is_known` may query the database. Ends early when the store closes. */
 MUST_CHECK enum error content_sweep(struct store *store,
     enum error (*is_known)(void *data, struct uuid tenant_id, struct uuid id, bool *out_known),
     void *data, uint64_t *out_removed);
 
 /* --- Threads -------------------------------------------------------------------------------- */
 
-/* Embedded in what is submitted; `run` owns it from when it is called. */
+/* Embedded in the submitted object; `run` owns the task from its call on. */
 struct content_task {
     struct content_task *next;
     void (*run)(struct content_task *task);
-    /* Reads or writes whole contents, not a piece: few of these run at once, and the others find a
-     * thread meanwhile. */
+    /* The task reads or writes whole contents. Few such tasks run at once, so that threads remain
+     * for the others. */
     bool is_long;
 };
-/* Any thread. Every task that was submitted runs, also while the store closes. */
+/* Any thread. Every submitted task runs, even while the store closes. */
 void content_submit(struct store *store, struct content_task *task);
 
-/* Whether it is in PostgreSQL, so that a job can read it there; a job may read files itself, when
- * they are small. */
+/* Returns true if content is in PostgreSQL, so that a job can read it there. A job may itself read
+ * small files. */
 bool content_is_in_database(const struct store *store);
 
-/* The statements of content in PostgreSQL, which are written beside the model's. */
+/* The statements for content in PostgreSQL, written beside the model's. */
 struct content_statements {
     const struct sql_statement *put;     /* :tenant_id :blob_id :n :bytes */
     const struct sql_statement *read;    /* :tenant_id :blob_id :n :from :count → bytes */
-    const struct sql_statement *size;    /* :tenant_id :blob_id → how many chunks, bytes in all */
-    const struct sql_statement *cut;     /* :tenant_id :blob_id :n, from which on they go, some */
+    const struct sql_statement *size;    /* :tenant_id :blob_id → number of chunks, total bytes */
+    const struct sql_statement *cut;     /* :tenant_id :blob_id :n; deletes some chunks from n on */
     const struct sql_statement *discard; /* :tenant_id :blob_id :removed_at */
     const struct sql_statement *orphans; /* :before_id :limit → tenant_id, blob_id */
     const struct sql_statement *discarded; /* :removed_before :limit → tenant_id, blob_id */
-    const struct sql_statement *forget;    /* :tenant_id :blob_id, of what was discarded */
+    const struct sql_statement *forget;    /* :tenant_id :blob_id; deletes the note of a discard */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a place for content must offer; there are two: content_dir.c, content_postgres.c. Private to
- * src/store. */
+/* The interface of a place for content, with two implementations: content_dir.c and
+ * content_postgres.c. Private to src/store. */
 #ifndef STORE_CONTENT_KIND_H
 #define STORE_CONTENT_KIND_H
 
@@ -13,19 +13,19 @@ enum { CONTENT_MAX_THREADS = 4, CONTENT_MAX_LONG = 2 };
 struct content_broom;
 
 struct content_writer {
-    struct content_writer *prev, *next; /* among those under way */
+    struct content_writer *prev, *next; /* in the list of open writers */
     struct content *content;
     struct uuid tenant_id;
     struct uuid id;
     uint64_t size_bytes;
     struct sha256_state *hash;
-    struct uuid sealed_id; /* its other name; nil: none */
-    /* The directory's: */
+    struct uuid sealed_id; /* the second id; nil: none */
+    /* Directory: */
     int fd;
-    uint64_t flushed_bytes; /* of which the disk has been told to begin */
-    /* PostgreSQL's: what does not fill a chunk yet. */
+    uint64_t flushed_bytes; /* whose writing to the disk has been started */
+    /* PostgreSQL: bytes that do not fill a chunk yet. */
     struct buf partial;
-    int64_t n_chunks; /* that are full and written */
+    int64_t n_chunks; /* full chunks that are written */
 };
 
 struct content_reader {
@@ -39,14 +39,14 @@ struct content_reader {
 
 struct content_kind {
     enum error (*create)(struct content_writer *w);
-    enum error (*reopen)(struct content_writer *w); /* size_bytes says where */
+    enum error (*reopen)(struct content_writer *w); /* at size_bytes */
     enum error (*append)(struct content_writer *w, struct str bytes);
     enum error (*sync)(struct content_writer *w);
-    enum error (*seal)(struct content_writer *w); /* gives it its other name too */
+    enum error (*seal)(struct content_writer *w); /* adds the second id */
     void (*end)(struct content_writer *w);
-    /* At once: nobody reads it. */
+    /* Removes content that has no reader, at once. */
     enum error (*erase)(struct content *c, struct uuid tenant_id, struct uuid id);
-    /* Somebody may read it. */
+    /* Removes content that may have readers. */
     enum error (*remove)(struct content *c, struct uuid tenant_id, struct uuid id);
     enum error (*open)(struct content_reader *r);
     enum error (*read)(
@@ -57,7 +57,7 @@ struct content_kind {
 
 extern const struct content_kind content_dir;
 extern const struct content_kind content_postgres;
-/* See content_spool: beside the other content, or where files go that nobody keeps. */
+/* See content_spool. */
 int content_dir_spool(struct content *c);
 
 struct content_broom {
@@ -65,12 +65,12 @@ struct content_broom {
     void *data;
     uint64_t removed;
 };
-/* Removes it if it is a leftover. */
+/* Removes the content if it is a leftover. */
 MUST_CHECK enum error content_sweep_one(
     struct content *c, struct content_broom *broom, struct uuid tenant_id, struct uuid id);
 bool content_is_closing(struct content *c);
 
-/* To be removed when nobody has the hold any more. */
+/* Content to remove when no backup holds it any more. */
 struct content_held {
     struct content_held *next;
     struct uuid tenant_id;
@@ -87,24 +87,24 @@ struct content {
         struct content_task *first;
         struct content_task **last;
     } queue, long_queue;
-    unsigned n_long; /* that are running */
+    unsigned n_long; /* long tasks that are running */
     pthread_t threads[CONTENT_MAX_THREADS];
     unsigned n_staging; /* see content_stage_begin */
     unsigned n_threads;
     unsigned n_idle;
     bool is_closing;
-    struct uuid first_id; /* what this process writes has greater ones */
-    /* The directory: */
+    struct uuid first_id; /* smaller than every id that this process writes */
+    /* Directory: */
     int parent_fd; /* borrowed, or -1 */
     struct content_held *held;
-    int root_fd; /* -1: not made yet */
+    int root_fd; /* -1: not created yet */
     bool is_shared;
 };
 
-/* By the engine, when it opens and closes. `parent_fd` (borrowed) is where the directory `blobs`
- * belongs; -1: content is in the database. */
+/* Called by the engine when it opens and closes. `parent_fd` (borrowed) is the directory for
+ * `blobs`; -1: content is in the database. */
 struct content *content_setup(struct store *store, int parent_fd, bool is_shared);
-/* Finishes every task; the store must still take jobs. */
+/* Completes every task; the store must still accept jobs. */
 void content_stop(struct content *c);
 /* Accepts NULL. */
 void content_teardown(struct content *c);

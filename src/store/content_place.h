@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where content is in a directory: ROOT/<tenant>/<last byte of the id>/<id>, all in hexadecimal
- * digits; and the hold, which keeps content from being removed. Private to src/store.
+ * The layout of content in a directory, ROOT/<tenant>/<last byte of the id>/<id>, all in
+ * hexadecimal digits; and the hold, which prevents the removal of content. Private to src/store.
  *
- * Who reads a snapshot of the database and then the content that it names, beside servers that
- * remove what no row knows any more, takes the hold before the snapshot: content is removed only
- * after the commit that took its row, and never while anybody has the hold. What stays for that
- * reason is a leftover, and swept later.
+ * A process that reads a snapshot of the database, and then the content that the snapshot refers
+ * to, takes the hold before the snapshot. A server removes content only after it has committed the
+ * deletion of the row, and never while a process has the hold. Content that stays for this reason
+ * is swept later.
  */
 #ifndef STORE_CONTENT_PLACE_H
 #define STORE_CONTENT_PLACE_H
@@ -20,7 +20,7 @@
 enum {
     CONTENT_HEX_LEN = 2 * sizeof(struct uuid),
     CONTENT_FAN_LEN = 2,
-    /* Of what PostgreSQL keeps itself, each row of blob_chunks but the last. */
+    /* In PostgreSQL, the size of each row of blob_chunks except the last. */
     CONTENT_CHUNK_BYTES = 512 * 1024,
 };
 
@@ -31,16 +31,16 @@ struct content_place {
 };
 
 struct content_place content_place_of(struct uuid tenant_id, struct uuid id);
-/* Two digits a byte, and NUL. */
+/* Writes two digits per byte, and NUL. */
 void content_name_write(char *text, const uint8_t *bytes, size_t n);
-/* False when the name is not of these many bytes, in lower case. */
+/* Returns false if the name does not encode this many bytes in lower case. */
 bool content_name_read(const char *name, uint8_t *out_bytes, size_t n);
 
-/* Waits for whoever removes just now. Close out_fd to let go; it stays as it is where there is no
- * content at all. */
+/* Waits until a removal in progress has ended. Close out_fd to release the hold; it is unchanged if
+ * there is no content at all. */
 MUST_CHECK enum error content_hold(const char *directory, struct problem *problem, int *out_fd);
-/* Of the directory in which ROOT is. -1: somebody has the hold, and nothing may be removed. Close
- * it after the removal. */
+/* Takes the directory that contains ROOT. Returns -1 if a process has the hold, so that nothing may
+ * be removed; otherwise a descriptor to close after the removal. */
 int content_take_unheld(int directory_fd);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a database holds, in figures: the rows of each table, and a digest of all of them. Two
- * databases with the same digest hold the same rows; a backup has the digest of its moment,
- * however its pages lie in the file.
+ * The size of a database: the rows of each table, and a digest of all rows. Two databases with the
+ * same digest have the same rows. A backup has the digest of its snapshot, whatever the order of
+ * pages in the file.
  */
 #ifndef STORE_CONTENTS_H
 #define STORE_CONTENTS_H
@@ -17,7 +17,7 @@ struct table_rows {
 };
 
 struct contents {
-    int64_t schema_version; /* 0: it has none, and is no database of Cairn's */
+    int64_t schema_version; /* 0: not a database of Cairn */
     struct table_rows *tables;
     size_t n_tables;
     uint64_t rows;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an engine must offer, and the parts of store that both engines share. Private to src/store.
- * There are two implementations: sqlite.c, and PostgreSQL's.
+ * The interface of an engine, and the parts of the store that both engines share. Private to
+ * src/store. The implementations are sqlite.c and postgres.c.
  */
 #ifndef STORE_ENGINE_H
 #define STORE_ENGINE_H
@@ -12,17 +12,17 @@ struct engine_ops {
     void (*close)(struct store *store);
     void (*submit)(struct store *store, struct store_job *job);
     struct store_stats (*stats)(const struct store *store);
-    /* Nothing may be acknowledged any more: config.on_fatal. */
+    /* Nothing may be acknowledged any more: calls config.on_fatal. */
     void (*give_up)(struct store *store, const char *why);
 
-    /* A statement ready to be bound: the handle, or NULL with the error set in the query. */
+    /* Prepares a statement for binding: sets the handle, or NULL and the query's error. */
     void (*begin)(struct query *q);
     void (*bind_text)(struct query *q, unsigned param, struct str value);
     void (*bind_bytes)(struct query *q, unsigned param, struct str value);
     void (*bind_i64)(struct query *q, unsigned param, int64_t value);
     void (*send)(struct query *q); /* NULL: rows cost no round trip */
     bool (*next)(struct query *q);
-    /* For a statement whose rows and count nobody wants: it may be carried out later. */
+    /* For a statement whose rows and count the caller does not need; it may be executed later. */
     void (*run)(struct query *q);
     void (*end)(struct query *q);
     int64_t (*changed)(struct query *q);
@@ -33,14 +33,14 @@ struct engine_ops {
 
     enum error (*sequence_take)(
         struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
-    /* NULL: nothing of a sequence is kept. */
+    /* NULL: the engine caches nothing. */
     void (*sequence_drop)(struct tx *tx, const struct sequence *sequence);
 
-    /* NULL where there is one writer. */
+    /* NULL: the engine has one writer. */
     const struct shared_ops *shared;
 };
 
-/* What only an engine with other writers needs; store.h says what each is for. */
+/* Operations of an engine with several writing processes; store.h describes each. */
 struct shared_ops {
     void (*drain)(struct store *store);
     void (*wait)(struct store *store, uint32_t timeout_ms);
@@ -53,7 +53,7 @@ struct shared_ops {
     int64_t (*lease_now_us)(const struct tx *tx);
 };
 
-/* The first member of each engine's own struct. */
+/* The first member of each engine's store. */
 struct store {
     const struct engine_ops *ops;
     struct store_config config;
@@ -75,14 +75,14 @@ struct tx {
     struct hub_item **published_end;
 };
 
-/* After an fsync that failed: returns the error to return. */
+/* Call it after a failed fsync; returns the error to return. */
 enum error store_break(struct store *store, const char *why);
 
-/* run, and finish. */
+/* Calls run and finish. */
 MUST_CHECK enum error job_run_whole(struct store_job *job, struct tx *tx);
 
 void tx_init(struct tx *tx, struct store *store, void *connection, bool writes);
-/* Drops what was published from `from` on; used when a job fails. */
+/* Drops the items published from `from` on, after a job failed. */
 void tx_unpublish_from(struct tx *tx, struct hub_item **from);
 
 MUST_CHECK enum error postgres_store_open(

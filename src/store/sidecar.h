@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files around a backup: their hashes, in FILE.sha256 as sha256sum writes and checks it, and what
- * it takes that a file lasts. Private to src/store.
+ * Files around a backup: their hashes, in FILE.sha256 in the format of sha256sum, and durable file
+ * operations. Private to src/store.
  */
 #ifndef STORE_SIDECAR_H
 #define STORE_SIDECAR_H
@@ -14,37 +14,38 @@
 
 enum { SIDECAR_MAX_HASHES = 2 };
 
-/* Two while a backup takes the place of another: each is that of one of them. */
+/* Two hashes while one backup replaces another: FILE has one of them. */
 struct sidecar {
     struct sha256 hashes[SIDECAR_MAX_HASHES];
     size_t count;
 };
 
-/* What FILE.sha256 says of FILE, not of other names; ERR_NOT_FOUND when there is no such file. */
+/* Reads the entries of FILE in FILE.sha256. ERR_NOT_FOUND if FILE.sha256 does not exist. */
 MUST_CHECK enum error sidecar_read(
     const char *file, struct problem *problem, struct sidecar *out_sidecar);
-/* Atomically, and so that it lasts. It belongs to `owner`, or with NULL to us. One writes at a
- * time. */
+/* Writes FILE.sha256 atomically and durably. The file belongs to `owner`; NULL: to this process.
+ * One writer at a time. */
 MUST_CHECK enum error sidecar_write(const char *file, const struct sidecar *sidecar,
     const struct stat *owner, struct problem *problem);
 bool sidecar_has(const struct sidecar *sidecar, const struct sha256 *hash);
 MUST_CHECK bool sha256_parse(struct str hex, struct sha256 *out_hash);
 
-/* Makes the file anew, 0600 and ours: whatever had the name, a link for example, has gone. */
+/* Creates a new file with mode 0600. Anything else of that name, for example a link, is
+ * replaced. */
 int file_create(const char *path);
-/* Whether there is such a file, with something in it. */
+/* Returns true if the file exists and is not empty. */
 bool file_has_bytes(const char *path);
 
-/* Says why the last call of the system failed: `what` is "cannot write". */
+/* Reports why the last system call failed; `what` is, for example, "cannot write". */
 enum error file_problem(const char *what, const char *path, struct problem *problem);
-/* The file's name with something at its end. */
+/* Returns the path with an ending appended. */
 const char *file_beside(struct arena *arena, const char *path, const char *ending);
 struct str file_directory(const char *path);
 struct str file_name(const char *path);
-/* The directory's entries last from here on. */
+/* Makes the entries of the file's directory durable. */
 MUST_CHECK enum error file_sync_directory(const char *path, struct problem *problem);
 
-/* Reads the whole file from its beginning, and copies it to `to` unless that is -1. */
+/* Reads and hashes the whole file, and copies it to `to` unless that is -1. */
 MUST_CHECK enum error file_hash(int fd, const char *path, int to, const char *to_path,
     const char *stage, struct progress *progress, struct problem *problem, struct sha256 *out_hash,
     uint64_t *out_size);

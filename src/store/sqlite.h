@@ -2,11 +2,12 @@
 /*
  * The SQLite engine. Private to src/store.
  *
- * One writer connection does every write and every WAL checkpoint; readers have connections of
- * their own and never checkpoint. This keeps clear of the WAL-reset race of SQLite before 3.51.3,
- * in which a checkpoint beside a commit on another connection can lose the commit. The journal is
- * WAL with synchronous=FULL: a COMMIT that returned has been fsynced. SQLite ignores a failing
- * fsync of the directory, so Cairn does that one itself after the files are created.
+ * One writer connection executes every write and every WAL checkpoint; readers have their own
+ * connections and never checkpoint. This avoids the WAL-reset race of SQLite before 3.51.3, in
+ * which a checkpoint concurrent with a commit on another connection can lose the commit. The
+ * journal is WAL with synchronous=FULL: when COMMIT returns, the data has been fsynced. SQLite
+ * ignores a failed fsync of the directory, so Cairn does that one itself after the files are
+ * created.
  *
  *   sqlite.c           connections and statements
  *   sqlite_open.c      the data directory, pragmas, migrations
@@ -25,16 +26,16 @@
 
 enum {
     SQLITE_BATCH_MAX_JOBS = 512,
-    SQLITE_CAREFUL_BATCHES = 64, /* with savepoints, after one that had to be run again */
+    SQLITE_CAREFUL_BATCHES = 64, /* with savepoints, after a batch that had to run again */
     SQLITE_READ_DEADLINE_US = 10 * 1000 * 1000,
     SQLITE_CHECKPOINT_PAGES = 1000,        /* checkpoint when idle */
     SQLITE_CHECKPOINT_BUSY_PAGES = 8000,   /* checkpoint also under load */
-    SQLITE_CHECKPOINT_RESET_PAGES = 65536, /* wait for readers and start the WAL over */
+    SQLITE_CHECKPOINT_RESET_PAGES = 65536, /* wait for readers and restart the WAL */
     SQLITE_CHECKPOINT_WAIT_MS = 100,
     SQLITE_BUSY_MS = 5000,
 };
 
-/* What begins and ends transactions, prepared at first use as the statements are. */
+/* Statements that begin and end transactions, prepared at first use. */
 enum sqlite_verb {
     SQLITE_VERB_BEGIN,
     SQLITE_VERB_BEGIN_IMMEDIATE,
@@ -63,8 +64,8 @@ struct sequence_slot {
 
 enum { SEQUENCE_SLOTS = 1 << 16, SEQUENCE_MAX_TOUCHED = 64 };
 
-/* The last value of each counter that the writer touched. A cache: dropping an entry only costs a
- * look into the tables, so a failed job drops what it took. */
+/* The last value of each counter that the writer used. A cache: a missing entry costs one query, so
+ * a failed job drops the entries that it changed. */
 struct sequence_cache {
     struct sequence_slot *slots;
     size_t n_used;
@@ -75,16 +76,16 @@ struct sequence_cache {
 
 enum space_state { SPACE_AMPLE, SPACE_TIGHT, SPACE_NONE };
 
-/* See sqlite_space.c. The writer's, but for the state, which anybody may read. */
+/* See sqlite_space.c. Owned by the writer, except the state, which any thread may read. */
 struct space {
     atomic_int state;
-    bool starts_full;    /* the reserve had to be given up to open the database */
-    bool starts_without; /* a reserve */
-    bool overwrites;     /* what is deleted, in ample times */
-    bool is_limited;     /* by something that the disk's free space does not show */
-    int why;             /* errno of the reserve that could not be made */
+    bool starts_full;    /* the reserve was deleted to open the database */
+    bool starts_without; /* there was no reserve */
+    bool overwrites;     /* secure_delete, while there is enough space */
+    bool is_limited;     /* by a limit that the disk's free space does not show */
+    int why;             /* errno of the failed creation of the reserve */
     int64_t next_look_us;
-    int64_t wait_us; /* before the first look */
+    int64_t wait_us; /* before the first attempt */
     int64_t resumed_us;
 };
 
@@ -101,27 +102,27 @@ struct sqlite_store {
     pthread_t *reader_threads;
     unsigned n_reader_threads;
     struct sequence_cache sequences;
-    unsigned n_careful; /* batches still to be run with savepoints; writer thread only */
+    unsigned n_careful; /* batches left to run with savepoints; writer thread only */
     struct space space;
     atomic_bool is_broken;
-    int wal_pages; /* in the WAL, now and when it was last checkpointed; writer thread only */
+    int wal_pages; /* in the WAL, now and at the last checkpoint; writer thread only */
     int wal_pages_tried;
-    bool wal_is_moved; /* into the database file, all of it as it was then */
+    bool wal_is_moved; /* the last checkpoint moved the whole WAL into the database file */
     atomic_ullong n_commits, n_writes, n_reads, n_rollbacks, n_checkpoints, commit_us;
 };
 
 extern const struct engine_ops sqlite_ops;
 
-/* Turns a result code into an error; gives up when nothing may be acknowledged after it. */
+/* Converts a result code to an error; gives up if nothing may be acknowledged after it. */
 enum error sqlite_error(struct sqlite_connection *c, int rc);
-/* From here on every job fails (config.on_fatal). Of a commit under way it is unknown what the disk
- * holds of it: that is the error returned. */
+/* Makes every following job fail (config.on_fatal). Returns the error for a commit in progress,
+ * whose outcome on the disk is unknown. */
 enum error sqlite_give_up(struct sqlite_store *s, const char *why);
 MUST_CHECK enum error sqlite_exec(struct sqlite_connection *c, const char *sql);
 MUST_CHECK enum error sqlite_do(struct sqlite_connection *c, enum sqlite_verb verb);
 
-/* Makes the data directory where there is none, and locks it against every other process that
- * writes there. Also after a failure the caller closes what is not -1. */
+/* Creates the data directory if necessary, and locks it against other writing processes. The caller
+ * closes the descriptors that are not -1, after a failure too. */
 MUST_CHECK enum error sqlite_take_directory(
     const char *dir, struct problem *problem, int *out_directory_fd, int *out_lock_fd);
 MUST_CHECK enum error sqlite_connect(
@@ -135,16 +136,16 @@ MUST_CHECK enum error sqlite_readers_start(struct sqlite_store *s, struct proble
 void sqlite_readers_stop(struct sqlite_store *s);
 void sqlite_close(struct store *store);
 
-/* With too little space to open the database, the reserve goes first. */
+/* If there is too little space to open the database, deletes the reserve first. */
 void space_before_connecting(struct sqlite_store *s);
 void space_after_connecting(struct sqlite_store *s);
-/* Refuses what may not be written while the disk is full; what may is returned, or NULL. */
+/* Rejects the jobs that may not write while the disk is full; returns the others, or NULL. */
 struct store_job *space_admit(struct sqlite_store *s, struct store_job *batch);
-/* After a batch: when one of its jobs found the disk full, gives up the reserve, and takes out of
- * the batch what may run again with it. */
+/* After a batch in which a job found the disk full: deletes the reserve, and removes from the batch
+ * the jobs that may run again with it. */
 struct store_job *space_take_again(struct sqlite_store *s, struct store_job **batch);
 bool space_is_short(const struct sqlite_store *s);
-/* Whether a checkpoint leaves enough of what little there is. */
+/* Returns true if a checkpoint leaves enough of the remaining space. */
 bool space_may_checkpoint(struct sqlite_store *s);
 void space_checkpoint_failed(struct sqlite_store *s, enum error e);
 

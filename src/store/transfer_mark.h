@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mark on a database that is being filled: the table cairn_transfer, one row, which names what
- * it is filled from. A database that carries it is not whole, and a server does not open it.
+ * The mark on a database that is being filled: the table cairn_transfer with one row, which names
+ * the source. A marked database is incomplete, and no server opens it.
  */
 #ifndef STORE_TRANSFER_MARK_H
 #define STORE_TRANSFER_MARK_H
@@ -11,11 +11,12 @@
 
 #include "base/problem.h"
 
-/* The first key of the advisory lock that a transfer holds alone on PostgreSQL, and whoever serves
- * the schema shares, unless behind a pooler; the second is the hash of the schema's name. */
+/* The first key of an advisory lock on PostgreSQL: a transfer holds it exclusively, and servers of
+ * the schema share it, unless behind a pooler. The second key is the hash of the schema name. */
 enum { TRANSFER_LOCK = 1667328367 };
 
-/* OK: a server may open it. The connection is in blocking mode and in no pipeline. */
+/* Returns OK if a server may open the database. The connection must be blocking and not in pipeline
+ * mode. */
 MUST_CHECK enum error transfer_check_sqlite(sqlite3 *db, struct problem *problem);
 MUST_CHECK enum error transfer_check_postgres(
     PGconn *conn, const char *schema, struct problem *problem);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One side of a transfer: a connection of its own to a database, over which statements are run as
- * text. Private to src/store. Each side runs one statement at a time:
+ * One side of a transfer: its own connection to a database, which executes statements as text.
+ * Private to src/store. A side executes one statement at a time:
  *
- *   ask, next until there is no more                 rows come one by one
- *   insert_begin, insert …, insert_commit            rows of one table, in one transaction
+ *   ask, next until there is no row                  reads rows one by one
+ *   insert_begin, insert …, insert_commit            inserts rows of one table, in one transaction
  *
- * A row's values live until the next call. Failures are told in the side's problem; after one the
- * side can only be closed.
+ * The values of a row live until the next call. Errors are reported in the side's problem; after
+ * one, the side can only be closed.
  */
 #ifndef STORE_TRANSFER_SIDE_H
 #define STORE_TRANSFER_SIDE_H
@@ -16,7 +16,7 @@
 
 enum { TRANSFER_MAX_COLUMNS = 64, TRANSFER_MAX_TABLES = 256, TRANSFER_MAX_PARENTS = 512 };
 
-/* What both engines have in common: a uuid is 16 bytes, a boolean is 0 or 1, JSON is its text. */
+/* The types that both engines have: a uuid is 16 bytes, a boolean is 0 or 1, JSON is text. */
 enum transfer_kind { VALUE_NULL, VALUE_INT, VALUE_TEXT, VALUE_BYTES };
 
 struct transfer_value {
@@ -29,19 +29,19 @@ struct transfer_value {
 
 struct catalogue_column {
     const char *name;
-    enum transfer_kind kind; /* VALUE_NULL: a type that is not known here */
-    uint32_t type;           /* PostgreSQL's number of it */
-    unsigned key_place;      /* in the primary key, from 1; 0: not in it */
+    enum transfer_kind kind; /* VALUE_NULL: unknown type */
+    uint32_t type;           /* OID on PostgreSQL */
+    unsigned key_place;      /* position in the primary key, from 1; 0: not in the key */
 };
 
 struct catalogue_table {
     const char *name;
-    struct catalogue_column columns[TRANSFER_MAX_COLUMNS]; /* by name */
+    struct catalogue_column columns[TRANSFER_MAX_COLUMNS]; /* sorted by name */
     size_t n_columns;
 };
 
 struct catalogue {
-    struct catalogue_table *tables; /* by name */
+    struct catalogue_table *tables; /* sorted by name */
     size_t n_tables;
     struct {
         const char *child;
@@ -53,20 +53,20 @@ struct catalogue {
 struct transfer_column {
     const char *name;
     enum transfer_kind kind;
-    uint32_t type[2]; /* in the source, in the target */
+    uint32_t type[2]; /* of the source and of the target */
 };
 
 struct transfer_table {
     const char *name;
     struct transfer_column columns[TRANSFER_MAX_COLUMNS];
     size_t n_columns;
-    size_t key[TRANSFER_MAX_COLUMNS]; /* which columns, in order */
+    size_t key[TRANSFER_MAX_COLUMNS]; /* column indexes, in order */
     size_t n_key;
     bool has_version;
 };
 
 struct transfer_plan {
-    struct transfer_table *tables; /* parents before their children */
+    struct transfer_table *tables; /* parents before children */
     size_t n_tables;
 };
 
@@ -77,10 +77,10 @@ enum side_role { SIDE_FROM, SIDE_TO };
 struct side;
 
 struct side_ops {
-    /* Connects where there is something to connect to, and sets side->is_open. To write means to
-     * make what is not there. */
+    /* Connects if the database exists, and sets side->is_open. A writing side creates what is
+     * missing. */
     enum error (*open)(struct side *side);
-    /* Creates the database, and brings an older one up to date. */
+    /* Creates the database, or migrates an older one. */
     enum error (*create)(struct side *side);
     void (*close)(struct side *side);
 
@@ -93,23 +93,23 @@ struct side_ops {
     enum error (*insert_begin)(struct side *side, const struct transfer_table *table);
     enum error (*insert)(struct side *side, const struct transfer_value *values);
     enum error (*insert_commit)(struct side *side);
-    /* After all of it was written. */
+    /* Called after all data is written. */
     enum error (*settle)(struct side *side, const struct transfer_plan *plan);
-    /* Nobody serves it: looked at when it is opened, and once more when all is done. */
+    /* Fails if a server uses the database; called after the open, and at the end. */
     enum error (*check_alone)(struct side *side);
 
     struct side_sql {
-        char parameter;           /* before its number */
-        const char *by_bytes;     /* makes the order of texts that of their bytes */
-        const char *snapshot;     /* begins a transaction that reads */
-        const char *columns;      /* table, column, kind, type, place in the key; by their names */
-        const char *parents;      /* table, the table it refers to */
-        const char *has_table;    /* of the parameter's name: whether there is one */
-        const char *origin;       /* of a table's rows, a sum that every write changes; else 0 */
-        const char *writes;       /* how much others wrote, if the rows do not tell; or NULL */
-        const char *last_id;      /* the greatest id that an event ever had */
-        const char *set_last_id;  /* to the parameter */
-        const char *last_step_id; /* the same of steps */
+        char parameter;        /* the prefix of a parameter's number */
+        const char *by_bytes;  /* collation that sorts text by bytes */
+        const char *snapshot;  /* begins a reading transaction */
+        const char *columns;   /* table, column, kind, type, position in the key; sorted by names */
+        const char *parents;   /* table, referenced table */
+        const char *has_table; /* whether a table with the parameter's name exists */
+        const char *origin;    /* a sum over a table's rows that every write changes; else 0 */
+        const char *writes;    /* how much others wrote, if the rows do not show it; or NULL */
+        const char *last_id;   /* the greatest event id ever used */
+        const char *set_last_id;  /* sets it to the parameter */
+        const char *last_step_id; /* the same for steps */
         const char *set_last_step_id;
     } sql;
 };
@@ -129,11 +129,11 @@ struct side {
     bool is_open;
 };
 
-/* The sides; freed by their close. */
+/* Create a side; its close frees it. */
 struct side *sqlite_side_create(void);
 struct side *postgres_side_create(void);
 
-/* Numbers of PostgreSQL's types. */
+/* OIDs of PostgreSQL's types. */
 enum {
     PG_BOOL = 16,
     PG_BYTEA = 17,
@@ -148,18 +148,19 @@ enum {
 /* --- Plans (transfer_plan.c) ---------------------------------------------------------------- */
 
 MUST_CHECK enum error catalogue_read(struct side *side, struct catalogue *out_catalogue);
-/* What is moved and in which order. Fails when something is on one side only. */
+/* Determines the tables to move and their order. Fails if a table or column exists on one side
+ * only. */
 MUST_CHECK enum error plan_make(const struct catalogue *from, const struct catalogue *to,
     struct arena *arena, struct problem *problem, struct transfer_plan *out_plan);
-/* Whether a table belongs to the database it is in, and why it is not moved. */
+/* Returns why a table belongs to its database and is not moved, or NULL if it is moved. */
 const char *plan_why_not_moved(const char *table);
 
-/* SELECT of all columns in their canonical form, by the key; after a key when told so. */
+/* SELECT of all columns in canonical form, in the order of the key; `after`: only after a key. */
 const char *plan_select(const struct side *side, const struct transfer_table *table, bool after);
 /* SELECT of the greatest key. */
 const char *plan_select_last_key(const struct side *side, const struct transfer_table *table);
 const char *plan_insert(const struct side *side, const struct transfer_table *table);
-/* SELECT of the numbers that change with the table: of rows, of versions, of their origin. */
+/* SELECT of numbers that change with the table: of rows, of versions, of their origin. */
 enum { TRANSFER_COUNTS = 3 };
 const char *plan_select_count(const struct side *side, const struct transfer_table *table);
 
