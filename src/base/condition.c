@@ -156,7 +156,7 @@ static bool parse_index(struct parser *p)
         if (!parse_string(p))
             return false;
     } else if (take_digits(p) == 0) {
-        return refuse(p, p->at, "an index or a string must stand in [ ]");
+        return refuse(p, p->at, "[ ] must contain an index or a string");
     }
     skip_blanks(p);
     return take(p, ']') ? true : refuse(p, start, "the [ is not closed");
@@ -228,12 +228,12 @@ static bool parse_literal(struct parser *p)
     skip_blanks(p);
     size_t start = p->at;
     if (peek(p) == '(')
-        return refuse(p, start, "a list holds strings, numbers, true, false and null alone");
+        return refuse(p, start, "a list may contain only strings, numbers, true, false and null");
     if (!parse_value(p, &sort))
         return false;
     return sort != SORT_PATH
                ? true
-               : refuse(p, start, "a list holds strings, numbers, true, false and null alone");
+               : refuse(p, start, "a list may contain only strings, numbers, true, false and null");
 }
 
 static bool parse_list(struct parser *p)
@@ -319,8 +319,7 @@ static bool parse_test(struct parser *p, enum sort *out_sort)
         return parse_value(p, &unused);
     size_t end = p->at;
     if (take_word(p, STR("not")))
-        return take_word(p, STR("in")) ? parse_in(p)
-                                       : refuse(p, end, "in must follow not at this place");
+        return take_word(p, STR("in")) ? parse_in(p) : refuse(p, end, "in must follow not here");
     *out_sort = left;
     return true;
 }
@@ -329,7 +328,8 @@ static bool decides(struct parser *p, size_t start, enum sort sort)
 {
     return sort == SORT_BOOLEAN || sort == SORT_PATH
                ? true
-               : refuse(p, start, "a value alone is no condition: compare it with something");
+               : refuse(
+                     p, start, "a value alone is not a condition: compare it with another value");
 }
 
 static bool parse_not(struct parser *p, enum sort *out_sort)

@@ -204,7 +204,7 @@ static void decode_int(struct decoder *d, const struct field *f, struct json v, 
     if (!expect_type(d, f, v, JSON_NUMBER))
         return;
     if (!json_to_i64(v, &value))
-        fault(d, f, "must be an integer of 64 bits");
+        fault(d, f, "must be a 64-bit integer");
     else if (value < f->min)
         problem_fault(d->problem, pointer_to(d, f), "must be at least %" PRId64, f->min);
     else if (value > max)
@@ -245,7 +245,7 @@ static void decode_time(struct decoder *d, const struct field *f, struct json v,
     if (!read_text(d, pointer_to(d, f), v, &text))
         return;
     if (!clock_parse(text, out))
-        fault(d, f, "must be a time of RFC 3339, such as 2026-01-31T23:59:59Z");
+        fault(d, f, "must be an RFC 3339 time such as 2026-01-31T23:59:59Z");
 }
 
 static void decode_uuid(struct decoder *d, const struct field *f, struct json v, void *out)
@@ -380,7 +380,7 @@ static struct presence decode_members(
             problem_fault(d->problem, json_pointer_join(d->arena, d->pointer, name),
                 "is not a member of %s", schema->name);
         } else if (f->refused) {
-            fault(d, f, "is set by Cairn and cannot be given");
+            fault(d, f, "is set by Cairn and must not be sent");
         } else {
             mark(&presence, schema, f, value);
             decode_member(d, f, value);

@@ -132,13 +132,13 @@ const char *tar_read(const char block[TAR_BLOCK_BYTES], struct tar_header *out_h
     if (memcmp(block + AT_MAGIC, "ustar\00000", 8) != 0)
         return "has no header of a POSIX ustar archive";
     if (!has_checksum(block))
-        return "has a checksum that does not fit its header";
+        return "has a checksum that does not match its header";
     if (block[AT_TYPE] != '0')
         return "must be a plain file: no link, directory, device or extension";
     if (!tar_is_name(name))
         return "must have a relative path as its name, of letters, digits, '_', '-' and '.'";
     if (!get_size(block + AT_SIZE, &size))
-        return "has a size that is not written as one";
+        return "has a malformed size";
     tar_write(name, size, canonical);
     if (memcmp(canonical, block, TAR_BLOCK_BYTES) != 0)
         return "has an owner, a time, a mode or a prefix that Cairn does not write: was it packed "

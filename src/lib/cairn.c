@@ -144,7 +144,7 @@ static enum error read_options(
 /* It returns: the store refuses everything from here on, and the host decides. */
 static void on_fatal(const char *what)
 {
-    LOG(LOG_ERROR, "nothing can be acknowledged any more: close and open again",
+    LOG(LOG_ERROR, "commits can no longer be acknowledged: close and open again",
         LOG_STR("why", str_of(what)));
 }
 
@@ -299,8 +299,7 @@ static cairn_answer *carry_out(cairn *c, const struct local_request *request)
     local_call_init(&lc, &c->instance.api, request);
     bool found = local_call_find_route(&lc);
     if (found && is_stream(lc.call.route))
-        local_call_refuse(
-            &lc, ERR_BAD_REQUEST, "this route is a stream: cairn_subscribe follows it");
+        local_call_refuse(&lc, ERR_BAD_REQUEST, "this route is a stream: use cairn_subscribe");
     else if (found)
         local_call_run(&lc, c, request->body);
     cairn_answer *answer = local_call_answer(&lc);

@@ -54,7 +54,7 @@ static void write_metrics(struct buf *out, void *data)
         {"cairn_store_reconnects_total", "counter", "Connections made after the start.",
             (double)s.reconnects},
         {"cairn_store_damaged_total", "counter",
-            "Stored things that did not have their hash when they were read.", (double)s.damaged},
+            "Stored objects whose hash was wrong when they were read.", (double)s.damaged},
         {"cairn_store_connected", "gauge", "Whether the database can be reached.",
             s.connected ? 1 : 0},
         {"cairn_store_commit_seconds_total", "counter", "Time spent in COMMIT.",

@@ -37,10 +37,9 @@ static void run(struct content_task *task)
     uint64_t removed = 0;
     enum error e = content_sweep(l->store, is_known, l->store, &removed);
     if (removed > 0)
-        LOG(LOG_INFO, "removed content that a crash had left behind",
-            LOG_I64("files", (int64_t)removed));
+        LOG(LOG_INFO, "removed content left behind by a crash", LOG_I64("files", (int64_t)removed));
     if (e != OK)
-        LOG(LOG_WARN, "content that a crash has left behind cannot be looked for",
+        LOG(LOG_WARN, "cannot search for content left behind by a crash",
             LOG_STR("code", error_info(e)->code));
     mem_free(l);
 }

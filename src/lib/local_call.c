@@ -40,7 +40,7 @@ static bool parse(struct local_call *lc, const struct local_request *r)
     size_t used;
     buf_init(&head, SIZE_MAX);
     if (!write_head(&head, r)) {
-        lc->refusal = (struct http_refusal){400, "the head must not hold control characters"};
+        lc->refusal = (struct http_refusal){400, "the head must not contain control characters"};
         return false;
     }
     struct str seen = str_slice(buf_str(&head), 0, limits.head_bytes);
@@ -291,7 +291,7 @@ cairn_answer *local_call_turn_away(const struct local_request *request)
     struct local_call lc;
     local_call_init(&lc, NULL, request);
     if (lc.is_call)
-        local_call_refuse(&lc, ERR_UNAVAILABLE, "this cairn closes");
+        local_call_refuse(&lc, ERR_UNAVAILABLE, "this cairn is closing");
     cairn_answer *answer = local_call_answer(&lc);
     local_call_deinit(&lc);
     return answer;

@@ -233,7 +233,7 @@ static cairn_subscription *admit(cairn *c, struct local_call *lc)
 {
     enum route_mode mode = lc->call.route->mode;
     if (mode != ROUTE_SSE && mode != ROUTE_WEBSOCKET) {
-        local_call_refuse(lc, ERR_BAD_REQUEST, "this route is no stream: cairn_call answers it");
+        local_call_refuse(lc, ERR_BAD_REQUEST, "this route is not a stream: use cairn_call");
         return NULL;
     }
     local_call_run(lc, c, STR(""));

@@ -33,7 +33,7 @@ static void remove_unused(struct store *store, const struct sweep_report *report
         const struct blob_note *note = &report->unused[i];
         enum error e = content_remove(store, note->tenant_id, note->blob_id);
         if (e != OK)
-            LOG(LOG_WARN, "content that nothing refers to was not removed",
+            LOG(LOG_WARN, "unreferenced content could not be removed",
                 LOG_STR("code", error_info(e)->code));
     }
 }

@@ -60,7 +60,7 @@ static void *run(void *data)
         next_us = clock_steady_us() + WAIT_MS * 1000;
         enum error e = pass(t, &more);
         if (e != OK && !failing)
-            LOG(LOG_WARN, "nothing can be read for the streams: they wait",
+            LOG(LOG_WARN, "cannot read events for the streams, which wait",
                 LOG_STR("code", error_info(e)->code));
         if (e == OK && failing)
             LOG(LOG_INFO, "the streams go on");

@@ -471,7 +471,7 @@ static enum client_result send_source(struct http_client *c, struct client_sourc
         }
         if (!source->read(source, piece, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, &got) ||
             (got == 0 && source->has_size)) {
-            result = fail(c, CLIENT_CUT_OFF, "what was to be sent came to an end too early");
+            result = fail(c, CLIENT_CUT_OFF, "the body to send ended too early");
             break;
         }
         result = send_piece(c, !source->has_size, (struct str){piece, got});

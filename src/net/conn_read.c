@@ -74,7 +74,8 @@ static void deliver(struct http_exchange *x, struct str run, bool last)
 {
     struct conn *c = x->conn;
     if (x->on_run == NULL && !exchange_collect(x, run)) {
-        conn_refuse(c, (struct http_refusal){503, "the server holds too many bodies: try again"});
+        conn_refuse(
+            c, (struct http_refusal){503, "the server is reading too many bodies: try again"});
         return;
     }
     if (last)

@@ -74,7 +74,7 @@ static void on_exchange_deadline(struct conn *c, uint64_t now_ms)
     else if (c->exchange->ws != NULL)
         ws_on_deadline(c->exchange);
     else if (reads_body(c) && now_ms >= body_deadline(c))
-        conn_refuse(c, (struct http_refusal){408, "the body came too slowly"});
+        conn_refuse(c, (struct http_refusal){408, "the body arrived too slowly"});
 }
 
 void conn_on_deadline(struct conn *c)
@@ -85,7 +85,8 @@ void conn_on_deadline(struct conn *c)
         if (c->state == CONN_EXCHANGE)
             on_exchange_deadline(c, now_ms);
         else if (c->state == CONN_HEAD && c->in.len > 0)
-            conn_refuse(c, (struct http_refusal){408, "the request's head came too slowly"});
+            conn_refuse(
+                c, (struct http_refusal){408, "the head of the request arrived too slowly"});
         else
             conn_close(c);
     }

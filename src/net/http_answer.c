@@ -89,11 +89,11 @@ static const char *read_lines(struct arena *arena, struct str head, struct http_
             break;
         for (size_t i = 0; i < line.len; i++)
             if (!http_byte_is(line.ptr[i], HTTP_FIELD))
-                return "its head holds control characters";
+                return "its head contains control characters";
         if (first ? !read_status_line(line, a) : !read_header(line, &a->headers[a->n_headers++]))
-            return first ? "it does not begin like HTTP/1.1" : "a header of it is malformed";
+            return first ? "it does not begin with HTTP/1.1" : "one of its headers is malformed";
     }
-    return a->status == 0 ? "it does not begin like HTTP/1.1" : NULL;
+    return a->status == 0 ? "it does not begin with HTTP/1.1" : NULL;
 }
 
 enum http_parsed http_answer_parse(struct arena *arena, struct str bytes, size_t max_bytes,
@@ -101,7 +101,7 @@ enum http_parsed http_answer_parse(struct arena *arena, struct str bytes, size_t
 {
     struct str begin = str_slice(STR("HTTP/1."), 0, bytes.len);
     if (!str_starts_with(bytes, begin))
-        return refuse(out_rule, "it does not begin like HTTP/1.1");
+        return refuse(out_rule, "it does not begin with HTTP/1.1");
     size_t end = find_end(bytes);
     if (end > max_bytes || (end == 0 && bytes.len >= max_bytes))
         return refuse(out_rule, "its head is too large");

@@ -45,7 +45,7 @@ static enum http_parsed refuse(struct http_refusal *out_refusal, int status, con
     return HTTP_REFUSED;
 }
 
-static const char *const RULE_LIMIT = "the body is larger than this resource takes";
+static const char *const RULE_LIMIT = "the body is larger than this route allows";
 
 /* One byte of the line that gives a chunk's size. */
 static const char *take_size(struct http_body *b, char byte)
@@ -58,7 +58,7 @@ static const char *take_size(struct http_body *b, char byte)
         return NULL;
     }
     if (byte != '\r' || b->line_bytes == 0)
-        return "a chunk size must be hexadecimal digits alone";
+        return "a chunk size must consist of hexadecimal digits";
     b->line_bytes = 0;
     b->state = SIZE_LF;
     return NULL;
@@ -85,7 +85,7 @@ static const char *take_trailer(struct http_body *b, char byte)
         if (byte == '\r')
             b->state = LINE_LF;
         else if (!http_byte_is(byte, HTTP_FIELD))
-            return "a trailer must not hold control characters";
+            return "a trailer must not contain control characters";
         return NULL;
     }
 }

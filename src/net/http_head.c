@@ -59,11 +59,11 @@ static const char *target_fault(const struct request_line *line)
     if (line->target.len == 0 || line->target.ptr[0] != '/')
         return "the target must be a path that begins with '/'";
     if (str_has_byte(line->target, '#'))
-        return "the target must not hold a fragment";
+        return "the target must not contain a fragment";
     size_t mark = str_find(line->target, '?');
     if (!all_bytes_are(str_slice(line->target, 0, mark), HTTP_PATH) ||
         !all_bytes_are(str_slice(line->target, mark + 1, line->target.len), HTTP_QUERY))
-        return "the target holds a character that must be percent-encoded";
+        return "the target contains a character that must be percent-encoded";
     return NULL;
 }
 
@@ -78,7 +78,7 @@ static enum http_parsed check_request_line(struct str line, const struct http_li
     if (!is_version_number(out->version))
         return refuse(out_refusal, 400, "the version must be HTTP/1.1 or HTTP/1.0");
     if (!str_eq(out->version, STR("HTTP/1.1")) && !str_eq(out->version, STR("HTTP/1.0")))
-        return refuse(out_refusal, 505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
+        return refuse(out_refusal, 505, "only HTTP/1.1 and HTTP/1.0 are supported");
     if (out->target.len > limits->target_bytes)
         return refuse(out_refusal, 414, "the target is too long");
     const char *fault = target_fault(out);
@@ -100,7 +100,7 @@ static enum http_parsed check_unfinished(struct str bytes, bool in_request_line,
     if (in_request_line && str_find(target, ' ') > limits->target_bytes)
         return refuse(out_refusal, 414, "the target is too long");
     if (bytes.len >= limits->head_bytes)
-        return refuse(out_refusal, 431, "the request's head is too large");
+        return refuse(out_refusal, 431, "the head of the request is too large");
     return HTTP_MORE;
 }
 
@@ -114,9 +114,9 @@ static enum http_parsed find_line_end(
     if (at == bytes.len)
         return HTTP_MORE;
     if (bytes.ptr[at] == '\n')
-        return refuse(out_refusal, 400, "a line must end in CR LF, not in LF alone");
+        return refuse(out_refusal, 400, "a line must end in CR LF, not only in LF");
     if (bytes.ptr[at] != '\r')
-        return refuse(out_refusal, 400, "the head must not hold control characters");
+        return refuse(out_refusal, 400, "the head must not contain control characters");
     if (at + 1 == bytes.len)
         return HTTP_MORE;
     if (bytes.ptr[at + 1] != '\n')
@@ -140,7 +140,7 @@ static enum http_parsed scan_head(struct str bytes, const struct http_limits *li
         struct str line = str_slice(bytes, start, end);
         start = end + 2;
         if (start > limits->head_bytes)
-            return refuse(out_refusal, 431, "the request's head is too large");
+            return refuse(out_refusal, 431, "the head of the request is too large");
         if (lines == 0) {
             if (check_request_line(line, limits, out_line, out_refusal) == HTTP_REFUSED)
                 return HTTP_REFUSED;
@@ -211,7 +211,7 @@ static enum http_parsed read_host(struct http_request *r, struct http_refusal *o
         return refuse(out_refusal, 400, "there must be exactly one Host");
     r->host = http_header(r, STR("host"));
     if (!is_host(r->host))
-        return refuse(out_refusal, 400, "Host must be a name or an address, with a port or not");
+        return refuse(out_refusal, 400, "Host must be a name or an address, with an optional port");
     return HTTP_DONE;
 }
 
@@ -227,14 +227,14 @@ static enum http_parsed read_framing(
         if (r->minor == 0)
             return refuse(out_refusal, 400, "HTTP/1.0 has no Transfer-Encoding");
         if (!str_eq_nocase(http_header(r, STR("transfer-encoding")), STR("chunked")))
-            return refuse(out_refusal, 501, "the only Transfer-Encoding known here is chunked");
+            return refuse(out_refusal, 501, "the only supported Transfer-Encoding is chunked");
         r->chunked = true;
     }
     if (n_lengths == 1) {
         if (!str_to_u64(http_header(r, STR("content-length")), &r->content_length))
             return refuse(out_refusal, 400, "Content-Length must be one decimal number");
         if (r->content_length > limits->body_bytes)
-            return refuse(out_refusal, 413, "the body is larger than this server takes");
+            return refuse(out_refusal, 413, "the body is larger than this server allows");
         r->has_length = true;
     }
     return HTTP_DONE;
@@ -246,7 +246,7 @@ static enum http_parsed read_expect(struct http_request *r, struct http_refusal 
     if (count == 0)
         return HTTP_DONE;
     if (count > 1 || !str_eq_nocase(http_header(r, STR("expect")), STR("100-continue")))
-        return refuse(out_refusal, 417, "the only Expect known here is 100-continue");
+        return refuse(out_refusal, 417, "the only supported Expect is 100-continue");
     bool has_body = r->chunked || (r->has_length && r->content_length > 0);
     r->expects_continue = r->minor == 1 && has_body;
     return HTTP_DONE;

@@ -56,7 +56,7 @@ static bool load(
     struct tls *t, struct str certificate, struct str key, struct arena *arena, struct str *out_why)
 {
     if (str_is_none(certificate) || str_is_none(key)) {
-        *out_why = STR("TLS needs both a certificate and a key");
+        *out_why = STR("TLS requires both a certificate and a key");
         return false;
     }
     ERR_clear_error();

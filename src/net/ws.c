@@ -40,10 +40,10 @@ bool ws_is_handshake(const struct http_exchange *x, const char **out_rule)
     const struct http_request *r = &x->request;
     const char *rule = NULL;
     if (!str_eq(r->method, STR("GET")) || r->minor != 1)
-        rule = "a WebSocket begins with GET in HTTP/1.1";
+        rule = "a WebSocket must begin with GET in HTTP/1.1";
     else if (!http_header_lists(r, STR("upgrade"), STR("websocket")) ||
              !http_header_lists(r, STR("connection"), STR("upgrade")))
-        rule = "a WebSocket needs Upgrade: websocket and Connection: Upgrade";
+        rule = "a WebSocket requires Upgrade: websocket and Connection: Upgrade";
     else if (http_header_count(r, STR("sec-websocket-version")) != 1 ||
              !str_eq(http_header(r, STR("sec-websocket-version")), STR("13")))
         rule = "the WebSocket version must be 13";
@@ -51,7 +51,7 @@ bool ws_is_handshake(const struct http_exchange *x, const char **out_rule)
              !is_key(http_header(r, STR("sec-websocket-key"))))
         rule = "Sec-WebSocket-Key must be sixteen bytes in base64";
     else if (r->chunked || r->content_length > 0)
-        rule = "a WebSocket's request has no body";
+        rule = "the request of a WebSocket must not have a body";
     if (rule != NULL)
         *out_rule = rule;
     return rule == NULL;

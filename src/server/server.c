@@ -51,7 +51,7 @@ void server_config_init(struct server_config *config)
 
 static void on_fatal(const char *what)
 {
-    LOG(LOG_ERROR, "stopping: nothing can be acknowledged any more", LOG_STR("why", str_of(what)));
+    LOG(LOG_ERROR, "stopping: commits can no longer be acknowledged", LOG_STR("why", str_of(what)));
     _exit(EXIT_FATAL);
 }
 
@@ -135,7 +135,7 @@ static enum error open_instance(struct server *s, struct problem *problem)
             "no API key exists: start on 127.0.0.1, create one with POST /v1/keys, then listen on "
             "%.*s",
             STR_ARG(c->listen_host));
-    LOG(LOG_WARN, "open: no API key exists, so everybody on this machine has every right");
+    LOG(LOG_WARN, "open: no API key exists, so every user of this machine has full access");
     return OK;
 }
 

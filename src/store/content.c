@@ -283,7 +283,7 @@ void content_look_again(struct store *store)
     for (struct content_held *held = take_held(c), *next; held != NULL; held = next) {
         next = held->next;
         if (c->kind->remove(c, held->tenant_id, held->id) != OK)
-            LOG(LOG_WARN, "content that nothing refers to was not removed");
+            LOG(LOG_WARN, "unreferenced content could not be removed");
         mem_free(held);
     }
 }

@@ -133,7 +133,7 @@ test('what is no HTTP is told', async (t) => {
     socket.end('220 mail.example.com ESMTP\r\n');
   });
   const cli = newCli(t);
-  await cli.refused(1, /the answer is not HTTP: it does not begin like HTTP\/1\.1/, 'thread',
+  await cli.refused(1, /the answer is not HTTP: it does not begin with HTTP\/1\.1/, 'thread',
     'list', '--url', await listen(t, smtp));
   await cli.refused(1, /cannot connect to no-such-host\.invalid:80: /, 'thread', 'list', '--url',
     'http://no-such-host.invalid');

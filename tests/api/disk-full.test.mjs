@@ -37,7 +37,7 @@ function expectFull(answer) {
   const problem = expectProblem(answer, 507, 'storage_full');
   assert.equal(problem.retryable, true);
   assert.match(answer.headers.get('Retry-After') ?? '', /^\d+$/);
-  assert.match(problem.detail, /Reads and streams go on.*cancelled, deleted, pruned and revoked/);
+  assert.match(problem.detail, /streams continue.*cancelling, deleting, pruning and revoking/);
 }
 
 /** Many at once append until each is refused: what was acknowledged, by its text. */

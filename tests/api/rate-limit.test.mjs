@@ -31,7 +31,7 @@ test('a key past its limit gets 429 with Retry-After, and changes nothing', asyn
   const refused = await client.post('/v1/threads', { title: 'three' });
   const problem = expectProblem(refused, 429, 'rate_limited');
   assert.equal(problem.retryable, true);
-  assert.match(problem.detail, /2 requests a minute/);
+  assert.match(problem.detail, /2 requests per minute/);
   const seconds = Number(refused.headers.get('Retry-After'));
   assert.ok(seconds >= 1 && seconds <= 30, `a token comes back in 30 s: ${seconds}`);
   assert.equal(remaining(refused), 0);

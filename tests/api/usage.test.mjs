@@ -143,7 +143,7 @@ test('prices and usage', async (t) => {
       expectRule(
         await tell(run, { ...CALL, [name]: 1 }),
         `/${name}`,
-        'is set by Cairn and cannot be given',
+        'is set by Cairn and must not be sent',
       );
     expectRule(
       await open.post('/v1/costs', { model: 'unknown', usage: TOKENS }),

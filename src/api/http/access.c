@@ -24,7 +24,7 @@ static enum error limit_rate(struct call *call, const struct api_key *key, int64
     if (v.allowed)
         return OK;
     enum error e = problem_set(&call->problem, ERR_RATE_LIMITED,
-        "the key may make %lld requests a minute", (long long)v.limit);
+        "the key allows %lld requests per minute", (long long)v.limit);
     call->problem.retry_after_s = (uint32_t)v.reset_s;
     return e;
 }
@@ -105,7 +105,7 @@ enum error access_check_scope(struct call *call, struct context *c)
     if ((c->scopes & needed) == needed)
         return OK;
     call->caller.denied = "scope.refused";
-    return problem_set(&call->problem, ERR_FORBIDDEN, "this route needs the scope %s",
+    return problem_set(&call->problem, ERR_FORBIDDEN, "this route requires the scope %s",
         scope_name(call->route->scope));
 }
 
@@ -155,6 +155,6 @@ enum error access_check_path(struct call *call, struct context *c)
     if (by_path && call_find_param(call, "agent_id", &at))
         return check_agent(c, call->request.params[at]);
     return problem_set(&call->problem, ERR_FORBIDDEN,
-        "this route is about the whole tenant, and the request acts for %.*s alone",
+        "this route concerns the whole tenant, but the request acts only for %.*s",
         STR_ARG(c->principal));
 }

@@ -206,7 +206,7 @@ static enum error parse_body(struct call *call)
         return OK;
     if (arena_is_over(call->arena))
         return problem_set(
-            &call->problem, ERR_TOO_LARGE, "the body needs more memory than a request may take");
+            &call->problem, ERR_TOO_LARGE, "the body needs more memory than a request may use");
     return problem_set(
         &call->problem, ERR_BAD_JSON, "byte %zu of the body: %s", bad.offset, bad.rule);
 }
@@ -267,7 +267,7 @@ static enum error read_consistency(struct call *call)
     if (str_is_none(wanted))
         return OK;
     if (http_header_count(call->request.http, name) > 1)
-        return problem_fault(&call->problem, name, "must be given once");
+        return problem_fault(&call->problem, name, "must not be repeated");
     bool eventual = str_eq(wanted, STR("eventual"));
     if (!eventual && !str_eq(wanted, STR("strong")))
         return problem_fault(&call->problem, name, "must be strong or eventual");

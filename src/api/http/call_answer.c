@@ -11,22 +11,24 @@ void call_add_header(struct call *call, struct str name, struct str value)
 static struct str word_full(const struct call *call)
 {
     if (store_is_shared(call->api->store))
-        return STR("the disk of the database is full; nothing was changed: send the request again "
-                   "once there is space. Reads and streams go on");
+        return STR("the disk of the database is full and nothing was changed: send the request "
+                   "again when there is space. Reads and streams continue");
     if (call->route->on_full != STORE_ON_FULL_REFUSED)
-        return STR("the disk is full, and too little is left of the reserve for this: make room on "
-                   "it, then send the request again; nothing was changed");
+        return STR("the disk is full, and the reserve is too small for this request; nothing was "
+                   "changed: free space on the disk, then send the request again");
     if (!str_is_none(http_header(call->request.http, STR("Idempotency-Key"))))
         return STR(
-            "the disk is full, and this request was not looked at: it may have been carried out "
-            "when it was sent before. Send it again with the same Idempotency-Key once there "
-            "is space");
-    return STR("the disk is full; nothing was changed: send the request again once there is space. "
-               "Reads and streams go on; what can be cancelled, deleted, pruned and revoked still "
-               "can be, and leases can be kept and given back");
+            "the disk is full, and this request was not processed: an earlier request with the "
+            "same "
+            "Idempotency-Key may have been carried out. Send it again with that key when there is "
+            "space");
+    return STR(
+        "the disk is full and nothing was changed: send the request again when there is "
+        "space. Reads and streams continue; cancelling, deleting, pruning and revoking still "
+        "work, and leases can be renewed and released");
 }
 
-/* What the store refuses comes without words. */
+/* The store returns only the code of an error. */
 static struct str word_refusal(const struct call *call, enum error e)
 {
     switch (e) {
@@ -38,7 +40,7 @@ static struct str word_refusal(const struct call *call, enum error e)
     case ERR_OUTCOME_UNKNOWN:
         return STR("the connection to the database broke during the commit, so the request may "
                    "have been carried out or not: send it again with the same Idempotency-Key, or "
-                   "read what is there now");
+                   "read the current state");
     default:
         return STR_NONE;
     }

@@ -63,7 +63,7 @@ static enum error complete(struct call *call)
     enum error e = replay_keep(call, call->context);
     if (e == OK && (call->answer.body.failed || arena_is_over(call->arena)))
         return problem_set(&call->problem, ERR_ANSWER_LARGE,
-            "the answer would have more than %d bytes: ask for less, where the route allows it",
+            "the answer would have more than %d bytes: request less, if the route allows it",
             CALL_ANSWER_MAX_BYTES);
     return e;
 }

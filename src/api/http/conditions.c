@@ -12,7 +12,7 @@ static enum error check_single(struct call *call)
     enum error e = OK;
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (http_header_count(call->request.http, names[i]) > 1)
-            e = problem_fault(&call->problem, names[i], "must be given once");
+            e = problem_fault(&call->problem, names[i], "must not be repeated");
     return e;
 }
 
@@ -24,7 +24,7 @@ static enum error read_match(struct call *call, struct context *c)
     bool versioned = (call->route->flags & ROUTE_ETAG) != 0;
     if (call->route->mode == ROUTE_WRITE && !versioned)
         return problem_fault(
-            &call->problem, STR("If-Match"), "cannot be given here: this route has no ETag");
+            &call->problem, STR("If-Match"), "is not allowed here: this route has no ETag");
     if (str_has_byte(match, ','))
         return problem_fault(&call->problem, STR("If-Match"), "must be one ETag, or *");
     c->match_any = str_eq(match, STR("*"));
@@ -50,7 +50,7 @@ static enum error read_none_match(struct call *call, struct context *c)
     if (!str_eq(match, STR("*")) || http_header_count(call->request.http, name) > 1)
         return problem_fault(&call->problem, name, "must be * on a write");
     if (c->has_match || c->match_any)
-        return problem_fault(&call->problem, name, "cannot be given together with If-Match");
+        return problem_fault(&call->problem, name, "is not allowed together with If-Match");
     c->match_none = true;
     return OK;
 }
@@ -87,7 +87,7 @@ enum error conditions_check_fence(struct call *call, struct context *c)
         return run_check_thread_fence(c, call->request.params[at]);
     if (!call_find_param(call, "run_id", &at))
         return problem_fault(&call->problem, STR("Cairn-Fencing-Token"),
-            "cannot be given here: this route is not about one thread or run");
+            "is not allowed here: this route does not concern one thread or run");
     enum error e = run_get_head(c, call->request.params[at], &run);
     return e == OK ? run_check_fence(c, &run) : e;
 }

@@ -227,8 +227,8 @@ static void refuse_download(struct front_call *fc, enum error e)
     struct call *call = &fc->call;
     if (e == ERR_DAMAGED)
         problem_set(&call->problem, e,
-            "the content is not what was stored: cairn check tells what is damaged, a backup has "
-            "it whole");
+            "the content differs from what was stored: cairn check lists the damage; restore it "
+            "from a backup");
     call_refuse(call, e);
     answer(fc);
 }
@@ -394,7 +394,7 @@ static enum error check_host(const struct front *f, struct front_call *fc)
     if (f->config.n_hosts == 0 || is_listed(f->config.hosts, f->config.n_hosts, host_name(host)))
         return OK;
     return problem_set(&fc->call.problem, ERR_HOST_REFUSED,
-        "the host \"%.*s\" is not one of this server's (--allow-host)", STR_ARG(host));
+        "the host \"%.*s\" is not allowed (--allow-host)", STR_ARG(host));
 }
 
 /* A browser names where a page came from. The server's own pages and the listed ones may call. */

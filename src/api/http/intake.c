@@ -40,7 +40,7 @@ static enum error read_digest(struct call *call, struct str name)
     if (str_is_none(rest))
         return OK;
     if (http_header_count(call->request.http, name) > 1)
-        return problem_fault(&call->problem, name, "must be given once");
+        return problem_fault(&call->problem, name, "must not be repeated");
     while (str_next_part(&rest, ',', &part)) {
         part = str_trim_blanks(part);
         if (!str_starts_with(part, STR("sha-256=")))

@@ -83,7 +83,7 @@ static enum error decode_field(const struct field *f, struct str value, char *ou
     size_t index, struct problem *problem)
 {
     if (*seen & (UINT64_C(1) << index))
-        return problem_fault(problem, str_of(f->name), "must be given once");
+        return problem_fault(problem, str_of(f->name), "must not be repeated");
     *seen |= UINT64_C(1) << index;
     enum error e = decode_value(f, value, out, problem);
     if (e == OK && has_presence_flag(f->kind))
@@ -101,7 +101,7 @@ static enum error add_metadata_filter(
         call->request.metadata_values[i] = value;
         return OK;
     }
-    return problem_fault(problem, STR("metadata"), "at most %zu metadata filters can be given",
+    return problem_fault(problem, STR("metadata"), "at most %zu metadata filters are allowed",
         COUNT_OF(call->request.metadata_keys));
 }
 

@@ -78,7 +78,7 @@ bool json_merge_patch(struct arena *arena, struct json target, struct json patch
         *out_error = (struct json_patch_error){
             .pointer = STR(""),
             .rule = out.failed ? STR("the result would be too large")
-                               : STR("the patch needs more memory than one request may take"),
+                               : STR("the patch needs more memory than a request may use"),
         };
         return false;
     }

@@ -71,7 +71,7 @@ static bool take(struct parser *p, unsigned char c)
 static bool grow_tape(struct parser *p)
 {
     if (p->n_nodes >= p->max_nodes)
-        return fail(p, "the text has more values than this request may hold");
+        return fail(p, "the text has more values than a request may have");
     size_t cap = 2 * p->cap_nodes;
     struct json_node *old = p->nodes == p->first_nodes ? NULL : p->nodes;
     struct json_node *nodes = mem_realloc(old, cap * sizeof *nodes);
@@ -125,7 +125,7 @@ static bool parse_number(struct parser *p)
     take(p, '-');
     if (take(p, '0')) {
         if (skip_digits(p))
-            return fail_at(p, start, "a number must not begin with a needless 0");
+            return fail_at(p, start, "a number must not have leading zeros");
     } else if (!skip_digits(p)) {
         return fail(p, "a digit must follow the minus sign");
     }
@@ -186,7 +186,7 @@ static bool skip_escape(struct parser *p)
     if (c == 'u')
         return skip_u_escape(p);
     if (c == '\0' || strchr("\"\\/bfnrt", c) == NULL)
-        return fail(p, "there is no such escape in a string");
+        return fail(p, "a string must not contain this escape");
     p->at += 2;
     return true;
 }
@@ -340,7 +340,7 @@ static bool check_names_differ(struct parser *p, size_t object_node)
     if (verdict == NO_DUPLICATE)
         return true;
     return fail_at(p, (const unsigned char *)json_raw(key).ptr,
-        "an object must not have two members of one name");
+        "an object must not have two members of the same name");
 }
 
 static bool parse_object(struct parser *p)
@@ -391,12 +391,12 @@ static bool parse_text(struct parser *p)
     if (p->text.len > UINT32_MAX)
         return fail(p, "the text is too long");
     if (str_starts_with(p->text, STR("\xef\xbb\xbf")))
-        return fail(p, "a byte-order mark must not stand before the value");
+        return fail(p, "a byte-order mark must not precede the value");
     skip_blanks(p);
     if (!parse_value(p))
         return false;
     skip_blanks(p);
-    return p->at == p->end || fail(p, "nothing must follow the value");
+    return p->at == p->end || fail(p, "nothing may follow the value");
 }
 
 static void parser_init(struct parser *p, struct arena *arena, struct str text)
@@ -435,9 +435,8 @@ bool json_parse_deep(struct arena *arena, struct str text, unsigned max_depth,
     CLEANUP(parser_deinit) struct parser p;
     parser_init(&p, arena, str_is_none(text) ? STR("") : text);
     p.max_depth = max_depth;
-    bool good =
-        parse_text(&p) && (p.n_nodes <= p.max_nodes ||
-                              fail(&p, "the text has more values than this request may hold"));
+    bool good = parse_text(&p) && (p.n_nodes <= p.max_nodes ||
+                                      fail(&p, "the text has more values than a request may have"));
     if (!good) {
         *out_error = p.error;
         return false;

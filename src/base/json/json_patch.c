@@ -116,7 +116,7 @@ static bool read_pointer(
         return refuse(p, at, member, "a JSON Pointer must be a string", true);
     struct str pointer = json_string(p->arena, value);
     if (!json_pointer_is_valid(pointer))
-        return refuse(p, at, member, "this is not a JSON Pointer", true);
+        return refuse(p, at, member, "this must be a JSON Pointer", true);
     *out_pointer = pointer;
     return true;
 }
@@ -204,7 +204,7 @@ static bool write_result(
         p->error = (struct json_patch_error){
             .pointer = STR(""),
             .rule = out.failed ? STR("the result would be too large")
-                               : STR("the patch needs more memory than one request may take"),
+                               : STR("the patch needs more memory than a request may use"),
         };
         return false;
     }

@@ -14,7 +14,7 @@
 struct json_patch_error {
     size_t operation;   /* its index in the patch; 0 for a Merge Patch */
     struct str pointer; /* of the fault in the patch: "/2/path"; "" for the whole patch */
-    struct str rule;    /* "the path leads to no value" */
+    struct str rule;    /* "the path does not lead to a value" */
     bool malformed;     /* the document is not a patch at all; else the patch does not apply */
 };
 

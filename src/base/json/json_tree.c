@@ -52,14 +52,14 @@ static bool refuse(struct json_tree *t, const char *rule)
 static bool spend(struct json_tree *t, size_t work)
 {
     if (work > t->work_left)
-        return refuse(t, "the patch takes too much work");
+        return refuse(t, "the patch needs too much work");
     t->work_left -= work;
     return true;
 }
 
 static bool out_of_memory(struct json_tree *t)
 {
-    return refuse(t, "the patch needs more memory than one request may take");
+    return refuse(t, "the patch needs more memory than a request may use");
 }
 
 static bool alloc_items(struct json_tree *t, size_t count, struct child **out_items)
@@ -81,7 +81,7 @@ static bool open_value(struct json_tree *t, struct json_tree_value *value)
     if (is_open(*value))
         return true;
     if (json_type(value->parsed) < JSON_ARRAY)
-        return refuse(t, "the path leads through a value that contains nothing");
+        return refuse(t, "the path passes through a value without members or items");
     size_t count = json_count(value->parsed);
     struct child *items;
     if (!spend(t, count) || !alloc_items(t, count, &items))
@@ -103,7 +103,7 @@ static bool find_child(
     size_t index;
     if (!in->object) {
         if (!json_pointer_index(token, &index) || index >= in->count)
-            return refuse(t, "the path leads to no value");
+            return refuse(t, "the path does not lead to a value");
         *out_index = index;
         return true;
     }
@@ -113,7 +113,7 @@ static bool find_child(
             return spend(t, index);
         }
     }
-    return spend(t, index) && refuse(t, "the path leads to no value");
+    return spend(t, index) && refuse(t, "the path does not lead to a value");
 }
 
 /* Opens what is on the way, but not the value itself. */
@@ -257,7 +257,7 @@ bool json_tree_test(struct json_tree *t, struct json_tree_value value, struct js
     t->rule = NULL;
     if (equal(t, value, expected))
         return true;
-    return t->rule != NULL ? false : refuse(t, "the value there is not the one expected");
+    return t->rule != NULL ? false : refuse(t, "the value at the path is not the expected one");
 }
 
 static void write_value(struct json_writer *w, struct json_tree_value value)

@@ -109,8 +109,8 @@ TEST(each_broken_rule_is_told_with_the_name_of_its_parameter)
         {"other=1", "other", "is not a parameter of this route"},
         {"Text=a", "Text", "is not a parameter of this route"},
         {"metadata.k=v", "metadata.k", "is not a parameter of this route"},
-        {"text=a&text=a", "text", "must be given once"},
-        {"number=5&number=5", "number", "must be given once"},
+        {"text=a&text=a", "text", "must not be repeated"},
+        {"number=5&number=5", "number", "must not be repeated"},
         {"text=", "text", "must have 1 to 5 bytes"},
         {"text", "text", "must have 1 to 5 bytes"},
         {"text=abcdef", "text", "must have 1 to 5 bytes"},
@@ -174,6 +174,6 @@ TEST(metadata_filters_go_to_the_call_up_to_four)
     decode(&d, "metadata.a=1&metadata.b=1&metadata.c=1&metadata.d=1&metadata.e=1",
         ROUTE_METADATA_FILTER);
     EXPECT_EQ(d.error, ERR_INVALID);
-    EXPECT_STR(d.call.problem.faults[0].detail, STR("at most 4 metadata filters can be given"));
+    EXPECT_STR(d.call.problem.faults[0].detail, STR("at most 4 metadata filters are allowed"));
     end(&d);
 }

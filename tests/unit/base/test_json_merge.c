@@ -98,5 +98,5 @@ TEST(a_merge_past_the_budget_of_the_request_is_refused)
     struct json_patch_error error;
     EXPECT(!json_merge_patch(
         &small, PARSED(&docs, "{\"a\":1}"), PARSED(&docs, "{\"b\":2}"), 1000, &result, &error));
-    EXPECT_STR(error.rule, STR("the patch needs more memory than one request may take"));
+    EXPECT_STR(error.rule, STR("the patch needs more memory than a request may use"));
 }

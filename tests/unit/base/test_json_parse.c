@@ -232,8 +232,8 @@ TEST(objects_outside_the_grammar_are_refused)
 
 TEST(duplicate_key_is_refused_where_the_second_stands)
 {
-    EXPECT_FAULT("{\"a\":1,\"b\":2,\"a\":1}", 13, "two members of one name");
-    EXPECT_FAULT("[0,{\"x\":{\"\":1,\"\":2}}]", 14, "two members of one name");
+    EXPECT_FAULT("{\"a\":1,\"b\":2,\"a\":1}", 13, "two members of the same name");
+    EXPECT_FAULT("[0,{\"x\":{\"\":1,\"\":2}}]", 14, "two members of the same name");
 }
 
 TEST(u_0000_is_refused_in_values_and_in_names)
@@ -358,11 +358,11 @@ TEST(errors_name_the_byte_and_the_rule)
     EXPECT_FAULT("{\"a\":1 \"b\"}", 7, "a comma or }");
     EXPECT_FAULT("{1:2}", 1, "name must be a string");
     EXPECT_FAULT("[\"ab\x01\"]", 4, "control character");
-    EXPECT_FAULT("[\"a\\q\"]", 3, "no such escape");
+    EXPECT_FAULT("[\"a\\q\"]", 3, "must not contain this escape");
     EXPECT_FAULT("[\"a\\ud800\"]", 3, "surrogate");
     EXPECT_FAULT("\"\xff\"", 1, "UTF-8");
-    EXPECT_FAULT("[012]", 1, "needless 0");
-    EXPECT_FAULT("1 x", 2, "nothing must follow");
+    EXPECT_FAULT("[012]", 1, "leading zeros");
+    EXPECT_FAULT("1 x", 2, "nothing may follow");
     EXPECT_FAULT("\"abc", 4, "quotation mark");
     EXPECT_FAULT("[tru]", 1, "true, false or null");
 }

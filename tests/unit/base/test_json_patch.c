@@ -64,7 +64,7 @@ static const struct patch_case rfc_6902_appendix_a[] = {
         .result = STR("{\"baz\":\"qux\",\"foo\":[\"a\",2,\"c\"]}")},
     {"A.9 testing a value, error", STR("{\"baz\":\"qux\"}"),
         STR("[{\"op\":\"test\",\"path\":\"/baz\",\"value\":\"bar\"}]"), .pointer = STR("/0/value"),
-        .rule = STR("the value there is not the one expected")},
+        .rule = STR("the value at the path is not the expected one")},
     {"A.10 adding a nested member object", STR("{\"foo\":\"bar\"}"),
         STR("[{\"op\":\"add\",\"path\":\"/child\",\"value\":{\"grandchild\":{}}}]"),
         .result = STR("{\"foo\":\"bar\",\"child\":{\"grandchild\":{}}}")},
@@ -73,13 +73,13 @@ static const struct patch_case rfc_6902_appendix_a[] = {
         .result = STR("{\"foo\":\"bar\",\"baz\":\"qux\"}")},
     {"A.12 adding to a nonexistent target", STR("{\"foo\":\"bar\"}"),
         STR("[{\"op\":\"add\",\"path\":\"/baz/bat\",\"value\":\"qux\"}]"),
-        .pointer = STR("/0/path"), .rule = STR("the path leads to no value")},
+        .pointer = STR("/0/path"), .rule = STR("the path does not lead to a value")},
     {"A.14 escape ordering", STR("{\"/\":9,\"~1\":10}"),
         STR("[{\"op\":\"test\",\"path\":\"/~01\",\"value\":10}]"),
         .result = STR("{\"/\":9,\"~1\":10}")},
     {"A.15 comparing strings and numbers", STR("{\"/\":9,\"~1\":10}"),
         STR("[{\"op\":\"test\",\"path\":\"/~01\",\"value\":\"10\"}]"), .pointer = STR("/0/value"),
-        .rule = STR("the value there is not the one expected")},
+        .rule = STR("the value at the path is not the expected one")},
     {"A.16 adding an array value", STR("{\"foo\":[\"bar\"]}"),
         STR("[{\"op\":\"add\",\"path\":\"/foo/-\",\"value\":[\"abc\",\"def\"]}]"),
         .result = STR("{\"foo\":[\"bar\",[\"abc\",\"def\"]]}")},
@@ -174,25 +174,25 @@ TEST(json_patches_apply_in_the_corners_too)
 static const struct patch_case that_do_not_apply[] = {
     {"remove what is not there", STR("{\"a\":1}"),
         STR("[{\"op\":\"add\",\"path\":\"/b\",\"value\":1},{\"op\":\"remove\",\"path\":\"/c\"}]"),
-        .pointer = STR("/1/path"), .rule = STR("the path leads to no value")},
+        .pointer = STR("/1/path"), .rule = STR("the path does not lead to a value")},
     {"replace what is not there", STR("{}"),
         STR("[{\"op\":\"replace\",\"path\":\"/a\",\"value\":1}]"), .pointer = STR("/0/path"),
-        .rule = STR("the path leads to no value")},
+        .rule = STR("the path does not lead to a value")},
     {"remove the whole", STR("{}"), STR("[{\"op\":\"remove\",\"path\":\"\"}]"),
         .pointer = STR("/0/path"), .rule = STR("the whole document cannot be removed")},
     {"an index past the end", STR("[1]"), STR("[{\"op\":\"add\",\"path\":\"/2\",\"value\":1}]"),
         .pointer = STR("/0/path"),
         .rule = STR("the path is not an index at which the array can grow")},
     {"an index with a needless 0", STR("[1,2]"), STR("[{\"op\":\"remove\",\"path\":\"/01\"}]"),
-        .pointer = STR("/0/path"), .rule = STR("the path leads to no value")},
+        .pointer = STR("/0/path"), .rule = STR("the path does not lead to a value")},
     {"a name in an array", STR("[1]"), STR("[{\"op\":\"add\",\"path\":\"/a\",\"value\":1}]"),
         .pointer = STR("/0/path"),
         .rule = STR("the path is not an index at which the array can grow")},
     {"remove at the place after the last", STR("[1]"), STR("[{\"op\":\"remove\",\"path\":\"/-\"}]"),
-        .pointer = STR("/0/path"), .rule = STR("the path leads to no value")},
+        .pointer = STR("/0/path"), .rule = STR("the path does not lead to a value")},
     {"through a scalar", STR("{\"a\":1}"), STR("[{\"op\":\"add\",\"path\":\"/a/b\",\"value\":1}]"),
         .pointer = STR("/0/path"),
-        .rule = STR("the path leads through a value that contains nothing")},
+        .rule = STR("the path passes through a value without members or items")},
     {"move into itself", STR("{\"a\":{\"b\":1}}"),
         STR("[{\"op\":\"move\",\"from\":\"/a\",\"path\":\"/a/b\"}]"), .pointer = STR("/0/path"),
         .rule = STR("a value cannot be moved into itself")},
@@ -200,15 +200,15 @@ static const struct patch_case that_do_not_apply[] = {
         STR("[{\"op\":\"move\",\"from\":\"\",\"path\":\"/a\"}]"), .pointer = STR("/0/path"),
         .rule = STR("a value cannot be moved into itself")},
     {"move from nowhere", STR("{}"), STR("[{\"op\":\"move\",\"from\":\"/a\",\"path\":\"/a\"}]"),
-        .pointer = STR("/0/from"), .rule = STR("the path leads to no value")},
+        .pointer = STR("/0/from"), .rule = STR("the path does not lead to a value")},
     {"copy from nowhere", STR("{}"), STR("[{\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/b\"}]"),
-        .pointer = STR("/0/from"), .rule = STR("the path leads to no value")},
+        .pointer = STR("/0/from"), .rule = STR("the path does not lead to a value")},
     {"test what is not there", STR("{}"), STR("[{\"op\":\"test\",\"path\":\"/a\",\"value\":null}]"),
-        .pointer = STR("/0/path"), .rule = STR("the path leads to no value")},
+        .pointer = STR("/0/path"), .rule = STR("the path does not lead to a value")},
     {"test finds one item more", STR("{\"a\":[1,2]}"),
         STR("[{\"op\":\"remove\",\"path\":\"/a/0\"},{\"op\":\"test\",\"path\":\"/a\","
             "\"value\":[1,2]}]"),
-        .pointer = STR("/1/value"), .rule = STR("the value there is not the one expected")},
+        .pointer = STR("/1/value"), .rule = STR("the value at the path is not the expected one")},
 };
 
 TEST(json_patches_that_do_not_apply_say_where_and_why)
@@ -218,7 +218,7 @@ TEST(json_patches_that_do_not_apply_say_where_and_why)
 }
 
 #define MISSING STR("the operation must have this member")
-#define NO_POINTER STR("this is not a JSON Pointer")
+#define NO_POINTER STR("this must be a JSON Pointer")
 
 static const struct patch_case malformed[] = {
     {"no array", STR("{}"), STR("{\"op\":\"remove\",\"path\":\"/a\"}"), .pointer = STR(""),
@@ -359,7 +359,7 @@ TEST(a_patch_that_shifts_a_large_array_thousands_of_times_is_refused)
         STR("{\"op\":\"add\",\"path\":\"/0\",\"value\":1},{\"op\":\"remove\",\"path\":\"/0\"}"),
         5000);
     EXPECT_STR(rule_of_refusal(&a, target, patch, 2 * target.len, &operation),
-        STR("the patch takes too much work"));
+        STR("the patch needs too much work"));
 }
 
 TEST(a_patch_that_needs_more_memory_than_the_request_has_is_refused)
@@ -372,7 +372,7 @@ TEST(a_patch_that_needs_more_memory_than_the_request_has_is_refused)
     struct json_patch_error error;
     arena_init(&a, 100000);
     EXPECT(!json_patch(&a, target, patch, MAX_RESULT_BYTES, &result, &error));
-    EXPECT_STR(error.rule, STR("the patch needs more memory than one request may take"));
+    EXPECT_STR(error.rule, STR("the patch needs more memory than a request may use"));
     EXPECT(!arena_is_over(&a));
 }
 

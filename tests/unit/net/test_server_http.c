@@ -294,12 +294,12 @@ TEST(a_body_over_the_routes_limit_gets_413)
     client_connect(&c, f.port);
     client_say(&c, STR("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1048577\r\n"
                        "Expect: 100-continue\r\n\r\n"));
-    expect_answer(&c, 413, STR("{\"rule\":\"the body is larger than this resource takes\"}"));
+    expect_answer(&c, 413, STR("{\"rule\":\"the body is larger than this route allows\"}"));
     EXPECT(client_sees_end(&c));
     client_connect(&d, f.port);
     client_say(&d, STR("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"));
     client_say(&d, STR("100001\r\n"));
-    expect_answer(&d, 413, STR("{\"rule\":\"the body is larger than this resource takes\"}"));
+    expect_answer(&d, 413, STR("{\"rule\":\"the body is larger than this route allows\"}"));
     EXPECT(client_sees_end(&d));
     fixture_end(&f);
 }

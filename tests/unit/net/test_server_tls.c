@@ -186,6 +186,6 @@ TEST(a_certificate_and_a_key_that_do_not_belong_together_are_refused)
     EXPECT(str_starts_with(why, STR("cannot use the key ")));
     f.config.tls_key = STR_NONE;
     EXPECT(!http_server_create(&f.config, &app, &f.arena, &f.server, &why));
-    EXPECT_STR(why, STR("TLS needs both a certificate and a key"));
+    EXPECT_STR(why, STR("TLS requires both a certificate and a key"));
     arena_deinit(&f.arena);
 }
