@@ -20,13 +20,8 @@
  * can be followed to its end; the events of every thread have no gap; and in the end all is as
  * `cairn check` wants it.
  */
-#include "api/agents/routes.h"
-#include "api/checkpoints/routes.h"
-#include "api/execution/routes.h"
-#include "api/files/routes.h"
-#include "api/tenancy/routes.h"
+#include "api/handlers.h"
 #include "api/threads/events_api.h"
-#include "api/threads/routes.h"
 #include "fuzz.h"
 #include "judge.h"
 #include "lib/local_call.h"

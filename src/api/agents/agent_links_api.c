@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Links of agents: the members of teams and workflows. */
-#include "api/agents/routes.h"
+#include "api/handlers.h"
 #include "base/semver.h"
 #include "model/agents/agent_links.h"
 
@@ -30,9 +30,8 @@ const struct schema schema_agent_link_body =
 /* --- Reading ------------------------------------------------------------------------------- */
 
 /* "POSITION:CHILD" */
-static struct str cursor_of(struct arena *arena, const void *item)
+static struct str cursor_of(struct arena *arena, const struct agent_link *link)
 {
-    const struct agent_link *link = item;
     char id[UUID_TEXT_LEN];
     uuid_format(link->child_id, id);
     return cursor_from_text(
@@ -64,7 +63,8 @@ enum error handle_agent_link_list(struct call *call, struct context *c)
     if (e == OK)
         e = agent_link_list(c, call->request.params[0], &after, &page, links);
     if (e == OK)
-        call_answer_page(call, &schema_agent_link, links, &page, cursor_of);
+        call_answer_list(call, &schema_agent_link, links, &page,
+            page.more ? cursor_of(call->arena, &links[page.count - 1]) : STR_NONE);
     return e;
 }
 

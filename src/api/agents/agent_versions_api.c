@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions of agents: their definitions, the active one, and the differences between two. */
-#include "api/agents/routes.h"
+#include "api/handlers.h"
 #include "base/semver.h"
 #include "model/agents/agent_versions.h"
 
@@ -84,11 +84,6 @@ static void answer(struct call *call, const struct agent_version *version)
     call_answer(call, &schema_agent_version, version, version->revision);
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct agent_version *)item)->number);
-}
-
 enum error handle_agent_version_list(struct call *call, struct context *c)
 {
     const struct page_only_query *q = call->request.query;
@@ -99,7 +94,8 @@ enum error handle_agent_version_list(struct call *call, struct context *c)
     if (e == OK)
         e = agent_version_list(c, call->request.params[0], before, &page, versions);
     if (e == OK)
-        call_answer_page(call, &schema_agent_version_head, versions, &page, cursor_of);
+        call_answer_page(call, &schema_agent_version_head, versions, &page,
+            CURSOR_BY(struct agent_version, number));
     return e;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Agents. */
-#include "api/agents/routes.h"
+#include "api/handlers.h"
 #include "model/agents/agent_versions.h"
 
 struct agent_body {
@@ -72,11 +72,6 @@ enum error handle_agent_create(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct agent *)item)->id);
-}
-
 enum error handle_agent_list(struct call *call, struct context *c)
 {
     const struct agents_query *q = call->request.query;
@@ -87,7 +82,7 @@ enum error handle_agent_list(struct call *call, struct context *c)
     if (e == OK)
         e = agent_list(c, &filter, &page, agents);
     if (e == OK)
-        call_answer_page(call, &schema_agent, agents, &page, cursor_of);
+        call_answer_page(call, &schema_agent, agents, &page, CURSOR_BY(struct agent, id));
     return e;
 }
 

@@ -2,7 +2,7 @@
 /* State documents of agents, of threads and of agents within threads; configuration of agents. */
 #include "model/agents/states.h"
 
-#include "api/agents/routes.h"
+#include "api/handlers.h"
 #include "model/agents/agents.h"
 
 /* The members of a document and of each of its versions. */
@@ -94,11 +94,6 @@ static enum error check_may_write(struct context *c, const struct state_place *p
 
 /* --- Reading ------------------------------------------------------------------------------- */
 
-static struct str state_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_text(arena, ((const struct state *)item)->name);
-}
-
 enum error handle_state_list(struct call *call, struct context *c)
 {
     const struct states_query *q = call->request.query;
@@ -111,7 +106,7 @@ enum error handle_state_list(struct call *call, struct context *c)
     if (e == OK)
         e = state_list(c, &place, &filter, &page, states);
     if (e == OK)
-        call_answer_page(call, &schema_state, states, &page, state_cursor);
+        call_answer_page(call, &schema_state, states, &page, CURSOR_BY(struct state, name));
     return e;
 }
 
@@ -135,11 +130,6 @@ enum error handle_state_version_get(struct call *call, struct context *c)
     return e;
 }
 
-static struct str version_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct state_version *)item)->version);
-}
-
 enum error handle_state_version_list(struct call *call, struct context *c)
 {
     const struct states_query *q = call->request.query;
@@ -151,7 +141,8 @@ enum error handle_state_version_list(struct call *call, struct context *c)
     if (e == OK)
         e = state_version_list(c, &place, before, q->include != INCLUDE_NONE, &page, versions);
     if (e == OK)
-        call_answer_page(call, &schema_state_version, versions, &page, version_cursor);
+        call_answer_page(
+            call, &schema_state_version, versions, &page, CURSOR_BY(struct state_version, version));
     return e;
 }
 

@@ -2,7 +2,7 @@
 /* Private storage of agents. Its values are the only ones that are not wrapped in JSON. */
 #include "model/agents/storage.h"
 
-#include "api/agents/routes.h"
+#include "api/handlers.h"
 #include "base/hash.h"
 
 /* An item on the wire. A value of bytes is a text. */
@@ -92,11 +92,6 @@ enum error handle_storage_delete(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_text(arena, ((const struct storage_row *)item)->item.key);
-}
-
 enum error handle_storage_list(struct call *call, struct context *c)
 {
     const struct storage_query *q = call->request.query;
@@ -114,6 +109,7 @@ enum error handle_storage_list(struct call *call, struct context *c)
         if (!str_is_none(items[i].bytes))
             rows[i].base64 = base64_encode(call->arena, items[i].bytes);
     }
-    call_answer_page(call, &schema_storage_item, rows, &page, cursor_of);
+    call_answer_page(
+        call, &schema_storage_item, rows, &page, CURSOR_BY(struct storage_row, item.key));
     return OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations on existing checkpoints, of a thread and of the run that put them. */
 #include "api/checkpoints/checkpoint_fields.h"
-#include "api/checkpoints/routes.h"
 #include "api/execution/run_path.h"
+#include "api/handlers.h"
 #include "model/checkpoints/checkpoints.h"
 
 /* --- Delete and prune ---------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include "model/checkpoints/checkpoints.h"
 
 #include "api/checkpoints/checkpoint_fields.h"
-#include "api/checkpoints/routes.h"
+#include "api/handlers.h"
 
 /* --- Answers ------------------------------------------------------------------------------- */
 

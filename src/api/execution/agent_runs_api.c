@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs started through an agent, as other platforms start them. */
-#include "api/execution/routes.h"
+#include "api/handlers.h"
 #include "model/agents/agents.h"
 #include "model/execution/runs.h"
 #include "model/threads/participants.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Eval runs: results of evaluations of agents, runs and models. */
-#include "api/execution/routes.h"
+#include "api/handlers.h"
 #include "model/execution/evals.h"
 
 #define OF struct eval
@@ -68,11 +68,6 @@ enum error handle_eval_create(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct eval *)item)->id);
-}
-
 enum error handle_eval_list(struct call *call, struct context *c)
 {
     const struct evals_query *q = call->request.query;
@@ -87,7 +82,7 @@ enum error handle_eval_list(struct call *call, struct context *c)
     if (e == OK)
         e = eval_list(c, &filter, &page, evals);
     if (e == OK)
-        call_answer_page(call, &schema_eval, evals, &page, cursor_of);
+        call_answer_page(call, &schema_eval, evals, &page, CURSOR_BY(struct eval, id));
     return e;
 }
 

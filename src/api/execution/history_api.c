@@ -2,7 +2,7 @@
 /* Conversation history, and the context that an engine reads from it. */
 #include "model/execution/history.h"
 
-#include "api/execution/routes.h"
+#include "api/handlers.h"
 #include "model/execution/history_context.h"
 #include "model/execution/transcripts.h"
 
@@ -70,11 +70,6 @@ const struct schema query_history =
 
 /* --- Entries ------------------------------------------------------------------------------- */
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct history_entry *)item)->sequence_number);
-}
-
 enum error handle_history_list(struct call *call, struct context *c)
 {
     const struct history_query *q = call->request.query;
@@ -85,7 +80,8 @@ enum error handle_history_list(struct call *call, struct context *c)
     if (e == OK)
         e = history_list(c, call->request.params[0], &filter, &page, entries);
     if (e == OK)
-        call_answer_page(call, &schema_history_entry, entries, &page, cursor_of);
+        call_answer_page(call, &schema_history_entry, entries, &page,
+            CURSOR_BY(struct history_entry, sequence_number));
     return e;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "api/execution/memoria.h"
 
-#include "api/execution/routes.h"
+#include "api/handlers.h"
 #include "api/threads/events_api.h"
 #include "base/json/json_patch.h"
 #include "model/execution/runs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prices of models. */
-#include "api/execution/routes.h"
+#include "api/handlers.h"
 #include "model/execution/usage.h"
 
 /* Rates on the wire are for a million tokens; stored rates are picodollars for one token. */
@@ -185,17 +185,12 @@ enum error handle_price_delete(struct call *call, struct context *c)
 }
 
 static void answer_prices(struct call *call, const struct price *prices, const struct page *page,
-    struct str (*cursor_of)(struct arena *arena, const void *item))
+    const struct cursor_key *key)
 {
     struct price_body *bodies = ARENA_ARRAY(call->arena, struct price_body, page->count);
     for (size_t i = 0; i < page->count; i++)
         bodies[i] = tell(&prices[i]);
-    call_answer_page(call, &schema_price, bodies, page, cursor_of);
-}
-
-static struct str model_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_text(arena, ((const struct price_body *)item)->model);
+    call_answer_page(call, &schema_price, bodies, page, key);
 }
 
 enum error handle_price_list(struct call *call, struct context *c)
@@ -208,13 +203,8 @@ enum error handle_price_list(struct call *call, struct context *c)
     if (e == OK)
         e = price_list(c, after, &page, prices);
     if (e == OK)
-        answer_prices(call, prices, &page, model_cursor);
+        answer_prices(call, prices, &page, CURSOR_BY(struct price_body, model));
     return e;
-}
-
-static struct str version_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct price_body *)item)->version);
 }
 
 enum error handle_price_version_list(struct call *call, struct context *c)
@@ -227,6 +217,6 @@ enum error handle_price_version_list(struct call *call, struct context *c)
     if (e == OK)
         e = price_version_list(c, call->request.texts[0], before, &page, prices);
     if (e == OK)
-        answer_prices(call, prices, &page, version_cursor);
+        answer_prices(call, prices, &page, CURSOR_BY(struct price_body, version));
     return e;
 }

@@ -2,7 +2,7 @@
 /* The state that an engine needs to continue a thread where it stopped. */
 #include "model/execution/resumptions.h"
 
-#include "api/execution/routes.h"
+#include "api/handlers.h"
 #include "model/agents/states.h"
 #include "model/execution/transcripts.h"
 

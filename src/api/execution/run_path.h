@@ -17,4 +17,7 @@ MUST_CHECK enum error run_path_get(struct call *call, struct context *c, struct 
 /* The same with its documents. */
 MUST_CHECK enum error run_path_get_whole(struct call *call, struct context *c, struct run *out_run);
 
+/* The usage of a run, nested in several answers. */
+extern const struct schema schema_run_usage;
+
 #endif

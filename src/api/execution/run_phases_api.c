@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The phase of a run, the log of its phases, and the tree of its descendants. */
-#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
+#include "api/handlers.h"
 #include "model/execution/run_phases.h"
 #include "model/execution/run_tree.h"
 
@@ -46,11 +46,6 @@ enum error handle_run_phase_move(struct call *call, struct context *c)
     return e;
 }
 
-static struct str phase_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct run_phase *)item)->number);
-}
-
 enum error handle_run_phase_list(struct call *call, struct context *c)
 {
     const struct page_only_query *q = call->request.query;
@@ -64,7 +59,8 @@ enum error handle_run_phase_list(struct call *call, struct context *c)
     if (e == OK)
         e = run_phase_list(c, run.id, after, &page, phases);
     if (e == OK)
-        call_answer_page(call, &schema_run_phase, phases, &page, phase_cursor);
+        call_answer_page(
+            call, &schema_run_phase, phases, &page, CURSOR_BY(struct run_phase, number));
     return e;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
+#include "api/handlers.h"
 #include "model/agents/agents.h"
 #include "model/execution/run_phases.h"
 #include "model/execution/runs.h"
@@ -292,11 +292,6 @@ enum error handle_run_start(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct run *)item)->id);
-}
-
 static enum error answer_list(struct call *call, struct context *c, struct run_filter *filter)
 {
     const struct runs_query *q = call->request.query;
@@ -311,7 +306,7 @@ static enum error answer_list(struct call *call, struct context *c, struct run_f
     if (e == OK)
         e = run_list(c, filter, &page, runs);
     if (e == OK)
-        call_answer_page(call, &schema_run, runs, &page, cursor_of);
+        call_answer_page(call, &schema_run, runs, &page, CURSOR_BY(struct run, id));
     return e;
 }
 

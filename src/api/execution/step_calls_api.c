@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of models and of tools, taken from the steps that ended them. */
-#include "api/execution/routes.h"
 #include "api/execution/steps_api.h"
+#include "api/handlers.h"
 
 struct called {
     struct step step;

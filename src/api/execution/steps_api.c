@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/execution/steps_api.h"
 
-#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
+#include "api/handlers.h"
 #include "model/checkpoints/snapshots.h"
 #include "model/threads/events.h"
 

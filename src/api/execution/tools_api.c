@@ -2,8 +2,8 @@
 /* Tools whose results a run waits for. */
 #include "model/execution/awaited_tools.h"
 
-#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
+#include "api/handlers.h"
 #include "model/execution/resumptions.h"
 #include "model/execution/transcripts.h"
 
@@ -210,9 +210,8 @@ static const struct field tools_query_fields[] = {
 const struct schema query_tools =
     SCHEMA("ToolsQuery", struct tools_query, tools_query_fields, IN_QUERY);
 
-static struct str cursor_of(struct arena *arena, const void *item)
+static struct str cursor_of(struct arena *arena, const struct awaited_tool *tool)
 {
-    const struct awaited_tool *tool = item;
     return cursor_from_text(
         arena, arena_printf(arena, "%lld.%lld", (long long)tool->pause, (long long)tool->position));
 }
@@ -243,6 +242,7 @@ enum error handle_tool_list(struct call *call, struct context *c)
     if (e == OK)
         e = awaited_tool_list(c, run.id, &filter, &page, tools);
     if (e == OK)
-        call_answer_page(call, &schema_awaited_tool, tools, &page, cursor_of);
+        call_answer_list(call, &schema_awaited_tool, tools, &page,
+            page.more ? cursor_of(call->arena, &tools[page.count - 1]) : STR_NONE);
     return e;
 }

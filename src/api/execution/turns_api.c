@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns of a run. */
-#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
+#include "api/handlers.h"
 #include "model/execution/turns.h"
 
 #define OF struct run_usage
@@ -210,11 +210,6 @@ enum error handle_turn_patch(struct call *call, struct context *c)
     return e;
 }
 
-static struct str turn_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct turn *)item)->number);
-}
-
 enum error handle_turn_list(struct call *call, struct context *c)
 {
     const struct turns_query *q = call->request.query;
@@ -228,6 +223,6 @@ enum error handle_turn_list(struct call *call, struct context *c)
     if (e == OK)
         e = turn_list(c, run.id, after, q->include != INCLUDE_NONE, &page, turns);
     if (e == OK)
-        call_answer_page(call, &schema_turn, turns, &page, turn_cursor);
+        call_answer_page(call, &schema_turn, turns, &page, CURSOR_BY(struct turn, number));
     return e;
 }

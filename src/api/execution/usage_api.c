@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Usage of models by runs: calls that engines report, and the cost of each. */
-#include "api/execution/routes.h"
 #include "api/execution/run_path.h"
+#include "api/handlers.h"
 #include "base/clock.h"
 #include "model/execution/history.h"
 #include "model/execution/usage.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Usage by day, and on average. */
-#include "api/execution/routes.h"
+#include "api/handlers.h"
 #include "base/clock.h"
 #include "model/execution/usage.h"
 
@@ -296,11 +296,6 @@ static const struct field averages_query_fields[] = {
 const struct schema query_usage_averages =
     SCHEMA("UsageAveragesQuery", struct averages_query, averages_query_fields, IN_QUERY);
 
-static struct str average_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct average_row *)item)->average.id);
-}
-
 enum error handle_usage_averages(struct call *call, struct context *c)
 {
     const struct averages_query *q = call->request.query;
@@ -317,6 +312,7 @@ enum error handle_usage_averages(struct call *call, struct context *c)
     struct average_row *rows = ARENA_ARRAY(call->arena, struct average_row, page.count);
     for (size_t i = 0; i < page.count; i++)
         rows[i] = (struct average_row){!by_agent, by_agent, averages[i]};
-    call_answer_page(call, &schema_usage_average, rows, &page, average_cursor);
+    call_answer_page(
+        call, &schema_usage_average, rows, &page, CURSOR_BY(struct average_row, average.id));
     return OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of files, in and out. */
 #include "api/files/files_api.h"
-#include "api/files/routes.h"
+#include "api/handlers.h"
 #include "model/files/blobs.h"
 
 /* --- Upload -------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two versions of a text, line by line. */
 #include "api/files/files_api.h"
-#include "api/files/routes.h"
+#include "api/handlers.h"
 #include "base/diff.h"
 #include "model/files/blobs.h"
 

@@ -2,7 +2,7 @@
 /* Files of a thread, as JSON. file_bytes_api.c has their bytes. */
 #include "api/files/files_api.h"
 
-#include "api/files/routes.h"
+#include "api/handlers.h"
 #include "base/hash.h"
 
 #define OF struct file
@@ -100,16 +100,6 @@ const struct schema schema_file_copy = SCHEMA("FileCopy", struct copy_body, copy
 
 /* --- Cursors ------------------------------------------------------------------------------- */
 
-static struct str name_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_text(arena, ((const struct file *)item)->name);
-}
-
-static struct str version_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct file_version *)item)->version);
-}
-
 /* --- Handlers ------------------------------------------------------------------------------ */
 
 void files_answer(struct call *call, const struct file *file, bool is_new)
@@ -128,7 +118,7 @@ enum error handle_file_list(struct call *call, struct context *c)
     if (e == OK)
         e = file_list(c, &filter, &page, files);
     if (e == OK)
-        call_answer_page(call, &schema_file, files, &page, name_cursor);
+        call_answer_page(call, &schema_file, files, &page, CURSOR_BY(struct file, name));
     return e;
 }
 
@@ -184,7 +174,8 @@ enum error handle_file_versions(struct call *call, struct context *c)
         e = file_list_versions(
             c, call->request.params[0], call->request.texts[1], before, &page, versions);
     if (e == OK)
-        call_answer_page(call, &schema_file_version, versions, &page, version_cursor);
+        call_answer_page(
+            call, &schema_file_version, versions, &page, CURSOR_BY(struct file_version, version));
     return e;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resumable uploads. */
 #include "api/files/files_api.h"
-#include "api/files/routes.h"
+#include "api/handlers.h"
 
 #define OF struct file_upload
 static const struct field upload_fields[] = {
@@ -61,11 +61,6 @@ enum error handle_upload_create(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct file_upload *)item)->id);
-}
-
 enum error handle_upload_list(struct call *call, struct context *c)
 {
     const struct page_only_query *q = call->request.query;
@@ -79,7 +74,7 @@ enum error handle_upload_list(struct call *call, struct context *c)
     for (size_t i = 0; e == OK && i < page.count; i++)
         tell_times(c, &uploads[i]);
     if (e == OK)
-        call_answer_page(call, &schema_upload, uploads, &page, cursor_of);
+        call_answer_page(call, &schema_upload, uploads, &page, CURSOR_BY(struct file_upload, id));
     return e;
 }
 

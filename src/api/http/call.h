@@ -167,16 +167,6 @@ MUST_CHECK bool call_find_thread_param(const struct call *call, size_t *out_inde
 /* Answers one object. `version` is 0 for objects without a version. */
 void call_answer(
     struct call *call, const struct schema *schema, const void *object, int64_t version);
-/* Answers {"data":[…],"has_more":…,"next_cursor":…}. */
-void call_answer_page(struct call *call, const struct schema *schema, const void *items,
-    const struct page *page, struct str (*cursor_of)(struct arena *arena, const void *item));
-/* The same for a list that computes the cursor itself. */
-void call_answer_list(struct call *call, const struct schema *schema, const void *items,
-    const struct page *page, struct str next_cursor);
-/* The same for items and further members that the caller writes: first the items, then, after
- * call_end_data, the members; json_write_end closes the answer. */
-void call_begin_data(struct call *call, struct json_writer *w);
-void call_end_data(struct json_writer *w, bool more, struct str next_cursor);
 /* Answers bytes of any type. */
 void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version);
 /* Answers 204. */

@@ -133,43 +133,6 @@ void call_answer_raw(struct call *call, struct str content_type, struct str byte
     buf_append(&call->answer.body, bytes);
 }
 
-void call_begin_data(struct call *call, struct json_writer *w)
-{
-    json_writer_init(w, &call->answer.body);
-    json_write_object(w);
-    json_write_key(w, STR("data"));
-    json_write_array(w);
-}
-
-void call_end_data(struct json_writer *w, bool more, struct str next_cursor)
-{
-    json_write_end(w);
-    json_write_key(w, STR("has_more"));
-    json_write_bool(w, more);
-    json_write_key(w, STR("next_cursor"));
-    json_write_string(w, next_cursor);
-}
-
-void call_answer_list(struct call *call, const struct schema *schema, const void *items,
-    const struct page *page, struct str next_cursor)
-{
-    const char *item = items;
-    struct json_writer w;
-    call_begin_data(call, &w);
-    for (size_t i = 0; i < page->count; i++)
-        schema_encode(&w, schema, item + i * schema->struct_bytes);
-    call_end_data(&w, page->more, page->more ? next_cursor : STR_NONE);
-    json_write_end(&w);
-}
-
-void call_answer_page(struct call *call, const struct schema *schema, const void *items,
-    const struct page *page, struct str (*cursor_of)(struct arena *arena, const void *item))
-{
-    const void *last = (const char *)items + (page->count - 1) * schema->struct_bytes;
-    call_answer_list(
-        call, schema, items, page, page->more ? cursor_of(call->arena, last) : STR_NONE);
-}
-
 void call_answer_nothing(struct call *call)
 {
     call->answer.status = 204;

@@ -62,3 +62,16 @@ enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_
     *out_text = text;
     return OK;
 }
+
+struct str cursor_after(struct arena *arena, const struct cursor_key *key, const void *item)
+{
+    const void *member = (const char *)item + key->offset;
+    switch (key->kind) {
+    case CURSOR_UUID:
+        return cursor_from_uuid(arena, *(const struct uuid *)member);
+    case CURSOR_NUMBER:
+        return cursor_from_number(arena, *(const int64_t *)member);
+    default:
+        return cursor_from_text(arena, *(const struct str *)member);
+    }
+}

@@ -22,6 +22,20 @@ MUST_CHECK enum error cursor_to_text(struct call *call, struct str cursor, struc
 struct str cursor_from_number(struct arena *arena, int64_t number);
 MUST_CHECK enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number);
 
+/* The member of a list's items that its cursors hold. */
+struct cursor_key {
+    enum { CURSOR_UUID, CURSOR_NUMBER, CURSOR_TEXT } kind;
+    size_t offset;
+};
+#define CURSOR_BY(type, member)                                           \
+    (&(const struct cursor_key){_Generic(((type *)0)->member, struct uuid \
+                                         : CURSOR_UUID, int64_t           \
+                                         : CURSOR_NUMBER, struct str      \
+                                         : CURSOR_TEXT),                  \
+        offsetof(type, member)})
+/* The cursor that continues after this item. */
+struct str cursor_after(struct arena *arena, const struct cursor_key *key, const void *item);
+
 /* Reports a cursor that does not belong to this list. */
 enum error cursor_refused(struct call *call);
 

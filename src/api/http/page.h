@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The query parameters of lists: `cursor` and `limit`. */
+/* The query parameters and the answer of lists. */
 #ifndef API_HTTP_PAGE_H
 #define API_HTTP_PAGE_H
 
 #include "api/http/call.h"
+#include "api/http/cursor.h"
 #include "base/schema_fields.h"
 
 enum { PAGE_DEFAULT = 50, PAGE_MAX = 200, PAGE_CURSOR_MAX_BYTES = 700 };
@@ -32,8 +33,21 @@ extern const struct schema query_page_only;
 
 /* The query parameter `include`: answers have the part only if the query names it. */
 enum include { INCLUDE_NONE, INCLUDE_PART };
-extern const char *const include_debug[],
-    *const include_documents[], *const include_member_responses[], *const include_messages[],
-                                                                       *const include_values[];
+extern const char *const include_debug[];
+extern const char *const include_documents[];
+extern const char *const include_member_responses[];
+extern const char *const include_messages[];
+extern const char *const include_values[];
+
+/* Answers {"data":[…],"has_more":…,"next_cursor":…}; the cursor holds a member of the last item. */
+void call_answer_page(struct call *call, const struct schema *schema, const void *items,
+    const struct page *page, const struct cursor_key *key);
+/* The same for a list that computes the cursor itself. */
+void call_answer_list(struct call *call, const struct schema *schema, const void *items,
+    const struct page *page, struct str next_cursor);
+/* The same for items and further members that the caller writes: first the items, then, after
+ * call_end_data, the members; json_write_end closes the answer. */
+void call_begin_data(struct call *call, struct json_writer *w);
+void call_end_data(struct json_writer *w, bool more, struct str next_cursor);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store: items in namespaces, search, and the list of namespaces. */
+#include "api/handlers.h"
 #include "api/memory/memory_fields.h"
-#include "api/memory/routes.h"
 #include "base/hash.h"
 
 /* --- Schemas ------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several operations of the store in one transaction, in their order. */
+#include "api/handlers.h"
 #include "api/memory/memory_fields.h"
-#include "api/memory/routes.h"
 
 enum { OPERATIONS_MAX = 100 };
 

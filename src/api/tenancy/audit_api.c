@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/tenancy/routes.h"
+#include "api/handlers.h"
 #include "model/tenancy/audit.h"
 
 #define OF struct audit_record
@@ -50,11 +50,6 @@ static const struct field audit_query_fields[] = {
 const struct schema query_audit =
     SCHEMA("AuditQuery", struct audit_query, audit_query_fields, IN_QUERY);
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct audit_record *)item)->seq);
-}
-
 static enum error read_filter(
     struct call *call, const struct audit_query *q, struct audit_filter *out)
 {
@@ -79,7 +74,8 @@ enum error handle_audit_list(struct call *call, struct context *c)
     if (e == OK)
         e = audit_list(c, &filter, &page, records);
     if (e == OK)
-        call_answer_page(call, &schema_audit_record, records, &page, cursor_of);
+        call_answer_page(
+            call, &schema_audit_record, records, &page, CURSOR_BY(struct audit_record, seq));
     return e;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/tenancy/routes.h"
+#include "api/handlers.h"
 #include "model/tenancy/keys.h"
 #include "model/tenancy/tenants.h"
 #include "model/threads/participants.h"
@@ -57,11 +57,6 @@ enum error handle_tenant_key_create(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct api_key *)item)->id);
-}
-
 enum error handle_key_list(struct call *call, struct context *c)
 {
     const struct page_only_query *q = call->request.query;
@@ -73,7 +68,7 @@ enum error handle_key_list(struct call *call, struct context *c)
     if (e == OK)
         e = key_list(c, has_before, before, &page, keys);
     if (e == OK)
-        call_answer_page(call, &schema_key, keys, &page, cursor_of);
+        call_answer_page(call, &schema_key, keys, &page, CURSOR_BY(struct api_key, id));
     return e;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/tenancy/routes.h"
+#include "api/handlers.h"
 #include "model/tenancy/keys.h"
 #include "model/tenancy/tenants.h"
 
@@ -53,11 +53,6 @@ enum error handle_tenant_create(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct tenant *)item)->id);
-}
-
 enum error handle_tenant_list(struct call *call, struct context *c)
 {
     const struct page_only_query *q = call->request.query;
@@ -69,7 +64,7 @@ enum error handle_tenant_list(struct call *call, struct context *c)
     if (e == OK)
         e = tenant_list(c, has_before, before, &page, tenants);
     if (e == OK)
-        call_answer_page(call, &schema_tenant, tenants, &page, cursor_of);
+        call_answer_page(call, &schema_tenant, tenants, &page, CURSOR_BY(struct tenant, id));
     return e;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/threads/events_api.h"
 
-#include "api/threads/routes.h"
+#include "api/handlers.h"
 #include "model/execution/runs.h"
 #include "model/tenancy/audit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/threads/messages.h"
 
-#include "api/threads/routes.h"
+#include "api/handlers.h"
 
 enum { METADATA_MAX_BYTES = MESSAGE_METADATA_MAX_BYTES + MESSAGE_DEBUG_MAX_BYTES + 1024 };
 
@@ -268,11 +268,6 @@ static const struct field search_query_fields[] = {
 const struct schema query_message_search =
     SCHEMA("MessageSearchQuery", struct search_query, search_query_fields, IN_QUERY);
 
-static struct str cursor_of_hit(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct message *)item)->event_id);
-}
-
 static enum error search(struct call *call, struct context *c, struct message_search *search)
 {
     const struct search_query *q = call->request.query;
@@ -285,7 +280,8 @@ static enum error search(struct call *call, struct context *c, struct message_se
     if (e == OK)
         e = message_search(c, search, &page, messages);
     if (e == OK)
-        call_answer_page(call, &schema_message, messages, &page, cursor_of_hit);
+        call_answer_page(
+            call, &schema_message, messages, &page, CURSOR_BY(struct message, event_id));
     return e;
 }
 
@@ -413,11 +409,6 @@ static const struct field versions_query_fields[] = {
 const struct schema query_message_versions =
     SCHEMA("MessageVersionsQuery", struct versions_query, versions_query_fields, IN_QUERY);
 
-static struct str cursor_of_version(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct message_version *)item)->version);
-}
-
 enum error handle_message_versions(struct call *call, struct context *c)
 {
     const struct versions_query *q = call->request.query;
@@ -431,6 +422,7 @@ enum error handle_message_versions(struct call *call, struct context *c)
     if (e == OK)
         e = message_list_versions(c, &message, before, q->include != INCLUDE_NONE, &page, versions);
     if (e == OK)
-        call_answer_page(call, &schema_message_version, versions, &page, cursor_of_version);
+        call_answer_page(call, &schema_message_version, versions, &page,
+            CURSOR_BY(struct message_version, version));
     return e;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notebooks, and the threads that are their sessions. */
-#include "api/threads/routes.h"
+#include "api/handlers.h"
 #include "model/threads/notebooks.h"
 
 #define OF struct notebook
@@ -64,11 +64,6 @@ enum error handle_notebook_create(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct notebook *)item)->id);
-}
-
 enum error handle_notebook_list(struct call *call, struct context *c)
 {
     const struct page_only_query *q = call->request.query;
@@ -80,7 +75,7 @@ enum error handle_notebook_list(struct call *call, struct context *c)
     if (e == OK)
         e = notebook_list(c, has_before ? &before : NULL, &page, notebooks);
     if (e == OK)
-        call_answer_page(call, &schema_notebook, notebooks, &page, cursor_of);
+        call_answer_page(call, &schema_notebook, notebooks, &page, CURSOR_BY(struct notebook, id));
     return e;
 }
 
@@ -140,11 +135,6 @@ enum error handle_notebook_session_add(struct call *call, struct context *c)
     return e;
 }
 
-static struct str session_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_number(arena, ((const struct notebook_session *)item)->number);
-}
-
 enum error handle_notebook_session_list(struct call *call, struct context *c)
 {
     const struct page_only_query *q = call->request.query;
@@ -156,7 +146,8 @@ enum error handle_notebook_session_list(struct call *call, struct context *c)
     if (e == OK)
         e = notebook_list_sessions(c, call->request.params[0], before, &page, sessions);
     if (e == OK)
-        call_answer_page(call, &schema_notebook_session, sessions, &page, session_cursor);
+        call_answer_page(call, &schema_notebook_session, sessions, &page,
+            CURSOR_BY(struct notebook_session, number));
     return e;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/threads/routes.h"
+#include "api/handlers.h"
 #include "model/threads/participants.h"
 
 enum { PATCH_FIELDS = 7, JOIN_FIELDS = 7 };
@@ -109,11 +109,6 @@ enum error handle_participant_join(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct participant *)item)->id);
-}
-
 enum error handle_participant_list(struct call *call, struct context *c)
 {
     const struct participants_query *q = call->request.query;
@@ -127,7 +122,7 @@ enum error handle_participant_list(struct call *call, struct context *c)
     if (e == OK)
         e = participant_list(c, call->request.params[0], &filter, &page, all);
     if (e == OK)
-        call_answer_page(call, &schema_participant, all, &page, cursor_of);
+        call_answer_page(call, &schema_participant, all, &page, CURSOR_BY(struct participant, id));
     return e;
 }
 

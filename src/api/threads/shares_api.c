@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/threads/routes.h"
+#include "api/handlers.h"
 #include "model/threads/shares.h"
 
 #define OF struct share
@@ -85,11 +85,6 @@ enum error handle_share_create(struct call *call, struct context *c)
     return e;
 }
 
-static struct str share_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct share *)item)->id);
-}
-
 enum error handle_share_list(struct call *call, struct context *c)
 {
     const struct page_only_query *q = call->request.query;
@@ -101,7 +96,7 @@ enum error handle_share_list(struct call *call, struct context *c)
     if (e == OK)
         e = share_list(c, call->request.params[0], has_before, before, &page, shares);
     if (e == OK)
-        call_answer_page(call, &schema_share, shares, &page, share_cursor);
+        call_answer_page(call, &schema_share, shares, &page, CURSOR_BY(struct share, id));
     return e;
 }
 
@@ -125,11 +120,6 @@ enum error handle_share_revoke(struct call *call, struct context *c)
     return e;
 }
 
-static struct str redemption_cursor(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct redemption *)item)->id);
-}
-
 enum error handle_share_redemptions(struct call *call, struct context *c)
 {
     const struct page_only_query *q = call->request.query;
@@ -144,7 +134,7 @@ enum error handle_share_redemptions(struct call *call, struct context *c)
     if (e == OK)
         e = share_list_redemptions(c, share.id, has_before, before, &page, all);
     if (e == OK)
-        call_answer_page(call, &schema_redemption, all, &page, redemption_cursor);
+        call_answer_page(call, &schema_redemption, all, &page, CURSOR_BY(struct redemption, id));
     return e;
 }
 

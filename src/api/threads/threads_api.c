@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/threads/routes.h"
+#include "api/handlers.h"
 #include "model/execution/runs.h"
 #include "model/threads/threads.h"
 
@@ -121,11 +121,6 @@ enum error handle_thread_get_by_key(struct call *call, struct context *c)
     return e;
 }
 
-static struct str cursor_of(struct arena *arena, const void *item)
-{
-    return cursor_from_uuid(arena, ((const struct thread *)item)->id);
-}
-
 enum error handle_thread_list(struct call *call, struct context *c)
 {
     const struct threads_query *q = call->request.query;
@@ -146,7 +141,7 @@ enum error handle_thread_list(struct call *call, struct context *c)
     if (e == OK)
         e = thread_list(c, &filter, &page, threads);
     if (e == OK)
-        call_answer_page(call, &schema_thread, threads, &page, cursor_of);
+        call_answer_page(call, &schema_thread, threads, &page, CURSOR_BY(struct thread, id));
     return e;
 }
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "api/upkeep/routes.h"
+#include "api/handlers.h"
 #include "base/alloc.h"
 #include "model/upkeep/archive.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The routes about Cairn itself. */
+#include "api/handlers.h"
 #include "api/http/metrics.h"
-#include "api/upkeep/routes.h"
 #include "model/tenancy/keys.h"
 
 struct health {

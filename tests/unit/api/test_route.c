@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/route.h"
 
-#include "api/execution/routes.h"
-#include "api/tenancy/routes.h"
+#include "api/handlers.h"
 #include "test.h"
 
 enum { ARENA_BYTES = 1024 * 1024 };
