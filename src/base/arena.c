@@ -43,7 +43,7 @@ void arena_deinit(struct arena *a)
     arena_clear(a);
 }
 
-/* Blocks double, so that a small request takes one page and a large one few blocks. */
+/* Block sizes double, so that a small request takes one page and a large one few blocks. */
 static void add_block(struct arena *a, size_t at_least)
 {
     size_t size = a->blocks == NULL ? FIRST_BLOCK_BYTES : a->blocks->size * 2;

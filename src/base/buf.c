@@ -41,7 +41,7 @@ char *buf_reserve(struct buf *b, size_t size)
             cap *= 2;
         if (cap > b->max)
             cap = b->max;
-        /* One byte more than is ever used, for the NUL that vsnprintf insists on. */
+        /* One byte more than is ever used, for the NUL that vsnprintf writes. */
         b->ptr = mem_realloc(b->ptr, cap + 1);
         b->cap = cap;
     }

@@ -23,7 +23,7 @@ int64_t clock_steady_us(void)
     return read_clock_us(CLOCK_MONOTONIC);
 }
 
-/* What to add to steady time to get lease time; fixed once. */
+/* The difference of lease time and steady time; set once. */
 static int64_t lease_offset_us;
 
 static void fix_lease_offset(void)
@@ -39,9 +39,9 @@ int64_t clock_lease_us(void)
 }
 
 /*
- * Days since 1970 of a date of the Gregorian calendar, and back. The year is taken to begin in
- * March, which puts the leap day at its end, and years are counted within eras of 400, which all
- * have 146,097 days. Years before 0 are never asked for, except by the shift to March.
+ * Conversion between dates of the Gregorian calendar and days since 1970. The year begins in March,
+ * which puts the leap day at its end, and years are counted in eras of 400, which all have 146,097
+ * days. Years before 0 occur only by the shift to March.
  */
 struct date {
     int64_t year;
@@ -158,7 +158,7 @@ static bool take_date(struct str *text, int64_t *out_days)
     return true;
 }
 
-/* Second 60 passes here: only the whole tells whether it can be. */
+/* Accepts second 60; only the complete time decides whether it is possible. */
 static bool take_time_of_day(struct str *text, int64_t *out_seconds, bool *out_leap)
 {
     int64_t hour, minute, second;

@@ -12,7 +12,7 @@ struct dictionary {
     ZSTD_DDict *decompress;
 };
 
-/* Of all that can fail here only memory is nobody's fault. */
+/* A failure here can only be lack of memory. */
 static void must_have(const void *made, size_t size)
 {
     if (made == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/condition.h"
 
-/* What a value is, as far as it can be told from the text. */
+/* The sort of a value, as far as the text shows it. */
 enum sort {
     SORT_BOOLEAN, /* a comparison, or true and false */
     SORT_PATH,
@@ -57,7 +57,7 @@ static bool take(struct parser *p, char byte)
     return true;
 }
 
-/* The name that begins at `at`; empty: there is none. */
+/* Returns the name that begins at `at`; empty if there is none. */
 static struct str name_at(const struct parser *p, size_t at)
 {
     size_t end = at;
@@ -268,7 +268,7 @@ static bool parse_in(struct parser *p)
     return sort == SORT_PATH ? true : refuse(p, start, "a list or a path must follow in");
 }
 
-/* An operator of signs; *out_orders: it asks which is greater. */
+/* Takes an operator of signs. `out_orders`: the operator compares by order. */
 static bool take_operator(struct parser *p, bool *out_orders)
 {
     static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">"};

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 
 enum {
-    MAX_COST = 1024,                /* edits that are looked for in one box */
+    MAX_COST = 1024,                /* edits that the search of one box considers */
     MAX_STEPS = 24 * 1000 * 1000,   /* of all searches together */
     N_DIAGONALS = 2 * MAX_COST + 5, /* -MAX_COST - 2 … MAX_COST + 2 */
 };
@@ -35,7 +35,7 @@ static void split(struct arena *arena, struct str text, struct diff_side *side)
     }
 }
 
-/* Open addressing; an entry is the number of a line, counted through both texts, and 1. */
+/* Open addressing. An entry is the number of a line, counted through both texts, plus 1. */
 struct line_table {
     uint32_t *entries;
     size_t mask;
@@ -48,7 +48,7 @@ static struct str table_line(const struct line_table *t, uint32_t entry)
     return i < t->sides[0]->n ? t->sides[0]->lines[i] : t->sides[1]->lines[i - t->sides[0]->n];
 }
 
-/* The entry of the first line that is the same as this one. */
+/* Returns the entry of the first equal line. */
 static uint32_t number_line(struct line_table *t, struct str line, uint32_t entry)
 {
     size_t at = hash_bytes(line.ptr, line.len) & t->mask;
@@ -74,12 +74,12 @@ static void number_lines(struct arena *arena, struct diff *diff)
 
 /* --- The search ------------------------------------------------------------------------------ */
 
-/* A part of the one text against a part of the other. */
+/* A part of one text and a part of the other, which are compared. */
 struct box {
     int64_t old_from, old_to, new_from, new_to;
 };
 
-/* How far each diagonal (x - y) was reached with the edits so far; -1: not at all. */
+/* How far each diagonal (x - y) was reached with the edits so far; -1: not reached. */
 struct reach {
     int64_t x[N_DIAGONALS];
 };
@@ -106,7 +106,7 @@ static bool same(const struct search *s, bool backward, int64_t x, int64_t y)
     return s->diff->old.ids[i] == s->diff->new.ids[k];
 }
 
-/* One more edit onto diagonal k, then along it as far as the lines are the same. */
+/* Adds one edit onto diagonal k, then follows it while the lines are equal. */
 static int64_t extend(struct search *s, bool backward, int64_t cost, int64_t k)
 {
     struct reach *r = backward ? &s->backward : &s->forward;
@@ -129,7 +129,7 @@ struct point {
     int64_t x, y;
 };
 
-/* Whether the two searches have met on diagonal k of the forward one. */
+/* Returns true if the two searches have met on diagonal k of the forward one. */
 static bool have_met(struct search *s, int64_t k)
 {
     int64_t mirrored = s->width - s->height - k;
@@ -140,7 +140,7 @@ static bool have_met(struct search *s, int64_t k)
     return x >= 0 && back >= 0 && x + back >= s->width;
 }
 
-/* One more edit in one direction; true, and where, when it meets the other. */
+/* Adds one edit in one direction. Returns true, and the point, if the searches meet. */
 static bool advance(struct search *s, bool backward, int64_t cost, struct point *out)
 {
     int64_t delta = s->width - s->height;
@@ -158,7 +158,7 @@ static bool advance(struct search *s, bool backward, int64_t cost, struct point 
     return false;
 }
 
-/* The point that was reached with the most lines behind it. */
+/* Returns the point that was reached after the most lines. */
 static struct point furthest(struct search *s)
 {
     struct point best = {0, 0};
@@ -170,7 +170,7 @@ static struct point furthest(struct search *s)
     return best;
 }
 
-/* A point that a shortest way passes, or a good one when the search was given up. */
+/* Returns a point on a shortest path, or a good one if the search was stopped. */
 static struct point find_split(struct search *s)
 {
     struct point met = {0, 0};
@@ -205,8 +205,8 @@ static void replace(struct diff *diff, const struct box *b)
         diff->new.changed[i] = true;
 }
 
-/* The first half of each box is done by recursion: it holds at most half of the edits, of which
- * there are at most 2 * MAX_COST, so this goes a dozen levels deep. */
+/* The first half of each box is processed by recursion. It has at most half of the edits, of which
+ * there are at most 2 * MAX_COST, so the recursion is about a dozen levels deep. */
 static void compare(struct search *s, struct box box)
 {
     for (;;) {
@@ -252,7 +252,7 @@ bool diff_compute(struct arena *arena, struct str before, struct str after, stru
 
 /* --- Hunks ----------------------------------------------------------------------------------- */
 
-/* Over the changes that begin here; true when there were any. */
+/* Skips the changes that begin here. Returns true if there were any. */
 static bool pass_changes(const struct diff *diff, size_t *old_at, size_t *new_at)
 {
     size_t old_from = *old_at, new_from = *new_at;
@@ -263,7 +263,7 @@ static bool pass_changes(const struct diff *diff, size_t *old_at, size_t *new_at
     return *old_at > old_from || *new_at > new_from;
 }
 
-/* Over unchanged lines, at most `max` of them. */
+/* Skips unchanged lines, at most `max` of them. */
 static size_t pass_same(const struct diff *diff, size_t *old_at, size_t *new_at, size_t max)
 {
     size_t n = 0;

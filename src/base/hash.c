@@ -10,7 +10,7 @@ struct sha256_state {
     EVP_MD_CTX *context;
 };
 
-/* OpenSSL fails here only when it is broken or out of memory: nothing could go on safely. */
+/* OpenSSL fails here only if it is broken or out of memory: the process cannot continue safely. */
 static void must(bool done, const char *what)
 {
     if (done)
@@ -119,7 +119,7 @@ static const char base64url_alphabet[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /* clang-format on */
 
-/* Without padding; returns how many characters there are. */
+/* Without padding; returns the number of characters. */
 static size_t encode_sextets(struct str bytes, const char *alphabet, char *out)
 {
     size_t len = 0;
@@ -180,7 +180,7 @@ bool base64url_decode(struct arena *arena, struct str text, struct str *out_byte
             bytes[len++] = (char)(bits >> n_bits & 0xff);
         }
     }
-    /* One text form for each run of bytes: the bits left over must be 0. */
+    /* Each run of bytes has one text form: the unused bits must be 0. */
     if ((bits & ((1u << n_bits) - 1)) != 0)
         return false;
     *out_bytes = (struct str){bytes, len};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/link.h"
 
-/* The scheme's length: what stands before a ':' that no '/', '?' or '#' comes before; else 0. */
+/* Returns the length of the scheme: the text before a ':' that no '/', '?' or '#' precedes; else 0.
+ * */
 static size_t scheme_len(struct str uri)
 {
     for (size_t i = 0; i < uri.len; i++) {
@@ -13,7 +14,7 @@ static size_t scheme_len(struct str uri)
     return 0;
 }
 
-/* A browser leaves blanks and control characters out before it looks for a scheme. */
+/* A browser removes blanks and control characters before it looks for a scheme. */
 static bool is_plain(struct str uri)
 {
     for (size_t i = 0; i < uri.len; i++)
@@ -22,7 +23,7 @@ static bool is_plain(struct str uri)
     return uri.len > 0 && uri.ptr[0] != ':';
 }
 
-/* Of what follows the scheme: "//" and something that can be a host. */
+/* The text after the scheme must begin with "//" and a possible host. */
 static bool has_host(struct str rest)
 {
     return str_starts_with(rest, STR("//")) && rest.len > 2 &&

@@ -80,7 +80,7 @@ static void write_field(struct json_writer *w, const struct log_field *field)
         json_write_i64(w, field->number);
 }
 
-/* A log that cannot be written has nobody to be told to. */
+/* A failure to write the log cannot be reported anywhere. */
 static void write_to_stderr(struct str line)
 {
     ssize_t n;
@@ -113,7 +113,7 @@ void log_write(enum log_level level, const char *message, const struct log_field
         write_field(&w, &fields[i]);
     end_line(&w);
     if (line.failed) {
-        /* Too long: better a line without its fields than half a line. */
+        /* Too long: a line without its fields is better than half a line. */
         buf_reset(&line);
         json_writer_init(&w, &line);
         begin_line(&w, level, message);

@@ -23,7 +23,7 @@ static bool is_number(struct str identifier)
     return true;
 }
 
-/* Identifiers with dots between; those of a pre-release have no needless zeros in front. */
+/* Identifiers separated by dots; those of a pre-release have no leading zeros. */
 static bool are_identifiers(struct str text, bool zeros_count)
 {
     struct str part;
@@ -39,7 +39,8 @@ static bool are_identifiers(struct str text, bool zeros_count)
     return true;
 }
 
-/* What stands behind the first `separator`, which is cut off with it; STR_NONE: there is none. */
+/* Removes the first `separator` and the text after it, and returns that text; STR_NONE if there is
+ * none. */
 static struct str cut_behind(struct str *text, char separator)
 {
     size_t at = str_find(*text, separator);

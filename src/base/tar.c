@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/tar.h"
 
-/* Where the fields of a header lie; what is not named here is zero. */
+/* The offsets of the fields of a header; all other bytes are zero. */
 enum {
     AT_NAME = 0,
     AT_MODE = 100,
@@ -66,7 +66,7 @@ static void put_size(char *field, uint64_t size)
     }
 }
 
-/* The sum of all bytes, with blanks where it is to stand itself. */
+/* The sum of all bytes, with blanks in place of the checksum itself. */
 static uint64_t checksum(const char block[TAR_BLOCK_BYTES])
 {
     uint64_t sum = 8 * ' ';

@@ -7,12 +7,12 @@
 #include "base/clock.h"
 #include "base/hash.h"
 
-/* Later ids than those of the year 6000 are nobody's clock. */
+/* Ids later than the year 6000 do not come from a clock. */
 #define RESUME_MAX_MS (UINT64_C(127174492800000))
 #define RAND_A_MASK ((uint16_t)0x0fff)
 #define RAND_B_MASK (UINT64_MAX >> 2)
 
-/* The parts of the id made last: each new one is greater, so the three only ever count up. */
+/* The parts of the last id. Each new id is greater, so the three only count up. */
 static struct {
     pthread_mutex_t lock;
     uint64_t unix_ms;
@@ -33,9 +33,9 @@ struct uuid uuid_v7_from(uint64_t unix_ms, uint16_t rand_a, uint64_t rand_b)
 }
 
 /*
- * RFC 9562 section 6.2, method 2: within one millisecond, or while the clock is behind where it has
- * been, the random part counts up by a random step, so that ids stay hard to guess. When it runs
- * over, the millisecond is borrowed from the future.
+ * RFC 9562 section 6.2, method 2: within one millisecond, or while the clock is behind its latest
+ * time, the random part is increased by a random step, so that ids stay hard to guess. If it
+ * overflows, the millisecond is increased instead.
  */
 static void step_forward(uint32_t random_step)
 {
@@ -50,8 +50,8 @@ static void step_forward(uint32_t random_step)
     last.unix_ms++;
 }
 
-/* Randomness for some ids at a time: asking for it costs far more than making an id. A child of
- * fork() throws away what it shares with its parent. Under the lock. */
+/* Random bytes for several ids at once: requesting them costs far more than creating an id. A child
+ * of fork() discards those that it shares with its parent. Guarded by the lock. */
 struct randomness {
     uint64_t rand_b;
     uint32_t step;

@@ -71,7 +71,7 @@ static const struct word_fold *fold_of(uint32_t code_point)
     return found ? &word_folds[low] : NULL;
 }
 
-/* The word never ends within a character: what does not fit whole is left out. */
+/* A word never ends inside a character: a character that does not fit is left out. */
 static void add(struct words *w, const char *text, size_t len)
 {
     if (len > WORD_MAX_BYTES - w->len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sockets are non-blocking, and every wait is one poll() on the socket and the interrupt. TLS asks
- * for what it waits for itself, so one loop (wait_for) serves connecting, sending and receiving.
+ * Sockets are non-blocking, and every wait is one poll() on the socket and the interrupt. OpenSSL
+ * states which event it needs, so one loop (wait_for) serves connecting, sending and receiving.
  */
 #include "net/client.h"
 
@@ -37,7 +37,7 @@ struct http_client {
     BIO_METHOD *socket_method;
     int fd; /* -1: not connected */
     SSL *tls;
-    struct buf in; /* received, from `taken` on not looked at yet */
+    struct buf in; /* received; processed up to `taken` */
     size_t taken;
     struct http_body body;
     bool in_body;
@@ -116,7 +116,7 @@ static enum client_result wait_for(struct http_client *c, short events, int64_t 
     }
 }
 
-/* Where bytes never stop coming there is no wait that would notice. */
+/* A stream that never pauses would otherwise never notice the interrupt. */
 static bool is_interrupted(const struct http_client *c)
 {
     struct pollfd fd = {c->config.interrupt_fd, POLLIN, 0};
@@ -139,7 +139,7 @@ void http_client_set_answer_timeout(struct http_client *c, uint32_t timeout_ms)
     c->config.answer_timeout_ms = timeout_ms;
 }
 
-/* What OpenSSL waits for; 0: it has failed. */
+/* Returns the event that OpenSSL needs; 0 if it has failed. */
 static short tls_wants(struct http_client *c, int returned)
 {
     switch (SSL_get_error(c->tls, returned)) {
@@ -179,7 +179,7 @@ static enum client_result connect_address(
     return failure == 0 ? CLIENT_OK : CLIENT_UNREACHABLE;
 }
 
-/* Every address gets its part of the time, so that one that is silent leaves some to the next. */
+/* Each address gets its share of the time, so that a silent one leaves time for the next. */
 static enum client_result connect_any(
     struct http_client *c, const struct addrinfo *addresses, int64_t deadline_us)
 {
@@ -252,7 +252,7 @@ static enum client_result connect_client(struct http_client *c)
     char port[8];
     snprintf(port, sizeof port, "%u", (unsigned)c->config.port);
     int failure = getaddrinfo(c->host, port, &hints, &addresses);
-    if (failure == EAI_NONAME || failure == EAI_ADDRFAMILY) { /* loopback counts as no address */
+    if (failure == EAI_NONAME || failure == EAI_ADDRFAMILY) { /* AI_ADDRCONFIG ignores loopback */
         hints.ai_flags = AI_NUMERICSERV;
         failure = getaddrinfo(c->host, port, &hints, &addresses);
     }
@@ -265,7 +265,7 @@ static enum client_result connect_client(struct http_client *c)
     return shake_hands(c, deadline_us);
 }
 
-/* Whether the server has ended a connection that waits for its next request. */
+/* Returns true if the server has closed an idle connection. */
 static bool is_stale(struct http_client *c)
 {
     struct pollfd fd = {c->fd, POLLIN, 0};
@@ -274,7 +274,8 @@ static bool is_stale(struct http_client *c)
 
 /* --- Sending and receiving ------------------------------------------------------------------ */
 
-/* One try: bytes moved, 0 at the end, or -1 with what to wait for in `out_wants` (0: broken). */
+/* One attempt: returns the bytes sent, or -1 with the event to wait for in `out_wants` (0: broken).
+ * */
 static ssize_t try_send(struct http_client *c, struct str bytes, short *out_wants)
 {
     size_t sent;
@@ -325,7 +326,7 @@ static enum client_result send_all(struct http_client *c, struct str bytes, int6
         enum client_result waited = wants == 0 ? CLIENT_LOST : wait_for(c, wants, deadline_us);
         if (waited == CLIENT_INTERRUPTED)
             return fail(c, waited, "interrupted");
-        /* A server that refuses early answers before it has taken everything. */
+        /* A server that refuses a request early answers before it has read everything. */
         if (waited == CLIENT_LOST && c->tls == NULL)
             return CLIENT_OK;
         if (waited != CLIENT_OK)
@@ -334,7 +335,7 @@ static enum client_result send_all(struct http_client *c, struct str bytes, int6
     return CLIENT_OK;
 }
 
-/* Adds what arrives to `in`. An empty run is the end of the connection. */
+/* Appends received bytes to `in`. An empty run means that the connection has ended. */
 static enum client_result receive(struct http_client *c, int64_t deadline_us, size_t *out_got)
 {
     if (c->taken == c->in.len) {
@@ -435,7 +436,7 @@ static enum client_result read_head(
     }
 }
 
-/* A piece of the source in the framing that the head has announced. */
+/* Sends a piece of the source in the announced framing. */
 static enum client_result send_piece(struct http_client *c, bool in_chunks, struct str piece)
 {
     char line[32];
@@ -452,7 +453,8 @@ static enum client_result send_piece(struct http_client *c, bool in_chunks, stru
     return result;
 }
 
-/* A server that refuses the body answers before it has all of it; over TLS it reads on. */
+/* A server that refuses the body answers before it has read all of it; over TLS it continues to
+ * read. */
 static bool is_answered(struct http_client *c)
 {
     return c->tls == NULL && is_stale(c);
@@ -505,7 +507,7 @@ enum client_result http_client_begin(struct http_client *c, const struct client_
 static void end_body(struct http_client *c)
 {
     c->in_body = false;
-    if (!c->keep || c->taken < c->in.len) /* what was not asked for is not believed */
+    if (!c->keep || c->taken < c->in.len) /* unrequested bytes are not trusted */
         http_client_close(c);
 }
 
@@ -515,7 +517,7 @@ static enum client_result fail_too_large(struct http_client *c)
         (unsigned long long)c->body.limit);
 }
 
-/* Takes a run of payload out of what has arrived; false: more must arrive first. */
+/* Takes a run of payload from the received bytes. Returns false if more must arrive first. */
 static bool take_run(struct http_client *c, struct str *out_run, enum client_result *out_result)
 {
     struct http_refusal refusal;
@@ -603,7 +605,8 @@ static bool prepare_tls(struct http_client *c, struct arena *arena, struct str *
     SSL_CTX_set_min_proto_version(c->context, TLS1_2_VERSION);
     SSL_CTX_set_mode(
         c->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_options(c->context, SSL_OP_IGNORE_UNEXPECTED_EOF); /* framing tells a cut answer */
+    SSL_CTX_set_options(
+        c->context, SSL_OP_IGNORE_UNEXPECTED_EOF); /* the framing detects a truncated answer */
     SSL_CTX_set_verify(c->context, SSL_VERIFY_PEER, NULL);
     ERR_clear_error();
     int loaded = str_is_none(c->config.ca_file) ? SSL_CTX_set_default_verify_paths(c->context)

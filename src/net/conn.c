@@ -161,15 +161,15 @@ void conn_close(struct conn *c)
     outqueue_clear(&c->out);
     if (c->exchange != NULL)
         exchange_end(c->exchange);
-    /* `input` may lie in `in`; a pump that is under way finds it empty. */
+    /* `input` may be a slice of `in`; an outer conn_pump then finds no more input. */
     c->input = STR("");
     buf_deinit(&c->in);
     server_remove_open(c->shard->server);
     conn_unref(c);
 }
 
-/* The answer is out. What the peer still sends is read and dropped for a while: closing on unread
- * input would reset the connection, and a reset can destroy the answer on its way. */
+/* The answer is sent. Further input is read and dropped for a while: closing a socket with unread
+ * input would reset the connection, and a reset can destroy the answer in transit. */
 static void start_lingering(struct conn *c)
 {
     if (c->said_goodbye)
@@ -184,7 +184,7 @@ void conn_finish(struct conn *c)
 {
     if (c->state == CONN_CLOSED)
         return;
-    /* A peer that asked for the end, or was told of it in the WebSocket's way, sends no more. */
+    /* A peer that requested the end, or received a close frame, sends no more. */
     bool expected = c->state == CONN_EXCHANGE && c->body_mode == BODY_DONE && c->input.len == 0 &&
                     !c->shard->draining;
     if (c->out.bytes == 0 && (c->eof || expected)) {

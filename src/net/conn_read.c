@@ -25,11 +25,11 @@ bool conn_wants_read(const struct conn *c)
 
 static void consume(struct conn *c, size_t size)
 {
-    /* Empty after conn_close, whatever the step had in hand. */
+    /* After conn_close the input is empty, whatever this step has processed. */
     c->input = str_slice(c->input, size, c->input.len);
 }
 
-/* Input is needed to go on. */
+/* More input is needed. */
 static bool starve(struct conn *c)
 {
     if (c->eof)
@@ -89,7 +89,7 @@ static void deliver(struct http_exchange *x, struct str run, bool last)
         x->on_body(x, buf_str(&x->body));
 }
 
-/* Reads over a body that nobody wants. */
+/* Discards an unwanted body. */
 static bool step_discard(struct conn *c)
 {
     struct str run;
@@ -146,7 +146,7 @@ static bool step(struct conn *c)
     }
 }
 
-/* Keeps what was not processed: the shard's read buffer belongs to the next connection now. */
+/* Copies the unprocessed input, because the next connection uses the shard's read buffer. */
 static void keep_input(struct conn *c)
 {
     bool kept = c->in.len > 0;
@@ -183,7 +183,8 @@ void conn_pump(struct conn *c)
 
 /* --- The socket ----------------------------------------------------------------------------- */
 
-/* A subscriber that closes its sending side has left; a client that waits for an answer may. */
+/* A subscriber that closes its sending side has left; a client that waits for an answer may do so.
+ * */
 static void on_eof(struct conn *c)
 {
     c->eof = true;

@@ -16,7 +16,7 @@ static bool reads_body(const struct conn *c)
     return (c->body_mode == BODY_COLLECT || c->body_mode == BODY_RUNS) && !c->paused && !c->eof;
 }
 
-/* Without progress, or when the average since the start falls below the least rate. */
+/* The time of no progress, or when the average rate since the start falls below the minimum. */
 static uint64_t body_deadline(const struct conn *c)
 {
     const struct http_server_config *config = config_of(c);

@@ -5,14 +5,14 @@
 #include <sys/socket.h>
 
 #ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0 /* where SO_NOSIGPIPE does it */
+#define MSG_NOSIGNAL 0 /* SO_NOSIGPIPE is used instead */
 #endif
 
 enum { PIECES_AT_ONCE = 64 };
 
 ssize_t conn_receive(struct conn *c, char *place, size_t room)
 {
-    /* While lingering nothing is read for its content, so TLS need not take it apart. */
+    /* While lingering the input is dropped, so TLS need not decrypt it. */
     if (c->tls != NULL && c->state != CONN_LINGER)
         return tls_receive(c, place, room);
     for (;;) {
@@ -47,7 +47,7 @@ struct outqueue *conn_output(struct conn *c)
     return &c->out;
 }
 
-/* The queue is empty: the exchange ends, or the stream may go on. */
+/* The queue is empty: ends the exchange, or lets the stream continue. */
 static void on_drained(struct conn *c)
 {
     struct http_exchange *x = c->exchange;

@@ -27,7 +27,7 @@ void deadlines_catch_up(struct deadlines *wheel, uint64_t now_ms)
     wheel->tick = now_ms / DEADLINES_TICK_MS;
 }
 
-/* What lies beyond the wheel's horizon is filed at the horizon, and looked at again from there. */
+/* A deadline beyond the wheel's range is put into the last slot and checked again there. */
 static void file(struct deadlines *wheel, struct deadline *d)
 {
     uint64_t tick = d->at_ms / DEADLINES_TICK_MS + 1;
@@ -65,7 +65,7 @@ void deadline_set(struct deadlines *wheel, struct deadline *d, uint64_t at_ms)
     file(wheel, d);
 }
 
-/* Works on a ring of its own, because on_due may change any slot. */
+/* Moves the slot to a ring of its own, because on_due may change any slot. */
 static void serve_slot(struct deadlines *wheel, uint64_t now_ms, void (*on_due)(struct deadline *d))
 {
     struct deadline *slot = &wheel->slots[wheel->tick % DEADLINES_SLOTS];
@@ -90,7 +90,7 @@ static void serve_slot(struct deadlines *wheel, uint64_t now_ms, void (*on_due)(
 void deadlines_serve(struct deadlines *wheel, uint64_t now_ms, void (*on_due)(struct deadline *d))
 {
     uint64_t now_tick = now_ms / DEADLINES_TICK_MS;
-    /* After a long sleep once round the wheel meets everything. */
+    /* After a long sleep, one turn of the wheel serves all slots. */
     if (now_tick > wheel->tick + DEADLINES_SLOTS)
         wheel->tick = now_tick - DEADLINES_SLOTS;
     while (wheel->tick < now_tick) {

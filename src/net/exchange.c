@@ -34,7 +34,7 @@ bool exchange_collect(struct http_exchange *x, struct str run)
         return false;
     }
     buf_append(&x->body, run);
-    /* http_body refuses what passes the limit, which is also the buffer's. */
+    /* http_body enforces the limit, which is also that of the buffer. */
     assert(!x->body.failed);
     return true;
 }
@@ -83,7 +83,8 @@ void exchange_finish(struct http_exchange *x)
         exchange_end(x);
         conn_pump(c);
     } else {
-        /* Told first: whoever sees the connection end may count on on_end having run. */
+        /* Before closing: code that sees the end of the connection may rely on on_end having run.
+         * */
         exchange_end(x);
         conn_finish(c);
     }
@@ -244,7 +245,7 @@ void http_exchange_reply(struct http_exchange *x, const struct http_answer *answ
     x->answer = ANSWER_COMPLETE;
     exchange_drop_body(x);
     bool has_body = reply_has_body(answer->status);
-    /* A 304 without a body says nothing about the length; with one it says the 200's. */
+    /* A 304 without a body has no length; with one it has the length of the 200. */
     bool has_length = has_body || (answer->status == 304 && answer->body.len > 0);
     struct reply_head head = {
         .status = answer->status,

@@ -4,7 +4,7 @@
 #include "net/http_bytes.h"
 
 #define NAME (HTTP_TOKEN | HTTP_FIELD | HTTP_PATH | HTTP_QUERY | HTTP_HOST)
-/* Sub-delims would be lawful in a Host, but no name in use has them: they are kept out. */
+/* Sub-delims are legal in a Host, but no name in use has them, so they are rejected. */
 #define MARK (HTTP_TOKEN | HTTP_FIELD | HTTP_PATH | HTTP_QUERY)
 #define PATH (HTTP_FIELD | HTTP_PATH | HTTP_QUERY)
 #define QUERY (HTTP_FIELD | HTTP_QUERY)

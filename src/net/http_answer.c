@@ -14,7 +14,7 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* "HTTP/1.1 200 OK"; the reason may be empty or missing with its blank. */
+/* "HTTP/1.1 200 OK"; the reason may be empty or missing, with its blank. */
 static bool read_status_line(struct str line, struct http_answer *a)
 {
     const char *p = line.ptr;
@@ -69,7 +69,7 @@ static const char *read_framing(struct http_answer *a)
     return NULL;
 }
 
-/* Where the head ends, with its empty line; 0: not yet. */
+/* Returns the length of the head with its empty line; 0 if it is incomplete. */
 static size_t find_end(struct str bytes)
 {
     for (size_t i = 0; i + 4 <= bytes.len; i++)

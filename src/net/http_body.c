@@ -13,7 +13,7 @@
 #include "net/http_bytes.h"
 
 enum {
-    LENGTH, /* not chunked: `left` bytes of payload to come */
+    LENGTH, /* not chunked: `left` bytes of payload are missing */
     SIZE,
     SIZE_LF,
     DATA,
@@ -47,7 +47,7 @@ static enum http_parsed refuse(struct http_refusal *out_refusal, int status, con
 
 static const char *const RULE_LIMIT = "the body is larger than this route allows";
 
-/* One byte of the line that gives a chunk's size. */
+/* Processes one byte of the line with a chunk's size. */
 static const char *take_size(struct http_body *b, char byte)
 {
     int digit = http_hex_digit(byte);
@@ -113,7 +113,7 @@ static const char *take_line_end(struct http_body *b, char byte)
     return NULL;
 }
 
-/* The framing up to the next payload. */
+/* Processes the framing up to the next payload. */
 static enum http_parsed take_framing(
     struct http_body *b, struct str bytes, size_t *out_used, struct http_refusal *out_refusal)
 {

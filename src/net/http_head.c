@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A head is looked at in two passes. The first walks over whatever has arrived, without memory, and
- * refuses at once what can no longer become a lawful head; so a client that ends its lines in a
- * bare LF is told so instead of waiting for a deadline. The second runs when the empty line is
- * there: it copies the head into the arena and takes it apart.
+ * A head is parsed in two passes. The first scans the received bytes without allocating and rejects
+ * bytes that can no longer become a valid head, so that a client which ends its lines in a bare LF
+ * is refused at once instead of at a deadline. The second runs when the empty line has arrived: it
+ * copies the head into the arena and parses it.
  */
 #include "net/http.h"
 
@@ -89,7 +89,7 @@ static enum http_parsed check_request_line(struct str line, const struct http_li
 
 /* --- First pass ----------------------------------------------------------------------------- */
 
-/* Why a line that has not ended yet must not grow any further, or HTTP_MORE. */
+/* Returns the refusal of an unfinished line that must not grow any further, or HTTP_MORE. */
 static enum http_parsed check_unfinished(struct str bytes, bool in_request_line,
     const struct http_limits *limits, struct http_refusal *out_refusal)
 {
@@ -104,7 +104,7 @@ static enum http_parsed check_unfinished(struct str bytes, bool in_request_line,
     return HTTP_MORE;
 }
 
-/* The end of the line that starts at `start`, or HTTP_MORE. */
+/* Finds the end of the line that starts at `start`, or returns HTTP_MORE. */
 static enum http_parsed find_line_end(
     struct str bytes, size_t start, size_t *out_end, struct http_refusal *out_refusal)
 {
@@ -125,7 +125,7 @@ static enum http_parsed find_line_end(
     return HTTP_DONE;
 }
 
-/* Finds where the head ends and what its request line is. */
+/* Finds the end of the head and its request line. */
 static enum http_parsed scan_head(struct str bytes, const struct http_limits *limits,
     struct request_line *out_line, size_t *out_len, struct http_refusal *out_refusal)
 {
@@ -157,7 +157,7 @@ static enum http_parsed scan_head(struct str bytes, const struct http_limits *li
 
 /* --- Second pass ---------------------------------------------------------------------------- */
 
-/* `lines` holds whole header lines, each with its CR LF, and not the empty one. */
+/* `lines` has complete header lines, each with its CR LF, without the empty one. */
 static enum http_parsed split_headers(
     struct arena *arena, struct str lines, struct http_request *r, struct http_refusal *out_refusal)
 {

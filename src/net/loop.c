@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mailbox is a stack that posters push on without a lock and that the loop takes whole, then
- * turns round: so tasks run in the order of posting. Whoever pushes on an empty stack wakes the
- * loop; the others ride along. Stopping is itself a task, hence everything posted before it runs
- * first.
+ * The mailbox is a lock-free stack. The loop takes the whole stack and reverses it, so tasks run in
+ * the order of posting. The thread that pushes on an empty stack wakes the loop; later pushes need
+ * no wake-up. Stopping is itself a task, so everything posted before it runs first.
  */
 #include "net/loop.h"
 
@@ -51,7 +50,7 @@ struct loop *loop_create(void)
     struct loop *loop = MEM_NEW(struct loop);
     atomic_init(&loop->posted, NULL);
     loop->stop.run = run_stop;
-    /* Both fail only for want of descriptors or memory, before anything is served. */
+    /* Both fail only without descriptors or memory, before anything is served. */
     if (uv_loop_init(&loop->uv) != 0 || uv_async_init(&loop->uv, &loop->wake, run_posted) != 0)
         mem_exhausted(sizeof *loop);
     loop->wake.data = loop;
@@ -90,7 +89,7 @@ void loop_destroy(struct loop *loop)
         return;
     assert(!loop->started);
     uv_close((uv_handle_t *)&loop->wake, NULL);
-    /* Lets the handles finish that were closed in the loop's last turn. */
+    /* Completes the handles that were closed in the last turn of the loop. */
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     int busy = uv_loop_close(&loop->uv);
     assert(busy == 0 && "a handle outlives its loop");

@@ -12,13 +12,13 @@ void notify_send(struct str state)
     if (path.len < 2 || path.len >= sizeof address.sun_path || (path.ptr[0] != '/' && !abstract))
         return;
     memcpy(address.sun_path, path.ptr, path.len);
-    if (abstract) /* a name outside of the file system begins with NUL */
+    if (abstract) /* the name of an abstract socket begins with NUL */
         address.sun_path[0] = '\0';
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return;
     socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + path.len);
-    /* Whether it arrives is the manager's affair: a server that cannot tell still serves. */
+    /* Delivery is not checked: a server that cannot notify its manager still serves. */
     (void)!sendto(fd, state.ptr, state.len, MSG_NOSIGNAL, (const struct sockaddr *)&address, len);
     close(fd);
 }

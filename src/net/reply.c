@@ -7,7 +7,7 @@ static void put_digits(char *place, size_t n, int value)
         place[n - 1] = (char)('0' + value % 10);
 }
 
-/* As HTTP has it, "Sun, 06 Nov 1994 08:49:37 GMT"; anew when the second has changed. */
+/* The date of HTTP, "Sun, 06 Nov 1994 08:49:37 GMT"; formatted once for each second. */
 static struct str date_text(struct shard *shard)
 {
     static const char days[] = "SunMonTueWedThuFriSat";

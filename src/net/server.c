@@ -49,7 +49,7 @@ static int bind_to(const struct addrinfo *address)
     return -1;
 }
 
-/* The first address of the host that can be bound, or -1. */
+/* Opens the first address of the host that can be bound, or returns -1. */
 static int open_listener(
     const struct http_server_config *config, struct arena *arena, struct str *out_why)
 {
@@ -86,14 +86,14 @@ static uint16_t port_of(int fd)
 
 /* --- Life ----------------------------------------------------------------------------------- */
 
-/* Each loop accepts on a descriptor of its own for the one listening socket. */
+/* Each loop accepts on its own descriptor of the one listening socket. */
 static void create_shards(struct http_server *s, int listen_fd)
 {
     s->n_shards = s->config.loops > 0 ? s->config.loops : 1;
     s->shards = mem_zalloc(s->n_shards * sizeof *s->shards);
     for (size_t i = 0; i < s->n_shards; i++) {
         int fd = i == 0 ? listen_fd : fcntl(listen_fd, F_DUPFD_CLOEXEC, 0);
-        /* As a loop itself: short of descriptors before anything is served. */
+        /* As in loop_create: no descriptors, before anything is served. */
         if (fd < 0)
             mem_exhausted(sizeof fd);
         shard_init(&s->shards[i], s, fd);

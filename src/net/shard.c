@@ -77,8 +77,8 @@ static void on_more(uv_idle_t *more)
 {
 }
 
-/* Once a turn, just before the loop would sleep; what becomes dirty meanwhile waits for the next
- * turn, so that one fast reader cannot starve the others. */
+/* Once per turn, just before the loop would sleep. Connections that become dirty meanwhile wait for
+ * the next turn, so that one fast reader cannot starve the others. */
 static void on_flush(uv_prepare_t *flush)
 {
     struct shard *shard = flush->data;

@@ -50,7 +50,7 @@ static void on_accept_again(uv_timer_t *timer)
 static void on_listener(uv_poll_t *listener, int status, int events)
 {
     struct shard *shard = listener->data;
-    /* A few at a time: the rest is for the other loops, and for the connections already here. */
+    /* A few at a time: other loops take the rest, and existing connections must be served too. */
     for (int i = 0; i < ACCEPTS_AT_ONCE && shard->listen_fd >= 0; i++) {
         struct sockaddr_storage peer;
         int fd = accept_one(shard->listen_fd, &peer);
@@ -59,7 +59,8 @@ static void on_listener(uv_poll_t *listener, int status, int events)
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
-            /* Out of descriptors or memory: the socket stays readable, so look away for a while. */
+            /* Out of descriptors or memory: the socket stays readable, so stop polling it for a
+             * while. */
             uv_poll_stop(listener);
             uv_timer_start(&shard->accept_again, on_accept_again, ACCEPT_AGAIN_MS, 0);
             return;

@@ -159,7 +159,7 @@ void http_stream_end(struct http_exchange *x, struct str last_words)
 void stream_drain(struct http_exchange *x)
 {
     if (x->is_sized)
-        return; /* it has an end of its own */
+        return; /* it ends by itself */
     if (x->hooks.on_drain_out != NULL)
         x->hooks.on_drain_out(x);
     else if (x->ws != NULL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TLS straight on the socket, through a BIO of our own: OpenSSL's socket BIO would raise SIGPIPE,
- * and its memory BIOs would keep their largest buffers for as long as a connection lives.
- * read_ahead stays off, so OpenSSL never holds bytes that poll() cannot see; every receive offers
- * room for a whole record, so none is left over inside.
+ * TLS directly on the socket, through our own BIO: OpenSSL's socket BIO would raise SIGPIPE, and
+ * its memory BIOs would keep their largest buffers during the life of a connection. read_ahead is
+ * off, so OpenSSL never buffers bytes that poll() cannot see; every receive has room for a whole
+ * record, so none remains inside.
  */
 #include <openssl/err.h>
 
@@ -44,7 +44,7 @@ static void configure(SSL_CTX *context)
 
 static struct str why(struct arena *arena, const char *what, struct str file)
 {
-    /* The first of the queue is the cause; the others say who noticed. */
+    /* The first error in the queue is the cause; the others report its consequences. */
     unsigned long cause = ERR_peek_error();
     const char *reason = ERR_SYSTEM_ERROR(cause) ? strerror((int)ERR_GET_REASON(cause))
                                                  : ERR_reason_error_string(cause);
@@ -161,8 +161,8 @@ static struct str join_pieces(const struct iovec *pieces, size_t n, char place[R
     return (struct str){place, len};
 }
 
-/* After IO_AGAIN the next call offers the same bytes again, as OpenSSL demands: the queue only ever
- * grows at its end. */
+/* After IO_AGAIN the next call must offer the same bytes, as OpenSSL requires: the queue only grows
+ * at its end. */
 ssize_t tls_send(struct conn *c, const struct iovec *pieces, size_t n)
 {
     char place[RECORD_BYTES];

@@ -4,15 +4,15 @@
 #include "net/conn.h"
 
 /*
- * An exchange that has become a WebSocket. Closing takes both sides: whoever sends a close frame
- * first waits for the other's, the server then closes the connection. After our close frame nothing
- * more is sent; after the peer's nothing more is read.
+ * An exchange that has become a WebSocket. Closing involves both sides: the side that sends the
+ * first close frame waits for the other's, then the server closes the connection. After our close
+ * frame nothing is sent; after the peer's nothing is read.
  */
 struct ws {
     struct ws_input input;
     void (*on_message)(struct http_exchange *x, struct str message, bool text);
     uint64_t ping_ms; /* when the last ping was sent */
-    uint64_t pong_ms; /* when the last pong came */
+    uint64_t pong_ms; /* when the last pong arrived */
     bool close_sent;
 };
 
@@ -20,7 +20,7 @@ enum { KEY_LEN = 24, ACCEPT_DIGEST_LEN = 20 };
 
 /* --- Handshake ------------------------------------------------------------------------------ */
 
-/* Sixteen bytes in base64: 22 digits, the last with four bits to spare, and two pads. */
+/* Sixteen bytes in base64: 22 digits, the last with four unused bits, and two pads. */
 static bool is_key(struct str key)
 {
     if (key.len != KEY_LEN || key.ptr[22] != '=' || key.ptr[23] != '=')
@@ -110,8 +110,8 @@ void ws_destroy(struct ws *ws)
 
 /* --- Sending -------------------------------------------------------------------------------- */
 
-/* Control frames may pass the queue's limit: they are small, and nothing is read from a peer whose
- * queue is full, so it cannot ask for more of them. */
+/* Control frames may exceed the limit of the queue: they are small, and nothing is read from a peer
+ * whose queue is full, so it cannot cause more of them. */
 static void send_control(struct http_exchange *x, uint8_t opcode, struct str payload)
 {
     struct http_shared *s = shared_frame_create(opcode, payload);
@@ -128,7 +128,7 @@ static void send_close(struct http_exchange *x, uint16_t code, struct str reason
     x->ending_ms = shard_now_ms(x->conn->shard);
     char payload[WS_CONTROL_BYTES_MAX] = {(char)(code >> 8), (char)(code & 0xff)};
     size_t len = reason.len < sizeof payload - 2 ? reason.len : sizeof payload - 2;
-    /* What is cut off the end must not leave half a character. */
+    /* The reason must not be cut inside a character. */
     while (len > 0 && !str_is_utf8(str_slice(reason, 0, len)))
         len--;
     if (len > 0)
@@ -145,7 +145,7 @@ void ws_close(struct http_exchange *x, uint16_t code, struct str reason)
     send_close(x, code, reason);
 }
 
-/* Both sides are done, or the peer cannot be talked to: what is queued goes out, then the end. */
+/* Both sides are done, or the peer has failed: sends the queue, then closes. */
 static void complete(struct http_exchange *x, uint16_t code)
 {
     send_close(x, code, STR(""));
@@ -172,7 +172,7 @@ static void on_event(struct http_exchange *x, const struct ws_event *event)
         ws->pong_ms = shard_now_ms(x->conn->shard);
         break;
     case WS_EVENT_BROKEN:
-        /* The peer may be in the middle of sending: the connection must linger. */
+        /* The peer may be sending: the connection must linger. */
         x->conn->body_mode = BODY_BROKEN;
         complete(x, event->code);
         break;
@@ -216,7 +216,7 @@ void ws_on_deadline(struct http_exchange *x)
     uint64_t period_ms = x->conn->shard->server->config.ws_ping_ms;
     if (now_ms < ws_next_deadline(x))
         return;
-    /* While the application has it paused, no pong could have been read. */
+    /* No pong can be read while the application has paused the connection. */
     if (x->conn->paused)
         ws->pong_ms = now_ms;
     if (now_ms - ws->pong_ms > 2 * period_ms) {

@@ -8,9 +8,9 @@
 
 struct ws_reader {
     wslay_frame_context_ptr wslay;
-    struct str source;   /* what wslay may take */
-    uint64_t held;       /* bytes taken from the source that belong to no finished frame yet */
-    uint64_t frame_seen; /* payload of the frame under way */
+    struct str source;   /* the input of wslay */
+    uint64_t held;       /* bytes read from the source that belong to an unfinished frame */
+    uint64_t frame_seen; /* payload of the current frame */
     size_t control_len;
     char control[WS_CONTROL_BYTES_MAX];
 };
@@ -62,7 +62,7 @@ static void borrow_reader(struct ws_input *in)
     *in->spare = NULL;
 }
 
-/* Between frames wslay's state is as new: another connection may have it. */
+/* Between frames wslay has no state, so another connection may use the reader. */
 static void give_back_reader(struct ws_input *in)
 {
     assert(in->reader->held == 0 && in->reader->frame_seen == 0);
@@ -94,7 +94,7 @@ static struct ws_event broken(struct ws_input *in, uint16_t code)
     return (struct ws_event){.kind = WS_EVENT_BROKEN, .code = code};
 }
 
-/* The code to fail with, or 0. Asked once a frame, when its first payload is there. */
+/* Returns the code to fail with, or 0. Called once per frame, with its first payload. */
 static uint16_t frame_fault(const struct ws_input *in, const struct wslay_frame_iocb *frame)
 {
     if (frame->rsv != 0 || !frame->mask)
@@ -187,7 +187,7 @@ static void keep_payload(struct ws_input *in, const struct wslay_frame_iocb *fra
     }
 }
 
-/* One call of wslay's worth. True when it made an event, or cannot go on without more bytes. */
+/* One call of wslay. Returns true if there is an event, or if more bytes are needed. */
 static bool take_frame(struct ws_input *in, struct ws_event *out_event)
 {
     struct ws_reader *r = in->reader;

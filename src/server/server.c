@@ -93,8 +93,8 @@ static bool is_loopback(struct str host)
            str_eq_nocase(host, STR("localhost"));
 }
 
-/* On loopback, and wherever names were given, a Host header must be one of ours: a page elsewhere
- * that points its own name at this address (DNS rebinding) gets nothing. */
+/* On loopback, and if names were configured, a Host header must match: a page elsewhere that
+ * resolves its own name to this address (DNS rebinding) is refused. */
 static void list_hosts(struct server *s, struct arena *arena)
 {
     const struct server_config *c = s->config;
@@ -178,7 +178,7 @@ static void close_all(struct server *s)
         http_server_drain(s->http, s->config->drain_ms);
         front_detach(s->front);
     }
-    /* Jobs that still run post their ends to the loops, so the loops outlive the store. */
+    /* Running jobs post their completions to the loops, so the loops outlive the store. */
     instance_close(&s->instance);
     if (s->http != NULL)
         http_server_destroy(s->http);
@@ -213,10 +213,10 @@ int server_run(const struct server_config *config)
     struct server s = {.config = config, .loopback = is_loopback(config->listen_host)};
     log_set_level(config->log_level);
     raise_file_limit();
-    umask(077); /* what Cairn writes is nobody else's to read */
+    umask(077); /* files of Cairn are readable only by its own user */
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is met as a full disk */
-    /* Blocked before any thread starts, so that this one alone receives them. */
+    signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is treated as a full disk */
+    /* Blocked before any thread starts, so that only this thread receives them. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
@@ -224,7 +224,7 @@ int server_run(const struct server_config *config)
     arena_init(&arena, ARENA_BYTES);
     problem_init(&problem, &arena);
     enum error e = open_instance(&s, &problem);
-    /* The listener last: once it is there, the loops run, and can be ended. */
+    /* The listener is last: with it the loops run, and signals can end them. */
     if (e == OK)
         e = open_listener(&s, &arena, &problem);
     if (e == OK) {
@@ -236,7 +236,7 @@ int server_run(const struct server_config *config)
         notify_send(STR("STOPPING=1"));
         LOG(LOG_INFO, "draining");
         store_drain(s.instance.store);
-        /* A second signal ends the process at once; nothing acknowledged is lost by it. */
+        /* A second signal ends the process at once; nothing acknowledged is lost. */
         pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
     } else {
         fprintf(stderr, "cairn: %.*s\n", STR_ARG(problem.detail));

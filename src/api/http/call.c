@@ -228,7 +228,7 @@ static enum error decode_no_body(struct call *call)
                    : e;
 }
 
-/* A body of any type is left as it came, but for JSON, which has to be some. */
+/* A body of any media type is not decoded, except JSON, which must be valid. */
 static enum error decode_raw_body(struct call *call)
 {
     call->request.is_json = str_eq_nocase(media_type(call), STR("application/json"));
@@ -258,8 +258,8 @@ static enum error decode_body(struct call *call)
     return OK;
 }
 
-/* Replicas lag behind. Who asks for that may have it, where nothing depends on the order of
- * what was written; without a key never, because the first key has to end that at once. */
+/* A replica may lag behind. A client may accept that on routes that do not depend on the order of
+ * writes. Without a key it may not, because creating the first key must end open access at once. */
 static enum error read_consistency(struct call *call)
 {
     const struct str name = STR("Cairn-Consistency");

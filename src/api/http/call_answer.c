@@ -46,8 +46,8 @@ static struct str word_refusal(const struct call *call, enum error e)
     }
 }
 
-/* The store may refuse (disk full) after the handler has written its answer: that one goes, with
- * its headers, except what tells of the rate limit. */
+/* The store may fail (disk full) after the handler has written its answer. That answer and its
+ * headers are removed, except those of the rate limit. */
 static void forget_answer(struct call *call, enum error e)
 {
     size_t kept = 0;
@@ -59,7 +59,7 @@ static void forget_answer(struct call *call, enum error e)
         (struct problem){.arena = call->arena, .code = e, .detail = word_refusal(call, e)};
 }
 
-/* Whether sending it twice does it once. */
+/* Returns true if sending the request twice carries it out once. */
 static bool is_repeatable(const struct call *call)
 {
     return str_eq(call->request.http->method, STR("POST")) &&
@@ -87,7 +87,7 @@ void call_refuse(struct call *call, enum error e)
         call_add_header(call, STR("WWW-Authenticate"), STR("Bearer realm=\"cairn\""));
 }
 
-/* Caches on the way may have weakened the tag; for reading it is the same one. */
+/* A cache may have made the tag weak; for reading, a weak tag matches too. */
 static bool has_already(const struct call *call, struct str tag)
 {
     const struct str name = STR("If-None-Match");
@@ -97,7 +97,7 @@ static bool has_already(const struct call *call, struct str tag)
            http_header_lists(call->request.http, name, STR("*"));
 }
 
-/* True: the client has this version, and nothing more is to be said. */
+/* Adds the ETag. Returns true if the client has this version already: the answer needs no body. */
 static bool answer_version(struct call *call, int64_t version)
 {
     if (version <= 0)

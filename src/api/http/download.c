@@ -42,7 +42,7 @@ static bool is_attribute_byte(char c)
            (c != '\0' && strchr("!#$&+-.^_`|~", c) != NULL);
 }
 
-/* RFC 6266: a name that every client reads, in ASCII, and the true one beside it. */
+/* RFC 6266: an ASCII name that every client understands, and the exact name. */
 static struct str disposition(struct arena *arena, struct str name)
 {
     struct buf out;
@@ -51,7 +51,7 @@ static struct str disposition(struct arena *arena, struct str name)
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
         bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '%' && c != '/';
-        if ((c & 0xc0) != 0x80) /* once for each character */
+        if ((c & 0xc0) != 0x80) /* one '_' for each character */
             buf_append_byte(&out, plain ? c : '_');
     }
     buf_append(&out, STR("\"; filename*=UTF-8''"));
@@ -66,7 +66,7 @@ static struct str disposition(struct arena *arena, struct str name)
     return text;
 }
 
-/* Cairn's own tags hold no comma, so that a list of them can be cut at commas. */
+/* Cairn's tags contain no comma, so a list of them can be split at commas. */
 static bool lists_tag(struct call *call, struct str name, struct str tag, bool weak_too)
 {
     struct str weak = arena_printf(call->arena, "W/%.*s", STR_ARG(tag));
@@ -80,7 +80,7 @@ static bool is_given(const struct call *call, struct str name)
     return !str_is_none(http_header(call->request.http, name));
 }
 
-/* Whether the client has it already. A date is good when it is the one that we sent. */
+/* Returns true if the client has the bytes already. A date must equal the one that was sent. */
 static bool is_fresh(struct call *call, const struct download_facts *facts, struct str date)
 {
     if (is_given(call, STR("If-None-Match")))
@@ -94,7 +94,7 @@ static bool is_fresh(struct call *call, const struct download_facts *facts, stru
 
 enum range { RANGE_ALL, RANGE_PART, RANGE_NOWHERE };
 
-/* A number of any length; one that is too large for us is as good as the largest. */
+/* A number of any length; one that is too large counts as the largest. */
 static bool read_place(struct str digits, uint64_t *out_place)
 {
     uint64_t place = 0;
@@ -109,7 +109,7 @@ static bool read_place(struct str digits, uint64_t *out_place)
     return true;
 }
 
-/* One range of bytes. Of several, and of what is not one, all is answered. */
+/* One range of bytes. Several ranges, and malformed ones, are answered with the whole. */
 static enum range read_range(
     struct str value, uint64_t size, uint64_t *out_first, uint64_t *out_count)
 {
@@ -122,7 +122,7 @@ static enum range read_range(
     if (dash == value.len || (from.len > 0 && !read_place(from, &first)) ||
         (to.len > 0 && !read_place(to, &last)) || (from.len == 0 && to.len == 0))
         return RANGE_ALL;
-    if (from.len == 0) { /* the last so many */
+    if (from.len == 0) { /* the last bytes */
         first = last < size ? size - last : 0;
         *out_first = first;
         *out_count = size - first;

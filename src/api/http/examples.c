@@ -263,7 +263,7 @@ static void write_value(struct json_writer *w, const struct field *f)
     }
 }
 
-/* What happens rarely is shown as most answers have it: not there. */
+/* Members that answers rarely contain are left out, as in most answers. */
 static bool is_rare(const struct field *f)
 {
     static const char *const rare[] = {"error", "revoked_at", "deleted_at", "first_broken"};

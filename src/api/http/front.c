@@ -34,14 +34,14 @@ struct front {
 struct front_call {
     struct call call;
     struct poll poll;
-    struct arena rerun_arena; /* of the newest run again: waiting long takes no more memory */
+    struct arena rerun_arena; /* for runs after the first, so that long waits need no more memory */
     struct loop_task task;
     struct receiver receiver;
     bool has_receiver;
     struct sender *sender; /* NULL: none */
     struct front_loop *front_loop;
     struct http_exchange *x;
-    struct str origin; /* to be allowed in the answer; STR_NONE */
+    struct str origin; /* allowed by the answer; STR_NONE: none */
     int64_t start_us;
 };
 
@@ -65,7 +65,7 @@ static void add_common(struct answer_head *head, const struct front_call *fc)
             "Repr-Digest"));
 }
 
-/* What an agent keeps for itself is in no log, also not its keys. */
+/* The private data of agents, and their keys, do not appear in the log. */
 static struct str path_to_log(const struct call *call)
 {
     const unsigned private = SCOPE_STORAGE_READ | SCOPE_STORAGE_WRITE;
@@ -76,8 +76,8 @@ static struct str path_to_log(const struct call *call)
 static void log_request(const struct front_call *fc)
 {
     const struct call *call = &fc->call;
-    /* A balancer asks again and again; that the database is away has been told, and so has that
-     * the disk is full. */
+    /* A balancer probes often, and the loss of the database and a full disk have been logged
+     * before. */
     bool told = call->route != NULL && (call->route->flags & ROUTE_PROBE);
     told = told || (call->problem.code == ERR_STORAGE_FULL && !store_is_shared(call->api->store));
     enum log_level level = call->answer.status >= 500 && !told ? LOG_ERROR : LOG_DEBUG;
@@ -289,7 +289,7 @@ static void prepare_poll(struct front_call *fc)
     p->watch.by_time = p->interest.by_time;
 }
 
-/* Who waits and leaves is let go: a run must not be claimed for nobody. */
+/* Ends the exchange of a waiting client that has left: a run must not be claimed for it. */
 static void end_with_client(struct front_call *fc)
 {
     fc->poll.running = true; /* keeps the front_call until the outcome is known */
@@ -300,7 +300,7 @@ static void end_with_client(struct front_call *fc)
 static void finished(struct front_call *fc)
 {
     struct call *call = &fc->call;
-    if (fc->has_receiver) { /* what was not adopted goes before the answer does */
+    if (fc->has_receiver) { /* content that was not adopted is removed before the answer is sent */
         receiver_end(&fc->receiver, on_receiver_ended);
         return;
     }
@@ -397,7 +397,8 @@ static enum error check_host(const struct front *f, struct front_call *fc)
         "the host \"%.*s\" is not allowed (--allow-host)", STR_ARG(host));
 }
 
-/* A browser names where a page came from. The server's own pages and the listed ones may call. */
+/* A browser sends the origin of the page. The server's own pages and the listed origins may call.
+ * */
 static enum error check_origin(const struct front *f, struct front_call *fc)
 {
     struct str origin = http_header(fc->call.request.http, STR("Origin"));
@@ -435,7 +436,7 @@ static struct front_loop *loop_of(struct front *f, const struct http_exchange *x
     for (size_t i = 0; i < f->n_loops; i++)
         if (f->loops[i].loop == loop)
             return &f->loops[i];
-    abort(); /* every exchange is of one of the listener's loops */
+    abort(); /* every exchange belongs to one of the listener's loops */
 }
 
 static void refuse(struct front_call *fc, enum error e)
@@ -552,7 +553,7 @@ static void loop_done(struct front_loop *fl)
     pthread_mutex_unlock(&f->mutex);
 }
 
-/* Runs something on every loop and waits until all have done it. */
+/* Runs a function on every loop and waits until all are done. */
 static void on_every_loop(struct front *f, void (*run)(struct loop_task *task))
 {
     f->n_pending = f->n_loops;

@@ -32,7 +32,7 @@ static bool decode_digest(struct arena *arena, struct str text, struct sha256 *o
     return true;
 }
 
-/* Other algorithms than SHA-256 may stand beside it. */
+/* SHA-256 may be listed among other algorithms. */
 static enum error read_digest(struct call *call, struct str name)
 {
     struct str rest = http_header(call->request.http, name), part;
@@ -64,7 +64,8 @@ enum error intake_read_digest(struct call *call)
 
 /* --- The lease of an upload of several requests --------------------------------------------- */
 
-/* So often it is renewed while bytes come: long before it ends, however long one write takes. */
+/* The lease is renewed this often while bytes arrive: well before it ends, even if a write is slow.
+ * */
 #define RENEW_US (INT64_C(1000000) * FILE_UPLOAD_LEASE_S / 4)
 
 enum lease_act { LEASE_TAKE, LEASE_RENEW, LEASE_RELEASE };
@@ -88,7 +89,7 @@ static enum error act_on_lease(struct context *c, const struct lease_job *job)
     return file_upload_release(c, u->upload_id, u->writer);
 }
 
-/* The call's arena is the loop's, which goes on: what is to be told is kept apart. */
+/* The loop uses the call's arena meanwhile, so the problem is copied elsewhere. */
 static enum error run_lease(void *data, struct tx *tx)
 {
     struct lease_job *job = data;
@@ -128,7 +129,7 @@ static enum error take_lease(struct call *call)
     return e;
 }
 
-/* Before each write: nothing is written by who does not know for sure that it may. */
+/* Called before each write: the lease must certainly be held. */
 static enum error need_lease(void *data)
 {
     struct call *call = data;
@@ -215,7 +216,7 @@ enum error intake_sync(
     if (e != OK || u->whole_bytes == 0 || out_info->size_bytes != u->whole_bytes)
         return e;
     whole = *out_info;
-    if (u->offset > 0) /* the writer has hashed what it wrote itself */
+    if (u->offset > 0) /* the writer has hashed only its own bytes */
         e = content_measure(call->api->store, call->caller.tenant_id, u->id, u->whole_bytes,
             need_lease, call, &whole);
     u->sealed_id = uuid_v7();
@@ -259,7 +260,7 @@ static bool is_kept(const struct call *call)
            uuid_eq(call->context->adopted_blob, call->upload.id);
 }
 
-/* What came stays, also when it was not recorded: who goes on cuts it off. */
+/* The received bytes stay, even if they were not recorded: the next request truncates them. */
 static void end_resumed(struct call *call, struct content_writer *writer)
 {
     bool is_recorded = call->answer.status < 300;

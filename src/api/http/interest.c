@@ -2,8 +2,8 @@
 #include "api/http/interest.h"
 
 /*
- * Where others claim too, a claim passes over a run that another holds at the moment, and nothing
- * tells when that one lets go of it without a change. So it acts by time as well.
+ * On a shared store a claim skips a run that another claim has locked, and no event reports that
+ * the lock was released without a change. So a claim also runs again by time.
  */
 struct interest interest_of(const struct call *call)
 {

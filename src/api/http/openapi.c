@@ -66,7 +66,7 @@ static void write_items(struct json_writer *w, const struct field *f)
             write_choices(w, f->choices, false);
     }
     json_write_end(w);
-    if (f->kind != FIELD_ARRAY) /* whose limits are bytes */
+    if (f->kind != FIELD_ARRAY) /* its limits are bytes */
         write_limits(w, "minItems", "maxItems", f);
 }
 
@@ -172,7 +172,7 @@ static void write_field(struct json_writer *w, const struct schema *s, const str
         member(w, "description", f->summary);
 }
 
-/* What a schema describes decides which of its members must be there. */
+/* The use of a schema, which decides which members are required. */
 enum role { ROLE_BODY, ROLE_PATCH, ROLE_ANSWER };
 
 static bool is_always_there(const struct schema *s, const struct field *f, enum role role)
@@ -228,7 +228,7 @@ static void write_schema(struct json_writer *w, const struct schema *s, enum rol
         if (is_always_there(s, f, role))
             json_write_string(w, str_of(f->name));
     json_write_end(w);
-    /* An answer may gain members; a body with an unknown one is refused. */
+    /* An answer may gain members; a body with an unknown member is rejected. */
     if (role != ROLE_ANSWER) {
         json_write_key(w, STR("additionalProperties"));
         json_write_bool(w, false);
@@ -237,7 +237,7 @@ static void write_schema(struct json_writer *w, const struct schema *s, enum rol
     json_write_end(w);
 }
 
-/* Each schema once, in the order in which the routes name them. */
+/* Each schema once, in the order of the routes. */
 struct schema_set {
     const struct schema *seen[256];
     size_t n_seen;
@@ -281,7 +281,7 @@ static void write_fault_schema(struct json_writer *w)
     json_write_end(w);
 }
 
-/* RFC 9457; some refusals have members of their own besides these. */
+/* RFC 9457; some problems have further members. */
 static void write_problem_schema(struct json_writer *w)
 {
     static const char *const required[] = {

@@ -70,7 +70,7 @@ static enum error decode_value(
                    ? OK
                    : problem_fault(problem, str_of(f->name), "must be true or false");
     default:
-        abort(); /* a kind that cannot be a query parameter: a wrong row of a table */
+        abort(); /* the row of a table has a kind that no query parameter can have */
     }
 }
 
@@ -117,7 +117,7 @@ static enum error decode_pair(struct call *call, const struct schema *schema, st
     return decode_field(f, value, out, seen, (size_t)(f - schema->fields), problem);
 }
 
-/* Which half of the pair cannot be decoded, and why. */
+/* Reports the half of the pair that cannot be decoded. */
 static enum error refuse_pair(
     struct call *call, struct str name, struct str value, struct problem *problem)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/poll.h"
 
-/* How many of a loop's polls run again each second because time has passed. */
+/* The number of polls per loop that run again by time in each second. */
 enum { RERUNS_A_SECOND = 100 };
 
 static struct poll *poll_of(struct watch *w)
@@ -40,12 +40,12 @@ static void on_lost(struct watch *w)
 static void on_access_ended(struct watch *w, struct uuid id)
 {
     struct poll *p = poll_of(w);
-    /* The next run finds out whether it still may. Those of others are told again and again. */
+    /* The next run checks the access. An event about other keys is ignored. */
     if (interest_is_of(&p->interest, id))
         run_again(p);
 }
 
-/* Each second, or more rarely when many wait, so that those who find nothing cost little. */
+/* Each second, or less often if many calls wait, so that runs without a result stay cheap. */
 static void on_tick(struct watch *w, uint64_t now_ms)
 {
     struct poll *p = poll_of(w);

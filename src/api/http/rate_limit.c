@@ -6,15 +6,14 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-/* A slot that has not been used for a minute holds a full bucket, so it may be given to another
- * key. */
+/* A slot that was unused for a minute has a full bucket, so another key may take it. */
 enum { SLOTS = 4096, PROBES = 16 };
 
 static const int64_t MINUTE_US = 60 * 1000000;
 
 struct bucket {
     struct uuid key_id;
-    int64_t filled; /* microseconds times the limit: one request costs MINUTE_US of it, exactly */
+    int64_t filled; /* microseconds times the limit: one request costs exactly MINUTE_US */
     int64_t seen_us;
 };
 
@@ -36,7 +35,7 @@ void rate_limiter_destroy(struct rate_limiter *r)
     mem_free(r);
 }
 
-/* The key's bucket, or the one near it that has been idle for longest. */
+/* Returns the bucket of the key, or the nearby one that was unused for the longest time. */
 static struct bucket *find(
     struct rate_limiter *r, struct uuid key_id, int64_t per_minute, int64_t now_us)
 {

@@ -3,8 +3,7 @@
 
 #include "base/clock.h"
 
-/* While a piece is written, so much of the next is taken from the socket; the last run may pass
- * it. */
+/* The bytes that are read ahead while a piece is written; the last run may exceed them. */
 enum { FILL_BYTES = CONTENT_PIECE_BYTES, FILL_MAX_BYTES = 2 * FILL_BYTES };
 
 /* --- On a content thread -------------------------------------------------------------------- */
@@ -49,7 +48,7 @@ static void hand_over(struct receiver *r)
     submit(r);
 }
 
-/* Until the answer goes out nothing more is read. */
+/* Nothing more is read until the answer is sent. */
 static void finish(struct receiver *r, enum error e)
 {
     r->is_over = true;
@@ -59,7 +58,7 @@ static void finish(struct receiver *r, enum error e)
     r->done(r, e);
 }
 
-/* No more comes, and nothing is being written. */
+/* Called when no more bytes arrive and none are being written. */
 static void give_up(struct receiver *r)
 {
     if (!r->call->upload.is_resumed) {
@@ -117,7 +116,7 @@ void receiver_take(struct receiver *r, struct str run, bool last)
     assert(!r->filling.failed);
     r->has_all = last;
     if (!last && clock_steady_us() > r->until_us) {
-        r->has_left = true; /* as if it had: what comes after this is not taken */
+        r->has_left = true; /* bytes that arrive later are ignored */
         problem_set(&r->call->problem, ERR_UNAVAILABLE, "an upload may take at most 12 hours");
     }
     if (!r->is_busy)

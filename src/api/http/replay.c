@@ -108,7 +108,7 @@ enum error replay_keep(struct call *call, struct context *c)
     const struct replay *r = call->replay;
     const struct buf *body =
         call->answer.replay.len > 0 ? &call->answer.replay : &call->answer.body;
-    /* A long poll that found nothing runs again, or has done nothing worth repeating. */
+    /* A long poll that found nothing either runs again or has changed nothing. */
     if (r == NULL || !r->is_wanted || call->answer.may_wait)
         return OK;
     struct stored_answer stored = {

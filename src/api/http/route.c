@@ -5,13 +5,13 @@
 
 #include "base/alloc.h"
 
-/* A path taken apart at its slashes; the first segment is what stands before the first of them. */
+/* The segments of a path; the first is the text before the first slash. */
 struct segments {
     struct str items[ROUTE_MAX_SEGMENTS];
     size_t count;
 };
 
-/* The templates, taken apart once: a request is held against all of them. */
+/* The segments of all templates, split once: each request is compared with them. */
 static struct segments *templates;
 
 static bool is_param(struct str segment)
@@ -19,7 +19,7 @@ static bool is_param(struct str segment)
     return segment.len > 2 && segment.ptr[0] == '{';
 }
 
-/* False when there are more than any route has. */
+/* Returns false if there are more segments than any route has. */
 static bool split(struct str path, struct segments *out)
 {
     out->count = 0;

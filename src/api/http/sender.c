@@ -10,12 +10,12 @@ struct sender {
     struct store *store;
     struct content_task task;
     struct loop_task back;
-    bool is_busy; /* what follows is a content thread's */
+    bool is_busy; /* the members below belong to a content thread */
     struct download_reader reader;
-    struct http_shared *piece; /* that is read, and not being sent yet */
+    struct http_shared *piece; /* read, and not sent yet */
     enum error result;
     bool is_started;
-    bool is_over; /* the exchange */
+    bool is_over; /* the exchange has ended */
     void (*ready)(void *data, enum error e);
     void *data;
     void (*ended)(void *data);
@@ -62,7 +62,7 @@ static void end(struct sender *d)
     ended(data);
 }
 
-/* The piece that was read goes out as soon as the one before it is gone. */
+/* Sends the piece when the previous one has been sent. */
 static void send_piece(struct sender *d)
 {
     if (d->is_over || d->is_busy || d->piece == NULL || http_stream_queued(d->x) > 0)
@@ -72,7 +72,7 @@ static void send_piece(struct sender *d)
     bool more = !download_is_over(&d->reader);
     if (more)
         read_more(d);
-    /* The exchange may end by this, and with it, if nothing is being read, this. */
+    /* This may end the exchange, and with it the sender if nothing is being read. */
     bool sent = http_stream_send_shared(d->x, piece);
     assert(sent);
     http_shared_unref(piece);
@@ -83,7 +83,7 @@ static void on_writable(struct http_exchange *x)
     send_piece(http_exchange_data(x));
 }
 
-/* The answer is cut off: nobody may take it for whole. */
+/* Truncates the answer, so that the client does not take it for complete. */
 static void fail(struct sender *d)
 {
     LOG(LOG_ERROR, "a download was cut off", LOG_STR("code", error_info(d->result)->code));
@@ -137,6 +137,6 @@ void sender_start(struct sender *d, int status, const struct http_header *header
     d->data = ended_data;
     http_exchange_set_data(d->x, d);
     http_exchange_on_end(d->x, on_exchange_end);
-    /* The head is flushed with the end of this turn, and then the first piece follows. */
+    /* The head is flushed at the end of this turn of the loop, and the first piece follows. */
     http_stream_start_sized(d->x, status, headers, n_headers, d->reader.what.count, &hooks);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A subscriber is live, or it reads history. Live, it gets each event from the hub as it is
- * committed. When its queue is full, or the hub has dropped something, it reads on from its cursor
- * in the store, a page at a time and no faster than it takes them, until it has caught up. So what
- * it costs is bounded, a burst closes nobody, and one that takes nothing for a while is closed.
+ * A subscriber is live or reads history. Live, it receives each event from the hub after its
+ * commit. If its queue is full, or the hub has dropped events, it reads from its cursor in the
+ * store, one page at a time and as fast as the client reads, until it has caught up. So its cost is
+ * limited, a burst closes no subscriber, and a client that reads nothing for a while is closed.
  */
 #include "api/http/stream.h"
 
@@ -12,9 +12,9 @@
 #include "base/clock.h"
 
 enum {
-    REFILL_BYTES = 64 * 1024, /* history is sent while less than this is queued */
+    REFILL_BYTES = 64 * 1024, /* history is sent while the queue is shorter */
     HEARTBEAT_MS = 10000,
-    SLOW_MS = 10000, /* that a subscriber with more to come may take nothing */
+    SLOW_MS = 10000, /* time without reading after which a client with pending events is closed */
 };
 
 struct log_page;
@@ -23,21 +23,21 @@ struct subscription {
     struct watch watch;
     struct watchers *watchers;
     struct api *api;
-    struct http_exchange *x; /* NULL once it has ended */
+    struct http_exchange *x; /* NULL after it has ended */
     struct subscriber reader;
     bool websocket;
-    bool live;    /* everything up to the cursor is sent, and the next event comes by the hub */
-    bool reading; /* a page is on its way from the store */
-    bool missed;  /* something was published since that page was asked for */
-    bool moved;   /* the client gave another cursor since: that page is not wanted */
+    bool live;    /* everything up to the cursor is sent, and the hub delivers the next event */
+    bool reading; /* a page is being read from the store */
+    bool missed;  /* events were published since that page was requested */
+    bool moved;   /* the client has sent another cursor, so that page is not needed */
     struct log_page *page; /* being sent */
     uint64_t last_sent_ms;
-    uint64_t last_taken_ms; /* when the queue was last seen to shrink */
+    uint64_t last_taken_ms; /* when the queue last became shorter */
     size_t queued_bytes;    /* at the last tick */
-    unsigned refs;          /* the exchange, and the page on its way */
+    unsigned refs;          /* the exchange, and a page that is being read */
 };
 
-/* A page of history: read by a store thread, sent by the loop. */
+/* A page of history: a store thread reads it, the loop sends it. */
 struct log_page {
     struct store_job job;
     struct loop_task task;
@@ -78,8 +78,8 @@ static void write_goodbye(struct buf *out, const char *reason, struct str cursor
     buf_append(out, STR("\n\n"));
 }
 
-/* Says why and where to go on, then ends. WebSocket codes: 1001 going away, 1008 policy, 1013
- * later. */
+/* Sends the reason and the cursor, then ends. WebSocket codes: 1001 going away, 1008 policy, 1013
+ * try again later. */
 static void end(struct subscription *sub, const char *reason, uint16_t ws_code)
 {
     if (sub->x == NULL)
@@ -118,7 +118,7 @@ static enum frame_kind frame_kind(const struct subscription *sub)
     return sub->reader.filter.has_thread_id ? FRAME_SSE_THREAD : FRAME_SSE_TENANT;
 }
 
-/* An event of the tenant-wide stream whose cursor still has to say which gap was told. */
+/* Sends an event of the tenant-wide stream with a cursor that records the last reported gap. */
 static bool send_with_gap(struct subscription *sub, const struct event *event)
 {
     struct arena arena;
@@ -205,8 +205,8 @@ static void read_more(struct subscription *sub)
     store_submit(sub->api->store, &p->job);
 }
 
-/* What retention took from under the cursor is told before anything after it. False when the word
- * did not fit into the queue: the cursor stays before the gap. */
+/* Reports events that were pruned after the cursor, before any later event. Returns false if the
+ * queue is full: the cursor stays before the gap. */
 static bool tell_gap(struct subscription *sub, const struct log_page *p)
 {
     const struct event_cursor before = sub->reader.cursor;
@@ -228,7 +228,7 @@ static void accept_page(struct subscription *sub, struct log_page *p)
     sub->reader.cursor.position = p->log.position;
     sub->reader.by_id = false;
     if (!tell_gap(sub, p)) {
-        log_page_free(p); /* on_writable asks for it again */
+        log_page_free(p); /* on_writable requests it again */
         return;
     }
     sub->page = p;
@@ -265,21 +265,21 @@ static bool send_next_of_page(struct subscription *sub)
     return sent;
 }
 
-/* Sends history as fast as it is taken; at its end the subscriber is live. */
+/* Sends history as fast as the client reads; at its end the subscriber is live. */
 static void advance(struct subscription *sub)
 {
     struct log_page *p = sub->page;
     while (p != NULL && p->n_sent < p->log.n_events) {
         if (http_stream_queued(sub->x) >= REFILL_BYTES || !send_next_of_page(sub))
-            return; /* on_writable goes on */
+            return; /* on_writable continues */
     }
     if (p == NULL)
         return;
     int64_t looked = event_page_looked(&p->log);
     bool deleted = p->log.deleted;
     bool more = sub->missed || event_page_has_more(&p->log);
-    /* What the filter left out at the end is passed too, or the next event would seem out of turn.
-     */
+    /* The cursor also passes events at the end that the filter excluded; otherwise the next event
+     * would seem out of order. */
     if (!p->log.more && sub->reader.cursor.position < looked)
         sub->reader.cursor.position = looked;
     sub->page = NULL;
@@ -304,7 +304,7 @@ static void on_writable(struct http_exchange *x)
         read_more(sub);
 }
 
-/* What was read, or is being read, may be what it must not have any more. */
+/* Discards pages, because they may contain events that the subscriber may no longer see. */
 static void read_anew(struct subscription *sub)
 {
     if (sub->page != NULL)
@@ -338,13 +338,13 @@ static void on_event(struct watch *w, struct frames *frames)
     }
     if (position <= sub->reader.cursor.position)
         return;
-    /* Within a thread the next event has the next number; anything else was missed. */
+    /* In a thread the next event has the next number; otherwise events were missed. */
     if (sub->reader.filter.has_thread_id && position != sub->reader.cursor.position + 1) {
         read_more(sub);
         return;
     }
     if (subscriber_hears(&sub->reader, event) && !send_frames(sub, frames)) {
-        sub->live = false; /* on_writable goes on from the cursor */
+        sub->live = false; /* on_writable continues from the cursor */
         return;
     }
     subscriber_advance(&sub->reader, event);
@@ -363,12 +363,13 @@ static void on_lost(struct watch *w)
 static void on_access_ended(struct watch *w, struct uuid id)
 {
     struct subscription *sub = sub_of(w);
-    /* Those without a key have the nil id, and lose their right when the first key is made. */
+    /* A subscriber without a key has the nil id; it loses its access when the first key is created.
+     * */
     if (uuid_eq(sub->reader.key_id, id) || uuid_eq(sub->watch.tenant_id, id))
         end(sub, "access_ended", 1008);
 }
 
-/* Whether there is more for it, and it takes nothing of what is queued. */
+/* Returns true if more events are pending and the client reads nothing. */
 static bool is_stuck(struct subscription *sub, uint64_t now_ms)
 {
     size_t queued = http_stream_queued(sub->x);
@@ -391,7 +392,7 @@ static void on_tick(struct watch *w, uint64_t now_ms)
     }
     if (sub->websocket || now_ms - sub->last_sent_ms < HEARTBEAT_MS)
         return;
-    /* Without room for it the queue says enough. */
+    /* If the queue is full, its output already keeps the connection alive. */
     if (http_stream_send(sub->x, STR(": heartbeat\n\n")))
         sub->last_sent_ms = now_ms;
 }
@@ -409,7 +410,7 @@ static const struct watch_ops ops = {.on_event = on_event,
 
 /* --- What a WebSocket client may say -------------------------------------------------------- */
 
-/* {"after": CURSOR}, or {"cursor": ID} to Memoria: go on from there. */
+/* {"after": CURSOR}, or {"cursor": ID} for Memoria: continue from there. */
 static bool read_move(struct subscription *sub, struct arena *arena, struct str message)
 {
     struct json_doc doc;
@@ -486,7 +487,7 @@ void stream_start(struct watchers *ws, struct http_exchange *x, const struct cal
     http_exchange_set_data(x, sub);
     http_exchange_on_end(x, on_exchange_end);
     sub->refs++; /* until the end of this function */
-    /* Registered before the first page is read: what is committed in between is seen either way. */
+    /* Registered before the first page is read, so that no commit in between is missed. */
     watch_add(ws, &sub->watch);
     if (sub->websocket)
         ws_accept(x, offers ? STR("cairn.v1") : STR_NONE, headers, n_headers, &websocket_hooks);

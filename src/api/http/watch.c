@@ -11,7 +11,7 @@ struct watchers {
     struct hub_listener listener;
     struct loop_task wake_task;
     struct loop *loop;
-    struct hub *hub; /* NULL once stopped: it goes with the store, before the loops do */
+    struct hub *hub; /* NULL after the stop: the hub ends with the store, before the loops */
     struct loop_timer tick;
     bool draining;
     size_t n_by_time;
@@ -228,7 +228,7 @@ bool watchers_are_draining(const struct watchers *ws)
 
 void watchers_stop(struct watchers *ws)
 {
-    /* A long poll whose job is still under way unregisters when it comes back. */
+    /* A long poll whose job is still running unregisters when the job is done. */
     for (size_t i = 0; i < BUCKETS; i++)
         for (const struct watch *w = ws->buckets[i]; w != NULL; w = w->next)
             hub_unwatch(ws->hub, w->tenant_id);

@@ -94,7 +94,7 @@ bool json_at(struct json array, size_t index, struct json *out_value)
     return true;
 }
 
-/* A string is read in pieces: runs without escapes, and single escapes, decoded into `escape`. */
+/* A string is read in pieces: runs without escapes, and single escapes decoded into `escape`. */
 struct pieces {
     struct str rest;
     char escape[UTF8_MAX_LEN];

@@ -78,7 +78,7 @@ static void compare_arrays(struct differ *d, struct str pointer, struct json fro
         operation(d, STR("add"), item_pointer(d, pointer, at), &new_items[at]);
 }
 
-/* Of two values that differ. */
+/* Compares two values that differ. */
 static void compare(struct differ *d, struct str pointer, struct json from, struct json to)
 {
     enum json_type type = json_type(from);

@@ -6,7 +6,7 @@
 
 /* Open addressing with linear probing, at most half full. */
 struct json_key_slot {
-    struct str name; /* decoded; none: the slot is free */
+    struct str name; /* decoded; STR_NONE: the slot is free */
     uint32_t hash;
     uint32_t value_at;
 };
@@ -21,7 +21,7 @@ static void init_slots(struct json_keys *keys, struct arena *arena, struct json 
     keys->mask = size - 1;
 }
 
-/* The slot that holds the name, or the free one where it belongs. */
+/* Returns the slot of the name, or the free slot for it. */
 static struct json_key_slot *probe(const struct json_keys *keys, struct str name, uint32_t hash)
 {
     size_t i = hash & keys->mask;
@@ -33,7 +33,7 @@ static struct json_key_slot *probe(const struct json_keys *keys, struct str name
     }
 }
 
-/* False when a member of this name is there already. */
+/* Returns false if a member of this name exists. */
 static bool insert(struct json_keys *keys, struct str name, struct json value)
 {
     uint32_t hash = (uint32_t)hash_bytes(name.ptr, name.len);

@@ -3,7 +3,7 @@
 #include "base/json/json_patch.h"
 #include "base/json/json_write.h"
 
-/* RFC 7396. The result is never deeper than the deeper one of target and patch. */
+/* RFC 7396. The result is never nested deeper than the target and the patch. */
 struct merge {
     struct json_writer *w;
     struct arena *scratch;
@@ -11,7 +11,7 @@ struct merge {
 
 static void merge_value(struct merge *m, const struct json *target, struct json patch);
 
-/* The members that the target has: kept, dropped by a null, or merged. */
+/* The members of the target: kept, removed by a null, or merged. */
 static void merge_into_members(struct merge *m, struct json target, const struct json_keys *patch)
 {
     struct json_iter it = json_iter(target);
@@ -28,7 +28,7 @@ static void merge_into_members(struct merge *m, struct json target, const struct
     }
 }
 
-/* The members that only the patch has. */
+/* The members of the patch that the target does not have. */
 static void merge_new_members(struct merge *m, const struct json_keys *target, struct json patch)
 {
     struct json_iter it = json_iter(patch);
@@ -43,7 +43,7 @@ static void merge_new_members(struct merge *m, const struct json_keys *target, s
     }
 }
 
-/* A target of NULL is one that is not there. */
+/* A target of NULL does not exist. */
 static void merge_value(struct merge *m, const struct json *target, struct json patch)
 {
     if (json_type(patch) != JSON_OBJECT) {

@@ -7,13 +7,13 @@
 
 #include "base/alloc.h"
 
-/* ±0.d₁d₂… × 10^exponent, the first and the last digit not 0. Zero has no digits. */
+/* ±0.d₁d₂… × 10^exponent; the first and the last digit are not 0. Zero has no digits. */
 struct decimal {
-    struct str digits; /* as written: there may be a point among them */
+    struct str digits; /* as written, possibly with a point */
     size_t n_digits;
     int64_t exponent;
     bool negative;
-    bool vast; /* the exponent fits no int64_t */
+    bool vast; /* the exponent does not fit into int64_t */
 };
 
 static bool is_exponent_mark(char c)
@@ -21,7 +21,7 @@ static bool is_exponent_mark(char c)
     return c == 'e' || c == 'E';
 }
 
-/* False when it fits no int64_t. */
+/* Returns false if the exponent does not fit into int64_t. */
 static bool read_exponent(struct str text, int64_t *out_exponent)
 {
     bool negative = text.len > 0 && text.ptr[0] == '-';
@@ -100,7 +100,7 @@ static void make_c_locale(void)
 
 bool json_number_to_double(struct str text, double *out_value)
 {
-    /* A program that embeds us may have set a locale in which 1.5 is written 1,5. */
+    /* A program that embeds Cairn may have set a locale in which 1.5 is written 1,5. */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_c_locale);
     CLEANUP(mem_freep) char *copy = mem_alloc(text.len + 1);
@@ -132,7 +132,7 @@ bool json_number_eq(struct str a, struct str b)
     if (str_eq(a, b))
         return true;
     struct decimal x = read_decimal(a), y = read_decimal(b);
-    /* Exponents past 2^63 are told apart as they are written: nobody counts with them. */
+    /* Exponents above 2^63 are compared as text; no computation uses them. */
     if (x.vast || y.vast)
         return false;
     return x.negative == y.negative && x.exponent == y.exponent && x.n_digits == y.n_digits &&
@@ -141,7 +141,7 @@ bool json_number_eq(struct str a, struct str b)
 
 /* --- By order and by division ----------------------------------------------------------------- */
 
-/* Vast exponents as well, so that numbers with them have their place beyond all others. */
+/* Also for exponents that do not fit, so that their numbers sort beyond all others. */
 static int64_t exponent_of(struct str text, const struct decimal *d)
 {
     const int64_t end = (int64_t)1 << 62;
@@ -153,7 +153,7 @@ static int64_t exponent_of(struct str text, const struct decimal *d)
     return text.ptr[mark + 1] == '-' ? -end : end;
 }
 
-/* Of digits as written, which may have a point among them: the one at `*at`, which moves on. */
+/* Returns the digit at `*at`, skips a point, and advances `*at`. */
 static int next_digit(struct str digits, size_t *at)
 {
     if (*at < digits.len && digits.ptr[*at] == '.')
@@ -231,8 +231,8 @@ static uint64_t power_of_ten_modulo(uint64_t exponent, uint64_t m)
     return result;
 }
 
-/* Digits of the one and of the other are whole numbers X and M without a 0 at the end, so that the
- * question is whether M divides X·10^k; with a negative k it cannot. */
+/* The digits of both are whole numbers X and M that do not end in 0, so the question is whether M
+ * divides X·10^k; with a negative k it does not. */
 bool json_number_is_multiple(struct str text, struct str divisor)
 {
     struct decimal x = read_decimal(text), m = read_decimal(divisor);

@@ -4,7 +4,7 @@
 #include "base/json/json_tape.h"
 #include "base/utf8.h"
 
-/* A usual request body fits the first nodes, which are on the stack and cost no allocation. */
+/* The nodes of a usual request body fit into this array on the stack and need no allocation. */
 enum { FIRST_NODES = 128 };
 
 struct parser {
@@ -15,7 +15,7 @@ struct parser {
     size_t n_nodes;
     size_t cap_nodes;
     size_t max_nodes;
-    size_t n_blanks; /* skipped so far: what tells compact arrays and objects */
+    size_t n_blanks; /* skipped so far; shows whether arrays and objects are compact */
     unsigned depth;
     unsigned max_depth;
     struct json_error error;
@@ -23,7 +23,7 @@ struct parser {
     struct json_node first_nodes[FIRST_NODES];
 };
 
-/* An array or object whose end has not been met yet. */
+/* An array or object whose end has not been reached yet. */
 struct container {
     size_t node;
     size_t n_blanks_before;
@@ -140,7 +140,7 @@ static bool parse_number(struct parser *p)
     return add_leaf(p, JSON_NUMBER, start, true);
 }
 
-/* The value of the \uXXXX at `at`, or -1. */
+/* Returns the value of the \uXXXX at `at`, or -1. */
 static int32_t read_u_escape(const unsigned char *at, const unsigned char *end)
 {
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
@@ -163,7 +163,7 @@ static bool skip_u_escape(struct parser *p)
     int32_t unit = read_u_escape(p->at, p->end);
     if (unit < 0)
         return fail(p, "four hexadecimal digits must follow \\u");
-    /* JSON has it, PostgreSQL's text has not: no document may tie itself to one engine. */
+    /* JSON allows it, PostgreSQL's text does not: documents must work on both engines. */
     if (unit == 0)
         return fail(p, "\\u0000 is not allowed");
     if (unit >= 0xdc00 && unit <= 0xdfff)
@@ -282,7 +282,7 @@ static bool parse_member(struct parser *p)
     return parse_value(p);
 }
 
-/* Few names hash to the same bit of a word, so that most are known to be new without comparison. */
+/* Few names hash to the same bit of a word, so most are known to be new without a comparison. */
 static uint64_t name_bit(struct str name)
 {
     if (name.len == 0)
@@ -303,7 +303,7 @@ static bool is_among(struct str name, const struct str *names, size_t count)
 
 enum verdict { NO_DUPLICATE, DUPLICATE, UNDECIDED };
 
-/* Decides the usual object, which has few members and no escapes in their names. */
+/* Decides usual objects, which have few members and no escapes in their names. */
 static enum verdict find_duplicate_quickly(struct json object, struct json *out_key)
 {
     struct str names[JSON_KEYS_WALKED];

@@ -12,7 +12,7 @@ struct operation {
     struct json value;
 };
 
-/* How applying went: well, or the member of the operation at fault. The rule is in the tree. */
+/* The result of an operation: applied, or the member at fault. The rule is in the tree. */
 enum outcome { APPLIED, FAULT_IN_PATH, FAULT_IN_FROM, FAULT_IN_VALUE };
 
 struct operation_kind {
@@ -95,7 +95,7 @@ static const struct operation_kind *kind_named(struct json name)
     return NULL;
 }
 
-/* `member` is STR_NONE when the fault is the operation's own. */
+/* `member` is STR_NONE if the fault is in the operation as a whole. */
 static bool refuse(
     struct patcher *p, size_t operation, struct str member, const char *rule, bool malformed)
 {
@@ -144,7 +144,8 @@ static bool read_operation(
     return true;
 }
 
-/* All of it before any of it is applied: whether a patch is one does not depend on the target. */
+/* Checks the whole patch before any operation is applied: its validity does not depend on the
+ * target. */
 static bool check_patch(struct patcher *p, struct json patch)
 {
     if (json_type(patch) != JSON_ARRAY) {

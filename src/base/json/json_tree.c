@@ -5,7 +5,7 @@
 #include "base/json/json_pointer.h"
 #include "base/json/json_tape.h"
 
-/* Less than half a second on the machines of today. */
+/* Less than half a second on current machines. */
 enum { MAX_WORK = 1 << 26, CHILDREN_SHIFTED_PER_WORK = 8, BYTES_COMPARED_PER_WORK = 64 };
 
 struct child {
@@ -20,7 +20,7 @@ struct json_tree_children {
     struct child *items;
 };
 
-/* What a value adds to the document. */
+/* The size that a value adds to the document. */
 struct extent {
     size_t len;
     size_t height; /* levels of arrays and objects in it */
@@ -116,7 +116,7 @@ static bool find_child(
     return spend(t, index) && refuse(t, "the path does not lead to a value");
 }
 
-/* Opens what is on the way, but not the value itself. */
+/* Expands the values on the path, but not the last one. */
 static bool walk(struct json_tree *t, struct str pointer, struct json_tree_value **out_value)
 {
     struct json_tree_value *value = &t->root;
@@ -184,7 +184,7 @@ static bool measure(struct json_tree *t, struct json_tree_value value, struct ex
     return spend(t, in->count);
 }
 
-/* Checks that the value may come to where the pointer leads, and counts it in. */
+/* Checks that the value may be placed at the pointer, and counts its size. */
 static bool count_in(struct json_tree *t, struct str pointer, struct json_tree_value value)
 {
     struct extent extent;
@@ -327,7 +327,7 @@ static bool insert_child(
     return spend(t, after / CHILDREN_SHIFTED_PER_WORK);
 }
 
-/* A member's name that comes from a pointer becomes a document of its own. */
+/* A member name from a pointer becomes a document of its own. */
 static bool make_key(struct json_tree *t, struct str name, struct json *out_key)
 {
     CLEANUP(buf_deinit) struct buf text;

@@ -12,7 +12,7 @@ void json_writer_init(struct json_writer *w, struct buf *out)
     w->after_key = false;
 }
 
-/* Puts the comma that a value or key needs before it. */
+/* Writes the comma before a value or key, if one is needed. */
 static void separate(struct json_writer *w)
 {
     if (w->depth == 0)
@@ -77,7 +77,8 @@ static void append_escape(struct buf *out, unsigned char c)
     buf_append(out, (struct str){escape, escape[1] == 'u' ? 6 : 2});
 }
 
-/* The end of the run from `at` that goes out as it is: plain bytes and well-formed UTF-8. */
+/* Returns the end of the run from `at` that is written unchanged: plain bytes and well-formed
+ * UTF-8. */
 static const unsigned char *skip_verbatim(const unsigned char *at, const unsigned char *end)
 {
     for (;;) {
@@ -202,7 +203,7 @@ void json_write_null(struct json_writer *w)
     buf_append(w->out, STR("null"));
 }
 
-/* Text in which nothing is to be escaped. */
+/* Text that needs no escapes. */
 static void write_plain(struct json_writer *w, struct str s)
 {
     begin_value(w);
@@ -265,7 +266,7 @@ static char *copy_without_blanks(char *out, struct str text)
     return out;
 }
 
-/* Whatever is compact goes out in one piece; what is between such pieces are marks and blanks. */
+/* Compact parts are copied whole; only punctuation and blanks are between them. */
 static void write_compact(char *out, struct json v)
 {
     const struct json_node *nodes = v.doc->nodes;

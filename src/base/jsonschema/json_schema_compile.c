@@ -35,7 +35,7 @@ struct str json_place_pointer(
     return pointer;
 }
 
-/* Faults past the maximum are counted alone: their pointers could be long. */
+/* Faults past the maximum are only counted: their pointers could be long. */
 static struct str fault_pointer(struct schema_compiler *c, const struct json_place *place)
 {
     bool counted = c->problem->n_faults == PROBLEM_MAX_FAULTS;
@@ -148,7 +148,7 @@ static void take_size(const struct keyword *k, uint64_t *out)
     int64_t size;
     if (!good)
         fault(k, "must be an integer of at least 0");
-    else /* what is beyond is more than any value has */
+    else /* no value has more */
         *out = json_to_i64(k->value, &size) ? (uint64_t)size : UINT64_MAX;
 }
 
@@ -199,7 +199,7 @@ static int by_text(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* An array of strings that all differ. */
+/* An array of distinct strings. */
 static void take_names(struct schema_compiler *c, struct json value, const struct json_place *place,
     struct schema_names *out)
 {
@@ -536,7 +536,7 @@ static const struct {
     void (*compile)(const struct keyword *k);
 } keywords[] = {
     {STR("$schema"), compile_dialect},
-    {STR("$id"), compile_unjudged}, /* it was read before all others */
+    {STR("$id"), compile_unjudged}, /* read before all others */
     {STR("$ref"), compile_ref},
     {STR("$dynamicRef"), compile_ref},
     {STR("$anchor"), compile_anchor},
@@ -593,7 +593,7 @@ static const struct {
     {STR("contentSchema"), compile_unjudged},
 };
 
-/* What people write who know an older draft. */
+/* Keywords of older drafts, with their replacement. */
 static const struct {
     struct str name;
     const char *rule;
@@ -637,7 +637,7 @@ static struct schema_resource *add_resource(
     return resource;
 }
 
-/* The resource that a schema belongs to: a new one when it has an $id. */
+/* Returns the resource of a schema: a new one if it has an $id. */
 static struct schema_resource *resource_of(struct schema_compiler *c, struct schema_node *node,
     struct json value, struct schema_resource *outer)
 {
@@ -725,7 +725,7 @@ enum error json_schema_compile(struct arena *arena, struct json schema, struct s
     if (!c.full)
         schema_link(&c);
     for (struct schema_node *node = c.first; node != NULL; node = node->next)
-        node->place = NULL; /* which goes with the scratch memory */
+        node->place = NULL; /* it is in the scratch memory */
     if (problem->n_faults + problem->n_faults_untold > faults_before)
         return ERR_INVALID;
     *out_schema = compiled;

@@ -17,7 +17,7 @@ static bool is_digit(char c)
 
 /* --- Times (RFC 3339) ------------------------------------------------------------------------- */
 
-/* Cuts so many digits off the front. */
+/* Takes a number of exactly this many digits from the front. */
 static bool take_number(struct str *s, size_t n_digits, unsigned *out)
 {
     unsigned value = 0;
@@ -52,7 +52,7 @@ static bool take_date(struct str *s)
     return day >= 1 && day <= days[month - 1] + (leap && month == 2 ? 1 : 0);
 }
 
-/* The minutes that are to be taken off to have UTC. */
+/* The minutes to subtract for UTC. */
 static bool take_offset(struct str *s, int *out_minutes)
 {
     unsigned hour, minute;
@@ -83,7 +83,7 @@ static bool take_time(struct str *s)
     }
     if (!take_offset(s, &offset) || hour > 23 || minute > 59 || second > 60)
         return false;
-    /* Leap seconds are at the end of a day of UTC. */
+    /* Leap seconds occur at the end of a UTC day. */
     int utc = ((int)(hour * 60 + minute) - offset + 2 * DAY_MINUTES) % DAY_MINUTES;
     return second < 60 || utc == DAY_MINUTES - 1;
 }
@@ -104,7 +104,7 @@ static bool is_date_time(struct str s)
            s.len == 0;
 }
 
-/* Numbers with these units, in their order and with none left out between two. */
+/* Numbers with these units, in this order and without a gap. */
 static bool take_amounts(struct str *s, const char *units)
 {
     bool any = false;
@@ -137,7 +137,7 @@ static bool is_duration(struct str s)
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-/* RFC 1123; what an A-label (xn--…) stands for is not looked at. */
+/* RFC 1123; A-labels (xn--…) are not decoded. */
 static bool is_hostname(struct str s)
 {
     enum { MAX_LABEL = 63, MAX_NAME = 253 };
@@ -225,7 +225,8 @@ static bool is_relative_pointer(struct str s)
     return str_eq(rest, STR("#")) || json_pointer_is_valid(rest);
 }
 
-/* What is certainly none is refused; what Cairn's own patterns do not support may be one. */
+/* Rejects only certain syntax errors; an expression that Cairn's patterns do not support is
+ * accepted. */
 static bool is_regex(struct str s)
 {
     CLEANUP(arena_deinit) struct arena scratch;

@@ -5,7 +5,7 @@
 
 /* --- URIs (RFC 3986, section 5) --------------------------------------------------------------- */
 
-/* A part is none where it is absent. */
+/* An absent part is STR_NONE. */
 struct uri {
     struct str scheme;
     struct str authority;
@@ -25,7 +25,7 @@ static bool is_scheme(struct str s)
     return s.len > 0;
 }
 
-/* Cuts off what follows `mark`. */
+/* Removes `mark` and the text after it, and returns that text. */
 static struct str cut(struct str *text, char mark)
 {
     size_t at = str_find(*text, mark);
@@ -56,7 +56,7 @@ static struct uri split_uri(struct str text)
     return uri;
 }
 
-/* Takes the last segment and its slash off what was written. */
+/* Removes the last segment and its slash. */
 static size_t drop_segment(const char *path, size_t len)
 {
     while (len > 0 && path[len - 1] != '/')
@@ -157,7 +157,7 @@ static int by_uri(const void *a, const void *b)
     return str_cmp((*x)->uri, (*y)->uri);
 }
 
-/* Of two with one URI, the root of all comes first, which may have no $id to blame. */
+/* If two have the same URI, the root comes first, which may have no $id to report. */
 static int by_uri_and_place(const void *a, const void *b)
 {
     const struct schema_resource *const *x = a, *const *y = b;
@@ -227,7 +227,7 @@ static const struct schema_anchor *find_anchor(
     return found != NULL ? found->anchor : NULL;
 }
 
-/* The member of an object whose names are hashed the first time that somebody asks. */
+/* Finds the member of an object. Its names are indexed at the first use. */
 static bool find_member(struct linker *l, struct json object, struct str name, struct json *out)
 {
     struct json_keys **keys = &l->c->keys[object.at - l->c->schema.at];
@@ -273,7 +273,8 @@ static struct str percent_decode(struct arena *arena, struct str text)
 
 /* --- References ------------------------------------------------------------------------------- */
 
-/* NULL after a fault. `out_name` is the name of the $dynamicAnchor that was found, or none. */
+/* Returns NULL after a fault. `out_name` is the name of the $dynamicAnchor that was found, or
+ * STR_NONE. */
 static struct schema_node *find_target(struct linker *l, const struct schema_node *node,
     struct str keyword, struct str reference, struct str *out_name)
 {

@@ -43,7 +43,7 @@ static bool is_group(struct str s)
     return s.len >= 1 && s.len <= 4;
 }
 
-/* The 16-bit groups of one side of a "::", or of the whole; -1 when it is malformed. */
+/* The number of 16-bit groups on one side of "::", or in the whole; -1 if it is malformed. */
 static int count_groups(struct str s, bool at_end)
 {
     int count = 0;
@@ -89,7 +89,7 @@ static bool is_private(uint32_t c)
 }
 
 struct chars {
-    const char *more; /* beyond those that need no escape anywhere */
+    const char *more; /* besides those that never need an escape */
     bool international;
     bool private;
 };
@@ -168,7 +168,7 @@ static bool is_scheme(struct str s)
     return s.len > 0 && is_letter(s.ptr[0]);
 }
 
-/* What follows the scheme, or a reference without one. */
+/* The text after the scheme, or a reference without a scheme. */
 static bool is_relative_part(struct str s, bool international, bool has_scheme)
 {
     struct chars path = {.more = ":@/", .international = international};

@@ -6,7 +6,7 @@
 #include "base/json/json_number.h"
 #include "base/jsonschema/json_schema_node.h"
 
-/* How much of a pattern or value a fault shows. */
+/* The part of a pattern or value that a fault shows. */
 enum { SHOWN_BYTES = 80 };
 
 struct checker {
@@ -19,7 +19,7 @@ struct checker {
     const char *gave_up;
 };
 
-/* The resources that were entered on the way here: what $dynamicRef looks through. */
+/* The resources that were entered on the way here, for $dynamicRef. */
 struct scope {
     const struct scope *up;
     const struct schema_resource *resource;
@@ -31,7 +31,7 @@ struct visit {
     struct json value;
     const struct json_place *place;
     const struct scope *scope;
-    uint64_t *marks; /* a bit for each member or item that was evaluated; NULL: nobody asks */
+    uint64_t *marks; /* a bit for each evaluated member or item; NULL: not needed */
     bool quiet;
     bool valid;
 };
@@ -63,7 +63,7 @@ static void PRINTF_LIKE(3, 4) fail(struct checker *c, struct visit *v, const cha
     problem_fault(c->problem, pointer, "%s%.*s", c->in_name > 0 ? "its name " : "", STR_ARG(rule));
 }
 
-/* Nothing more is to be found out about an invalid value that nobody is told of. */
+/* An invalid value whose faults are not reported needs no further check. */
 static bool is_over(const struct checker *c, const struct visit *v)
 {
     return c->gave_up != NULL || (v->quiet && !v->valid);
@@ -85,7 +85,7 @@ static const char *cut_mark(struct str s)
 static bool check(struct checker *c, const struct schema_node *node, struct json value,
     const struct visit *from, const struct json_place *place, uint64_t *marks, bool quiet);
 
-/* The same value, by another schema. */
+/* Checks the same value by another schema. */
 static bool check_same(
     struct checker *c, const struct schema_node *node, const struct visit *v, bool quiet)
 {
@@ -257,7 +257,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return hash_bytes(words, sizeof words);
 }
 
-/* The same for values that are equal. Goes as deep as the value, which has a bound. */
+/* Equal values have equal hashes. The recursion is as deep as the value, which is limited. */
 static uint64_t hash_value(struct arena *scratch, struct json v)
 {
     struct json_iter it = json_iter(v);
@@ -275,7 +275,7 @@ static uint64_t hash_value(struct arena *scratch, struct json v)
         uint64_t inner = hash_value(scratch, item);
         if (type == JSON_ARRAY)
             hash = mix(hash, inner);
-        else /* a sum, whatever the order */
+        else /* a sum does not depend on the order */
             hash += mix(hash_value(scratch, key), inner);
     }
     return mix(type, hash);
@@ -492,7 +492,7 @@ static void check_object(struct checker *c, struct visit *v)
 
 /* --- Other schemas for the same value --------------------------------------------------------- */
 
-/* A $dynamicRef means the outermost schema of the name that was passed on the way here. */
+/* A $dynamicRef refers to the outermost schema of its name on the way here. */
 static const struct schema_node *dynamic_target(struct checker *c, const struct visit *v)
 {
     const struct schema_combined *combined = v->node->combined;
@@ -508,7 +508,8 @@ static const struct schema_node *dynamic_target(struct checker *c, const struct 
     return target;
 }
 
-/* Faults of the one schema of several that can have been meant, by its type; true when told. */
+/* Reports the faults of the one alternative that fits the type of the value. Returns true if there
+ * is one. */
 static bool explain(struct checker *c, const struct visit *v, const struct schema_list *list)
 {
     const struct schema_node *meant = NULL;

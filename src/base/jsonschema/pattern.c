@@ -13,7 +13,7 @@ struct writer {
     struct arena *arena;
     struct pattern_state *states;
     size_t n_states;
-    size_t cost; /* also of what writes no state, so that empty repetitions end */
+    size_t cost; /* counts parts without states too, so that empty repetitions end */
 };
 
 static bool spend(struct writer *w, size_t cost)
@@ -53,7 +53,7 @@ static bool put_set(struct writer *w, const struct pattern_node *node)
 static bool put_choice(struct writer *w, const struct pattern_node *node)
 {
     const struct pattern_node *last = node->children;
-    uint32_t jumps = PATTERN_NO_END; /* to the end, in a chain through x until it is known */
+    uint32_t jumps = PATTERN_NO_END; /* jumps to the end, chained through x until it is known */
     for (; last->next != NULL; last = last->next) {
         uint32_t split = next_state(w);
         if (!put(w, (struct pattern_state){.op = PATTERN_SPLIT, .x = split + 1}) ||
@@ -153,7 +153,7 @@ size_t pattern_states(const struct pattern *p)
 
 /* --- The search ------------------------------------------------------------------------------- */
 
-/* The states that wait for the next code point; a state is in it once. */
+/* The states that wait for the next code point, each once. */
 struct threads {
     uint32_t *waiting;
     size_t count;
@@ -162,7 +162,7 @@ struct threads {
 struct search {
     const struct pattern *pattern;
     uint32_t *stack;   /* states still to be followed */
-    uint64_t *seen_at; /* the turn in which a state was met last */
+    uint64_t *seen_at; /* the turn in which a state was visited last */
     uint64_t turn;
     uint64_t steps;
     bool at_begin;
@@ -193,7 +193,7 @@ static void push(struct search *s, size_t *n_stack, uint32_t state)
     s->stack[(*n_stack)++] = state;
 }
 
-/* Follows what needs no code point, from a state to all that wait for one. */
+/* Follows transitions that need no code point, to all states that wait for one. */
 static void follow(struct search *s, struct threads *into, uint32_t from)
 {
     size_t n_stack = 0;
@@ -251,7 +251,7 @@ static bool is_word(uint32_t c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Stands between two code points, or an end of the text, which is no word either. */
+/* Sets the position between two code points; the ends of the text count as no word. */
 static void stand(struct search *s, struct str text, size_t at, bool after_word)
 {
     bool before_word = at < text.len && is_word((unsigned char)text.ptr[at]);

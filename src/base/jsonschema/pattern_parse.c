@@ -2,7 +2,7 @@
 #include "base/jsonschema/pattern_program.h"
 #include "base/utf8.h"
 
-/* What one class may name, before ranges that touch are joined. */
+/* The limits of one class, before adjacent ranges are joined. */
 enum { MAX_RANGES = 16384, MAX_PROPERTIES = 64 };
 
 struct parser {
@@ -10,7 +10,7 @@ struct parser {
     struct str text;
     size_t at;
     unsigned depth;
-    unsigned n_properties; /* each is looked up in all of Unicode */
+    unsigned n_properties; /* each requires a scan of Unicode's table */
     struct pattern_error error;
 };
 
@@ -232,7 +232,7 @@ static enum taken take_set_escape(struct parser *p, struct pattern_ranges *r)
     return NOT_THERE;
 }
 
-/* One code point of a class, or (*out_is_set) a set that went into the ranges. */
+/* One code point of a class, or (`out_is_set`) a set that was added to the ranges. */
 static bool take_class_atom(
     struct parser *p, struct pattern_ranges *r, uint32_t *out, bool *out_is_set)
 {
@@ -450,7 +450,7 @@ static struct pattern_node *take_term(struct parser *p)
             return NULL;
     } else if (!take(p, '*'))
         return atom;
-    take(p, '?'); /* lazy or not is the same to a search that asks only whether */
+    take(p, '?'); /* a search that only reports a match need not distinguish lazy quantifiers */
     if (atom->kind == PATTERN_NODE_ASSERT) {
         fail(p, "an anchor must not be repeated");
         return NULL;

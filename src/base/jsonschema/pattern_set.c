@@ -54,8 +54,8 @@ struct pattern_set pattern_ranges_take(struct pattern_ranges *r)
     return (struct pattern_set){r->items, last + 1};
 }
 
-/* In the order of the numbers in the table of runs. The classes that have one letter are all that
- * begin with it. */
+/* In the order of the numbers in the table of runs. A class of one letter includes all that begin
+ * with it. */
 static const struct {
     const char *name;
     const char *long_name;
@@ -109,7 +109,7 @@ static const struct {
     {"cntrl", "Cc"},
 };
 
-/* The categories that a name stands for, a bit each; 0 when there is none of the name. */
+/* Returns the categories of a name, one bit each; 0 if there is no such name. */
 static uint32_t categories_of(struct str name)
 {
     for (size_t i = 0; i < COUNT_OF(groups); i++)
