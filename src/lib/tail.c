@@ -10,7 +10,11 @@
 #include "lib/errand.h"
 #include "model/upkeep/tail.h"
 
-enum { WAIT_MS = 1000, PAUSE_AFTER_FAILURE_MS = 200 };
+enum {
+    WAIT_MS = 1000,
+    PAUSE_AFTER_FAILURE_MS = 200,
+    SILENT_MAX_US = 15 * 1000 * 1000, /* without a pass that succeeds */
+};
 
 struct tail_thread {
     struct store *store;
@@ -18,6 +22,9 @@ struct tail_thread {
     atomic_bool stopping;
     struct tail tail;
     struct tail_page page;
+    bool failing;     /* the last pass failed */
+    int64_t heard_us; /* the last pass that succeeded, or the last time that streams were sent to
+                         the store instead; by the steady clock */
 };
 
 static enum error read_on(struct context *c, void *data)
@@ -44,28 +51,42 @@ static void pause_ms(long ms)
     nanosleep(&pause, NULL);
 }
 
+/* Logs the beginning and the end of an outage. No stream may stay open and silent: when the outage
+ * lasts, every stream reads the store itself, and is closed if its read fails. */
+static void note_result(struct tail_thread *t, enum error e)
+{
+    bool was_failing = t->failing;
+    int64_t now_us = clock_steady_us();
+    t->failing = e != OK;
+    if (t->failing && !was_failing)
+        LOG(LOG_WARN, "cannot read events for the streams, which wait",
+            LOG_STR("code", error_info(e)->code));
+    if (!t->failing && was_failing)
+        LOG(LOG_INFO, "the streams continue");
+    if (t->failing && now_us - t->heard_us < SILENT_MAX_US)
+        return;
+    t->heard_us = now_us;
+    if (t->failing)
+        hub_lose(store_hub(t->store));
+}
+
 static void *run(void *data)
 {
     thread_set_name("cairn-tail");
     struct tail_thread *t = data;
-    bool failing = false, more = false;
+    bool more = false;
     int64_t next_us = 0;
+    t->heard_us = clock_steady_us();
     while (!atomic_load(&t->stopping)) {
         if (!more)
             store_wait(t->store, WAIT_MS);
         more = false;
-        /* For nobody, a look every second keeps the way short for who comes next. */
+        /* Without subscribers, one pass per second keeps the position close to the end. */
         if (!hub_is_watched(store_hub(t->store)) && clock_steady_us() < next_us)
             continue;
         next_us = clock_steady_us() + WAIT_MS * 1000;
-        enum error e = pass(t, &more);
-        if (e != OK && !failing)
-            LOG(LOG_WARN, "cannot read events for the streams, which wait",
-                LOG_STR("code", error_info(e)->code));
-        if (e == OK && failing)
-            LOG(LOG_INFO, "the streams go on");
-        failing = e != OK;
-        if (failing)
+        note_result(t, pass(t, &more));
+        if (t->failing)
             pause_ms(PAUSE_AFTER_FAILURE_MS);
     }
     return NULL;

@@ -2,8 +2,10 @@
 /*
  * The thread that finds out what was committed to a shared store, by whichever node, and publishes
  * it to this one's listeners in the order of event ids. It waits until something may have happened,
- * reads, and reads again at once while there is more. On failure it goes on from where it was, so a
- * database that was away costs time and no event.
+ * reads, and reads again at once while there is more. After a failure it continues from its
+ * position, so an outage of the database loses no event. While the outage lasts, the streams are
+ * sent to the store every 15 seconds, and are closed there, so that no stream stays open and
+ * silent.
  */
 #ifndef LIB_TAIL_H
 #define LIB_TAIL_H

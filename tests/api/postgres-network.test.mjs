@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test, { describe, it } from 'node:test';
 import { eventually, expectProblem, expectStatus, insist, onPostgres, pause, startServer, uuid }
   from './lib/server.mjs';
-import { expectSeqs, followSse, followWs } from './lib/followers.mjs';
+import { expectSeqs, followOn, followSse, followWs, readSse } from './lib/followers.mjs';
 import { openSession, psql, startCluster } from './lib/postgres.mjs';
 import { startProxy } from './lib/proxy.mjs';
 
@@ -130,7 +130,7 @@ test('many at once, while COMMITs are cut: each key once, each answer true', HER
 test('cut again and again: streams miss nothing and see nothing twice', HERE, async (t) => {
   const { proxy, client } = await behindProxy(t);
   const thread = await newThread(client);
-  const streams = [followWs(client, `/v1/threads/${thread.id}/events/ws`),
+  const streams = [followOn(client, `/v1/threads/${thread.id}/events/ws`),
     followSse(client, '/v1/events/stream')];
   for (let round = 0; round < 6; round++) {
     for (let i = 0; i < 5; i++)
@@ -182,11 +182,11 @@ for (const how of ['hold', 'stall'])
   });
 
 // Each waits long for its database, so they wait together.
-describe('a database that is away', { ...HERE, concurrency: 3 }, () => {
+describe('a database that is away', { ...HERE, concurrency: 4 }, () => {
   it('without its database a node says so, and comes back by itself', async (t) => {
     const { cluster, proxy, client } = await behindProxy(t);
     const thread = await newThread(client);
-    const stream = followWs(client, `/v1/threads/${thread.id}/events/ws`);
+    const stream = followOn(client, `/v1/threads/${thread.id}/events/ws`);
     await stream.hears(1);
     const cut = () => { proxy.refuse(true); proxy.cut(); };
     for (const [what, begin, end] of [
@@ -211,6 +211,25 @@ describe('a database that is away', { ...HERE, concurrency: 3 }, () => {
       await eventually(async () => (await client.get('/readyz')).status === 200, 'never ready');
     }
     expectSeqs(stream.heard, 1, stream.heard.length);
+  });
+
+  it('a stream of a node that is cut off is closed, and its cursor serves elsewhere', async (t) => {
+    const { cluster, proxy, server, client } = await behindProxy(t);
+    const other = await server.join({ db: cluster.url() });
+    const thread = await newThread(client);
+    const path = `/v1/threads/${thread.id}/events`;
+    const [ws, sse] = [followWs(client, `${path}/ws`), readSse(client, `${path}/stream`)];
+    for (const stream of [ws, sse])
+      await stream.hears(1);
+    proxy.refuse(true);
+    proxy.cut();
+    expectStatus(await post(other.open, thread.id, 'said elsewhere'), 201);
+    const { code, reason } = await ws.ended;
+    assert.deepEqual([code, reason], [1013, 'unavailable cursor=1']);
+    assert.deepEqual(await sse.ended, { reason: 'unavailable', cursor: '1' });
+    const again = followWs(other.open, `${path}/ws?after=1`);
+    await again.hearsText('said elsewhere');
+    proxy.refuse(false);
   });
 
   it('a silent database is given up, and asked again when it speaks', async (t) => {

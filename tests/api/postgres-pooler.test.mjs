@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { eventually, expectProblem, expectStatus, onPostgres, startServer, token, twoTenants, uuid }
   from './lib/server.mjs';
-import { expectSeqs, followSse, followWs } from './lib/followers.mjs';
+import { expectSeqs, followOn, followSse, followWs } from './lib/followers.mjs';
 import { startPgbouncer } from './lib/middlemen.mjs';
 import { startCluster } from './lib/postgres.mjs';
 
@@ -68,7 +68,7 @@ test('the database behind the pooler is restarted, and service resumes', HERE, a
   const { cluster, server } = await pooledNodes(t);
   const client = server.open;
   const thread = expectStatus(await client.post('/v1/threads', {}), 201);
-  const stream = followWs(client, `/v1/threads/${thread.id}/events/ws`);
+  const stream = followOn(client, `/v1/threads/${thread.id}/events/ws`);
   await stream.hears(1);
   await cluster.restart('immediate');
   const last = await eventually(async () => {

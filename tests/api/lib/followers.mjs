@@ -7,6 +7,8 @@
 //   await tail.ended                                   // how it ended
 //
 // followWs   the package ws; ended: {code, reason}
+// followOn   the same, and reconnects with its cursor whenever the server closes it with 1013 (try
+//            again later) or refuses it with 503, as clients must when the database was away
 // followSse  the package eventsource, which reconnects by itself until .close()
 // readSse    one SSE answer as bytes, which never reconnects; ended: {reason, cursor}, the data of
 //            its `closed` event, or null when the connection just broke; .text is all of it
@@ -14,10 +16,11 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { eventually } from './server.mjs';
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 180_000; // only so that a test fails instead of hanging
 
 class Follower {
   heard = [];
+  closed = new Promise(() => {}); // how a stream ended that does not come back by itself
   #waiting = [];
   #ended = new Promise((done) => { this.end = done; });
 
@@ -40,13 +43,15 @@ class Follower {
     });
   }
 
-  /** Resolves with what `isTrue` gives once that is true of what was heard. */
+  /** Resolves with what `isTrue` returns once that is true of what was heard. */
   until(isTrue, what = 'the stream did not say it') {
     const found = new Promise((done) => {
       this.#waiting.push({ isTrue, done });
       this.#settle();
     });
-    return this.#inTime(found, what);
+    const closed = this.closed.then((how) => assert.fail(
+      `${what}: it was closed (${JSON.stringify(how)}) after ${this.describe()}`));
+    return this.#inTime(Promise.race([found, closed]), what);
   }
 
   #inTime(promise, what) {
@@ -90,12 +95,40 @@ export function followWs(client, path, opts) {
   });
   follower.opened.catch(() => {});
   socket.on('message', (data) => follower.hear(JSON.parse(data)));
-  socket.on('close', (code, reason) => follower.end({ code, reason: String(reason) }));
+  follower.closed = new Promise((done) => {
+    socket.on('close', (code, reason) => done({ code, reason: String(reason) }));
+  });
+  follower.closed.then((how) => follower.end(how));
   follower.say = (message) => socket.send(
     typeof message === 'string' ? message : JSON.stringify(message));
   follower.close = () => socket.close();
   /** Gone without a word, as when the network breaks. */
   follower.vanish = () => socket.terminate();
+  return follower;
+}
+
+/** The cursor that the server gives when it closes a WebSocket: "unavailable cursor=7". */
+const cursorOf = (reason) => /^\w+ cursor=(\S+)$/.exec(String(reason))?.[1];
+
+export function followOn(client, path) {
+  const follower = new Follower();
+  const connect = (from) => {
+    const socket = client.ws(`${path}?after=${from}`);
+    let isRefused = false;
+    socket.on('unexpected-response', (request, { statusCode }) => {
+      isRefused = statusCode === 503;
+      request.destroy();
+    });
+    socket.on('error', () => {}); // 'close' follows
+    socket.on('message', (data) => follower.hear(JSON.parse(data)));
+    socket.on('close', (code, reason) => {
+      if (code === 1013 || isRefused)
+        setTimeout(connect, 100, cursorOf(reason) ?? from);
+      else
+        follower.end({ code, reason: String(reason) });
+    });
+  };
+  connect(0);
   return follower;
 }
 
