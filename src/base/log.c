@@ -10,12 +10,7 @@
 
 enum { MAX_LINE_BYTES = 64 * 1024 };
 
-static const char *const level_names[] = {
-    [LOG_DEBUG] = "debug",
-    [LOG_INFO] = "info",
-    [LOG_WARN] = "warn",
-    [LOG_ERROR] = "error",
-};
+ENUM_DEFINE(log_levels, LOG_LEVELS);
 
 static atomic_int least_level = LOG_INFO;
 
@@ -40,13 +35,10 @@ void log_set_level(enum log_level least)
 
 bool log_level_parse(struct str name, enum log_level *out_level)
 {
-    for (size_t i = 0; i < COUNT_OF(level_names); i++) {
-        if (str_eq(name, str_of(level_names[i]))) {
-            *out_level = (enum log_level)i;
-            return true;
-        }
-    }
-    return false;
+    unsigned value = enum_parse(log_levels, name);
+    if (value != 0)
+        *out_level = (enum log_level)(value - 1);
+    return value != 0;
 }
 
 bool log_is_on(enum log_level level)
@@ -60,7 +52,7 @@ static void begin_line(struct json_writer *w, enum log_level level, const char *
     json_write_key(w, STR("time"));
     json_write_time(w, clock_wall_us());
     json_write_key(w, STR("level"));
-    json_write_string(w, str_of(level_names[level]));
+    json_write_string(w, str_of(log_levels[level]));
     json_write_key(w, STR("message"));
     json_write_string(w, str_of(message));
 }

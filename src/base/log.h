@@ -9,9 +9,12 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
-#include "base/str.h"
+#include "base/enum.h"
 
-enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+#define LOG_LEVELS(X) \
+    X(LOG_DEBUG, "debug") X(LOG_INFO, "info") X(LOG_WARN, "warn") X(LOG_ERROR, "error")
+enum log_level { LOG_LEVELS(ENUM_VALUE) }; /* from 0, as in the public header */
+extern const char *const log_levels[];     /* ends in NULL */
 
 struct log_field {
     const char *name;
@@ -35,7 +38,7 @@ struct log_field {
 void log_set_sink(void (*write)(void *data, enum log_level level, struct str line), void *data);
 /* Lines below this level are dropped. The default is LOG_INFO. */
 void log_set_level(enum log_level least);
-/* "debug", "info", "warn" or "error". */
+/* Returns false if `name` is no word of log_levels. */
 MUST_CHECK bool log_level_parse(struct str name, enum log_level *out_level);
 bool log_is_on(enum log_level level);
 void log_write(enum log_level level, const char *message, const struct log_field *fields, size_t n);

@@ -152,8 +152,6 @@ static const char *set_log_level(struct server_config *c, struct str value)
 
 /* --- The table ------------------------------------------------------------------------------ */
 
-static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
-
 /* clang-format off */
 /*    flag               variable                 argument     default
  *        setter, whether it repeats, choices, help */

@@ -104,7 +104,7 @@ void memoria_event_write(struct json_writer *w, const struct event *event)
 {
     struct event told = *event;
     if (event_kind_is_reserved(event->kind))
-        told.kind = STR("status");
+        told.kind = event_kind_word(EVENT_STATUS);
     schema_encode(w, &schema_memoria_event, &told);
 }
 

@@ -99,9 +99,9 @@ enum error run_announce(
     struct str status = run_status_word(run->status);
     struct event event = {.has_run_id = true,
         .run_id = run->id,
-        .kind = run->status == RUN_COMPLETED ? STR("final")
-                : run->status == RUN_FAILED  ? STR("error")
-                                             : STR("status"),
+        .kind = event_kind_word(run->status == RUN_COMPLETED ? EVENT_FINAL
+                                : run->status == RUN_FAILED  ? EVENT_ERROR
+                                                             : EVENT_STATUS),
         .text = arena_printf(c->arena, "run is %.*s", STR_ARG(status)),
         .payload = json_text_take(&payload, c->arena),
         .frees_run = run->status == RUN_QUEUED || run_is_finished(run)};

@@ -3,16 +3,17 @@
 
 #include "base/json/json_patch.h"
 
-enum operator{ EQUAL, NOT_EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, IN, NOT_IN };
-
-static const char *const OPERATORS[] = {[EQUAL] = "$eq",
-    [NOT_EQUAL] = "$ne",
-    [GREATER] = "$gt",
-    [GREATER_EQUAL] = "$gte",
-    [LESS] = "$lt",
-    [LESS_EQUAL] = "$lte",
-    [IN] = "$in",
-    [NOT_IN] = "$nin"};
+#define OPERATORS(X)         \
+    X(EQUAL, "$eq")          \
+    X(NOT_EQUAL, "$ne")      \
+    X(GREATER, "$gt")        \
+    X(GREATER_EQUAL, "$gte") \
+    X(LESS, "$lt")           \
+    X(LESS_EQUAL, "$lte")    \
+    X(IN, "$in")             \
+    X(NOT_IN, "$nin")
+ENUM_DECLARE(operator, OPERATOR_NONE, filter_operators, OPERATORS);
+ENUM_DEFINE(filter_operators, OPERATORS);
 
 struct condition {
     struct str member;
@@ -41,26 +42,16 @@ static bool has_operator(struct arena *arena, struct json value)
     return false;
 }
 
-static bool read_operator(struct json key, enum operator* out_op)
-{
-    for (size_t i = 0; i < COUNT_OF(OPERATORS); i++)
-        if (json_string_eq(key, str_of(OPERATORS[i]))) {
-            *out_op = (enum operator)i;
-            return true;
-        }
-    return false;
-}
-
 static enum error read_operators(struct context *c, struct memory_filter *filter, struct str member,
     struct json operators, struct str at)
 {
     struct json_iter it = json_iter(operators);
     struct json key, operand;
     while (json_next(&it, &key, &operand)) {
-        enum operator op;
         struct str name = json_string(c->arena, key);
         struct str pointer = json_pointer_join(c->arena, at, name);
-        if (!read_operator(key, &op))
+        enum operator op = operator_parse(name);
+        if (op == OPERATOR_NONE)
             return problem_fault(
                 c->problem, pointer, "must be one of $eq, $ne, $gt, $gte, $lt, $lte, $in and $nin");
         if ((op == IN || op == NOT_IN) && json_type(operand) != JSON_ARRAY)
@@ -102,7 +93,7 @@ enum error memory_filter_parse(
         return problem_fault(
             c->problem, at, "must have at most %d members", MEMORY_FILTER_MAX_MEMBERS);
     filter->arena = c->arena;
-    filter->conditions = ARENA_ARRAY(c->arena, struct condition, members * COUNT_OF(OPERATORS));
+    filter->conditions = ARENA_ARRAY(c->arena, struct condition, members * NOT_IN);
     enum error e = read_members(c, filter, at);
     if (e == OK)
         *out_filter = filter;

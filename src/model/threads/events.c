@@ -8,13 +8,12 @@
 
 /* --- Kinds ---------------------------------------------------------------------------------- */
 
-static const struct str PLAIN_KINDS[] = {
-    {"progress", 8}, {"status", 6}, {"warning", 7}, {"error", 5}, {"final", 5}};
+ENUM_DEFINE(event_kinds, EVENT_KINDS);
 
-/* Namespaces in which Cairn itself speaks. */
-static const struct str RESERVED[] = {{"cairn", 5}, {"thread", 6}, {"run", 3}, {"message", 7},
-    {"participant", 11}, {"file", 4}, {"assistant", 9}, {"conversation", 12}, {"gap", 3},
-    {"turn", 4}, {"steps", 5}, {"checkpoint", 10}, {"tool", 4}, {"resumption", 10}, {"history", 7}};
+/* The namespaces of kinds that only Cairn appends. */
+static const char *const RESERVED[] = {"cairn", "thread", "run", "message", "participant", "file",
+    "assistant", "conversation", "gap", "turn", "steps", "checkpoint", "tool", "resumption",
+    "history", NULL};
 
 static bool is_kind_byte(char b)
 {
@@ -44,19 +43,12 @@ bool event_kind_is_known(struct str kind)
 
 bool event_kind_is_plain(struct str kind)
 {
-    for (size_t i = 0; i < COUNT_OF(PLAIN_KINDS); i++)
-        if (str_eq(kind, PLAIN_KINDS[i]))
-            return true;
-    return false;
+    return event_kind_parse(kind) != EVENT_KIND_NONE;
 }
 
 bool event_kind_is_reserved(struct str kind)
 {
-    struct str space = str_slice(kind, 0, str_find(kind, '.'));
-    for (size_t i = 0; i < COUNT_OF(RESERVED); i++)
-        if (str_eq(space, RESERVED[i]))
-            return true;
-    return false;
+    return enum_parse(RESERVED, str_slice(kind, 0, str_find(kind, '.'))) != 0;
 }
 
 enum error event_check_kind(struct context *c, struct str kind, struct str pointer)

@@ -22,6 +22,15 @@ enum {
     EVENT_MARK_FREES_RUN = 1, /* in the column marks */
 };
 
+/* The kinds of one word, which clients append too. Other kinds have a namespace: "acme.vote". */
+#define EVENT_KINDS(X)            \
+    X(EVENT_PROGRESS, "progress") \
+    X(EVENT_STATUS, "status")     \
+    X(EVENT_WARNING, "warning")   \
+    X(EVENT_ERROR, "error")       \
+    X(EVENT_FINAL, "final")
+ENUM_DECLARE(event_kind, EVENT_KIND_NONE, event_kinds, EVENT_KINDS);
+
 struct event {
     int64_t id;
     struct uuid thread_id;

@@ -245,7 +245,8 @@ static enum error emit(struct context *c, struct uuid thread_id, const char *cha
     write_member(&payload.w, "from", from);
     write_member(&payload.w, "to", to);
     json_write_end(&payload.w);
-    struct event event = {.kind = is_last ? STR("conversation.deleted") : STR("status"),
+    struct event event = {
+        .kind = is_last ? STR("conversation.deleted") : event_kind_word(EVENT_STATUS),
         .text = str_is_none(to) ? arena_printf(c->arena, "%s", change)
                                 : arena_printf(c->arena, "thread is %.*s", STR_ARG(to)),
         .payload = json_text_take(&payload, c->arena),
