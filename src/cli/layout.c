@@ -89,7 +89,6 @@ int layout_read_pages(struct layout *l, const struct pages *p, bool *out_found)
     bool more = true;
     int code = EXIT_SUCCESS;
     buf_init(&cursor, 4096);
-    buf_append(&cursor, p->after);
     *out_found = true;
     while (code == EXIT_SUCCESS && more && *out_found) {
         struct arena arena CLEANUP(arena_deinit);

@@ -12,8 +12,7 @@ enum { LAYOUT_DEPTH = JSON_WRITE_MAX_DEPTH - 1, PAGE_OBJECTS = 200, PAGE_DOCUMEN
 /* Calls `take` for each page, with an arena that lives as long as the page; `take` sends no
  * requests. */
 struct pages {
-    struct str path;  /* with a query */
-    struct str after; /* the cursor of the first page; STR_NONE: the list's beginning */
+    struct str path; /* with a query */
     int (*take)(struct layout *l, struct arena *arena, struct json data, void *to);
     void *to;
 };

@@ -4,7 +4,7 @@
 #include "cli/layout.h"
 #include "cli/layout_pages.h"
 
-enum { PAGE_STEPS = 200 };
+enum { PAGE_STEPS = 200, NEXT_STEPS = 50 };
 
 static struct str run_name(
     struct arena *arena, const struct id_text *thread, const struct id_text *run)
@@ -41,28 +41,72 @@ static int check_last(
     return code;
 }
 
+static int append_step(
+    struct layout *l, struct arena *arena, struct json step, struct tree_lines *lines)
+{
+    lines->count++;
+    l->steps++;
+    return tree_lines_append(lines, layout_step(arena, step));
+}
+
+/* Appends the steps of a page that the file does not have yet. */
 static int take_steps(struct layout *l, struct arena *arena, struct json data, void *to)
 {
     struct tree_lines *lines = to;
-    struct buf out CLEANUP(buf_deinit);
     struct json_iter it = json_iter(data);
-    struct json step;
-    buf_init(&out, SIZE_MAX);
-    while (json_next(&it, NULL, &step)) {
+    struct json step, number;
+    int64_t n;
+    int code = EXIT_SUCCESS;
+    while (code == EXIT_SUCCESS && json_next(&it, NULL, &step)) {
         struct arena_mark mark = arena_mark(arena);
-        buf_append(&out, layout_step(arena, step));
+        if (json_get(step, STR("number"), &number) && json_to_i64(number, &n) &&
+            n > (int64_t)lines->count)
+            code = append_step(l, arena, step, lines);
         arena_rewind(arena, mark);
-        lines->count++;
-        l->steps++;
     }
-    return tree_lines_append(lines, buf_str(&out));
+    return code;
+}
+
+/* Appends the next steps one by one, which is cheap if there are few of them. `out_more` is set if
+ * there can be others. */
+static int take_next(
+    struct layout *l, const struct id_text *run, struct tree_lines *lines, bool *out_more)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    struct remote_answer answer;
+    int code = EXIT_SUCCESS;
+    arena_init(&arena, SIZE_MAX);
+    *out_more = true;
+    for (size_t i = 0; code == EXIT_SUCCESS && *out_more && i < NEXT_STEPS; i++) {
+        struct arena_mark mark = arena_mark(&arena);
+        struct str path = arena_printf(
+            &arena, "/v1/runs/%.*s/steps/%llu", ID_ARG(run), (unsigned long long)lines->count + 1);
+        code = layout_ask(l, path, &answer, out_more);
+        if (code == EXIT_SUCCESS && *out_more)
+            code = append_step(l, &arena, answer.json, lines);
+        arena_rewind(&arena, mark);
+    }
+    return code;
+}
+
+static int take_all(
+    struct layout *l, const struct id_text *run, struct tree_lines *lines, bool *out_found)
+{
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, SIZE_MAX);
+    struct pages pages = {
+        .path = arena_printf(
+            &arena, "/v1/runs/%.*s/steps?include=messages&limit=%d", ID_ARG(run), PAGE_STEPS),
+        .take = take_steps,
+        .to = lines};
+    return layout_read_pages(l, &pages, out_found);
 }
 
 int layout_sync_run(struct layout *l, const struct id_text *thread, const struct id_text *run)
 {
     struct arena arena CLEANUP(arena_deinit);
     struct tree_lines lines;
-    bool same = true, found = true;
+    bool same = true, found = true, more = true;
     arena_init(&arena, SIZE_MAX);
     struct str name = run_name(&arena, thread, run);
     int code = tree_lines_open(&l->tree, name, &lines);
@@ -72,15 +116,10 @@ int layout_sync_run(struct layout *l, const struct id_text *thread, const struct
         code = check_last(l, run, &lines, &same);
     if (code == EXIT_SUCCESS && !same)
         code = tree_lines_begin_anew(&lines);
-    if (code == EXIT_SUCCESS) {
-        struct pages pages = {
-            .path = arena_printf(
-                &arena, "/v1/runs/%.*s/steps?include=messages&limit=%d", ID_ARG(run), PAGE_STEPS),
-            .after = arena_printf(&arena, "%llu", (unsigned long long)lines.count),
-            .take = take_steps,
-            .to = &lines};
-        code = layout_read_pages(l, &pages, &found);
-    }
+    if (code == EXIT_SUCCESS && lines.count > 0)
+        code = take_next(l, run, &lines, &more);
+    if (code == EXIT_SUCCESS && more)
+        code = take_all(l, run, &lines, &found);
     bool is_empty = !found || lines.count == 0;
     code = tree_lines_end(&lines, code);
     return code == EXIT_SUCCESS && is_empty ? tree_remove(&l->tree, name) : code;
