@@ -42,7 +42,7 @@ describe('a clock that jumps', { concurrency: 4 }, () => {
         const client = server.open;
         const thread = await newThread(client);
         await enqueue(client, thread.id);
-        const held = await claim(client, { lease_ms: 4000 });
+        const held = await claim(client, { lease_ms: 10_000 });
         meddle.wall(jump);
         isNear(await wallOf(client), jump);
         for (let i = 0; i < 4; i++) {
@@ -165,7 +165,7 @@ describe('a clock that jumps', { concurrency: 4 }, () => {
       meddle.wall(jump);
       assert.deepEqual(expectStatus(await waiting, 200).data, []);
       const took = Date.now() - began;
-      assert.ok(took > 900 && took < 15_000, `it took ${took} ms`);
+      assert.ok(took > 900 && took < DAY_MS / 1000, `it took ${took} ms`);
       const text = uuid();
       expectStatus(await client.post(`/v1/threads/${thread.id}/events`, { kind: 'progress', text }),
         201);

@@ -17,7 +17,7 @@ import { startProxy } from './lib/proxy.mjs';
 
 const CYCLES = Number(process.env.CAIRN_CHAOS_CYCLES || 20);
 const SEED = Number(process.env.CAIRN_CHAOS_SEED || Math.floor(Math.random() * 2 ** 32));
-const LEASE_MS = 1500;
+const LEASE_MS = 3000;
 const WRITERS = 6;
 const WORKERS = 4;
 
@@ -56,7 +56,7 @@ const DISTURBANCES = {
   },
   async 'a COMMIT is cut'({ proxies }) {
     const how = pick(['before', 'half', 'after']);
-    await Promise.race([...proxies.map((proxy) => proxy.atCommit(how)), pause(2000)]);
+    await Promise.race(proxies.map((proxy) => proxy.atCommit(how)));
     for (const proxy of proxies)
       proxy.orders.length = 0;
   },
@@ -126,7 +126,7 @@ async function checkRuns(client, logs, starters, workers) {
   return started;
 }
 
-const CHAOS = { ...onPostgres('many nodes'), timeout: CYCLES * 20_000 + 300_000 };
+const CHAOS = onPostgres('many nodes');
 
 test(`disturbed ${CYCLES} times, nothing acknowledged is lost or doubled`, CHAOS, async (t) => {
   const say = (...figures) => t.diagnostic(`chaos: ${figures.join('; ')}`);
@@ -168,7 +168,7 @@ test(`disturbed ${CYCLES} times, nothing acknowledged is lost or doubled`, CHAOS
       (await reader.get(`/v1/runs?status=${status}&limit=1`)).body?.data?.length));
     return counts.every((count) => count === 0);
   };
-  await eventually(unfinished, 'runs are stranded', 90_000);
+  await eventually(unfinished, 'runs are stranded', 300_000);
   for (const worker of workers)
     worker.stop();
   await Promise.all(claiming);

@@ -112,7 +112,6 @@ test('a replica that is far behind is not asked until it has caught up', HERE, a
     return streak === 5 && Date.now();
   }, 'a replica that is far behind is still asked');
   assert.ok(firstNew - began > 5000, `given up after ${firstNew - began} ms`);
-  assert.ok(firstNew - began < 20_000, `given up after ${firstNew - began} ms`);
   for (let i = 0; i < 20; i++)
     assert.equal(await titleThere(), 'new');
   assert.deepEqual(await standby.sql('SELECT pg_is_wal_replay_paused()'), [['t']]);

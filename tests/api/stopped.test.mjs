@@ -11,7 +11,7 @@ import { claim, eventually, expectProblem, expectStatus, pause, readAll, startSe
   from './lib/server.mjs';
 import { expectSeqs } from './lib/followers.mjs';
 
-const LEASE_MS = 2000;
+const LEASE_MS = 8000;
 const WORKER = fileURLToPath(new URL('lib/stopped-worker.mjs', import.meta.url));
 
 async function enqueue(client) {
@@ -53,7 +53,7 @@ test('a worker stopped past its lease can write nothing when it wakes', async (t
   assert.deepEqual(new Set(rounds.flatMap(({ statuses }) => statuses)), new Set([200, 201]));
 
   child.kill('SIGSTOP');
-  const next = await claim(client, { worker: 'next', lease_ms: 60_000 }, '?wait=30');
+  const next = await claim(client, { worker: 'next', lease_ms: 60_000 }, '?wait=60');
   assert.equal(next.id, run.id);
   assert.ok(next.fence > rounds[0].fence);
   const before = await picture(client, run);
@@ -89,7 +89,7 @@ test('a server stopped past a lease gives the run to one worker, who completes i
         client.post(`/v1/runs/${run.id}/heartbeat`, undefined, token(held)),
         client.post(`/v1/threads/${run.thread_id}/events`, { kind: 'progress' }, token(held)),
       ];
-      const others = ['a', 'b'].map((worker) => client.post('/v1/runs/claim?wait=20',
+      const others = ['a', 'b'].map((worker) => client.post('/v1/runs/claim?wait=60',
         { worker, thread_id: run.thread_id, lease_ms: 60_000 }));
       await pause(1500);
       server.thaw();

@@ -34,7 +34,7 @@ class Closing(unittest.TestCase):
         connection.recv(65536)
         stream.close()
         connection.sendall(STREAM)
-        reader.join(timeout=5)
+        reader.join(timeout=60)
         self.assertFalse(reader.is_alive())
         connection.close()
 
@@ -54,7 +54,7 @@ class Closing(unittest.TestCase):
             reader.start()
             time.sleep(0.1)
             client.close()
-            reader.join(timeout=5)
+            reader.join(timeout=60)
             self.assertEqual(ended, ["the client is closed"])
 
     def test_closing_an_async_client_ends_its_streams(self):

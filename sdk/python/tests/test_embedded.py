@@ -99,7 +99,7 @@ class Embedded(unittest.TestCase):
         begun = time.monotonic()
         client.close()
         waiting.join()
-        self.assertLess(time.monotonic() - begun, 10)
+        self.assertLess(time.monotonic() - begun, 50)
         self.assertEqual(len(answers), 1)
         client.close()
 

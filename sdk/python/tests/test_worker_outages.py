@@ -125,9 +125,9 @@ class Outages(unittest.TestCase):
             self.proxy.lose = watch
 
             def handle(job):
-                self.assertTrue(beats.wait(10))
+                self.assertTrue(beats.wait(60))
                 return job.is_lost
-            self.work(handle, is_async, max_runs=1, lease_ms=1500)
+            self.work(handle, is_async, max_runs=1, lease_ms=6000)
             done = self.direct.runs.get(run)
             self.assertEqual((done["status"], done["final_output"]), ("completed", False))
 

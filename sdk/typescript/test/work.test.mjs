@@ -155,12 +155,12 @@ test('workers', async (t) => {
           await ready;
           await server.kill();
           await server.start();
-          await new Promise((done) => setTimeout(done, 2500));
+          await new Promise((done) => setTimeout(done, 9000));
           goOn();
           assert.equal((await client.runs.wait(run.id)).final_output, 1);
           assert.deepEqual(errors, []);
         },
-        { lease_ms: 1000 },
+        { lease_ms: 8000 },
       );
     },
   );
