@@ -32,6 +32,9 @@ does. A parameter that only one engine's text uses needs a type of the statement
 
 A FILE may also be a .members file: see gen_archive.py.
 
+Words of closed lists are written as the tokens of their enumerators: {{RUN_QUEUED}} inserts the
+word 'queued', {{RUN_STATUSES}} all words of the list. See enum_words.py.
+
 An engine-specific text may use only the tokens and forms below, and {{sqlite: ...}} and
 {{postgres: ...}}. A statement whose text is empty for an engine does not exist on that engine.
 """
@@ -39,6 +42,7 @@ import re
 import sys
 from pathlib import Path
 
+import enum_words
 import gen_archive
 
 ENGINES = ("sqlite", "postgres")
@@ -111,6 +115,8 @@ def expand(place, text, engine, defines):
             return defines[word]
         if word in TOKENS:
             return TOKENS[word][ENGINES.index(engine)]
+        if word.isupper() and word in enum_words.read():
+            return enum_words.read()[word]
         fail(place, f"unknown token {{{{{word}}}}}")
 
     def form(match):

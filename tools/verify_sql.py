@@ -4,12 +4,14 @@
 
     verify_sql.py SRC [--stamp FILE --depfile FILE]
 
-SRC is the folder of the sources. Three checks:
+SRC is the folder of the sources. Four checks:
 
  - SQLite prepares the text of every statement against a database in memory with all migrations, so
    that a misspelled column or table is found. (A unit test prepares the texts for PostgreSQL.)
  - Every parameter that C binds belongs to the statement that it is bound to: tools/sql_binds.py.
  - C uses every statement, and every .sql.h header that it includes.
+ - Statements have words of closed lists only as tokens, and the words that migrations compare with
+   columns are in a list: tools/enum_words.py.
 """
 import argparse
 import re
@@ -17,6 +19,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
+import enum_words
 import gen_archive
 import gen_sql
 import sql_binds
@@ -58,6 +61,30 @@ def unused_includes(statements, texts, src):
                 yield f"{path}: error: uses no statement of {included}"
 
 
+def literal_words(files):
+    """Finds words of closed lists that a statement repeats."""
+    words = enum_words.all_words()
+    for path in files:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for word in re.findall(r"'([a-z][a-z_-]*)'", line):
+                if word in words:
+                    yield (f"{path}:{number}: error: '{word}' is a word of a closed list: write "
+                           f"its token, such as {{{{{words[word]}}}}}")
+
+
+def unknown_words(migrations):
+    """Finds words in indexes, defaults and views that no closed list has."""
+    columns = "status|phase|dispatch|outcome|role|permission|side|action_type|kind"
+    words = enum_words.all_words()
+    compared = (rf"\b(?:{columns})\s+"
+                r"(?:(?:NOT )?IN \(([^)]*)\)|(?:=|<>|TEXT NOT NULL DEFAULT)\s+('[^']*'))")
+    for path in migrations:
+        for found in re.findall(compared, gen_sql.strip_comments(path.read_text())):
+            for word in re.findall(r"'([a-z_-]+)'", "".join(found)):
+                if word not in words:
+                    yield f"{path}: error: '{word}' is in no list of src/model"
+
+
 def verify(src):
     """The faults, and the files that were read."""
     migrations = sorted(src.rglob("migrations/*.sql"))
@@ -72,7 +99,8 @@ def verify(src):
                or "sql_statement" in text or "SQL_" in text]
     program = sql_binds.Program(sources, statements, contracts)
     faults = [*prepare(statements, migrations), *program.run(), *unused(statements, texts),
-              *unused_includes(statements, texts, src)]
+              *unused_includes(statements, texts, src), *literal_words(files),
+              *unknown_words(migrations)]
     return faults, [*migrations, *files, *texts, *src.rglob("meson.build")], program
 
 

@@ -172,6 +172,20 @@ class Verify(unittest.TestCase):
         self.expect("model/given.c:1: error: .load needs a statement with exactly the parameters "
                     ":tenant_id :id")
 
+    def test_a_statement_has_words_of_closed_lists_only_as_tokens(self):
+        self.project.change("model/things.sql", "AND id = :id;\n\n-- name: thing_list",
+                            "AND id = :id AND title <> {{RUN_QUEUED}};\n\n-- name: thing_list")
+        self.expect()
+        self.project.change("model/things.sql", "{{RUN_QUEUED}}", "'queued'")
+        self.expect("model/things.sql:5: error: 'queued' is a word of a closed list: write its "
+                    "token, such as {{RUN_QUEUED}}")
+
+    def test_a_migration_compares_columns_with_words_of_closed_lists(self):
+        self.project.change("store/migrations/0001_things.sql", "PRIMARY KEY (tenant_id, id));",
+                            "status TEXT, PRIMARY KEY (tenant_id, id));\n"
+                            "CREATE INDEX done ON things (id) WHERE status IN ('failed', 'lost');")
+        self.expect("store/migrations/0001_things.sql: error: 'lost' is in no list of src/model")
+
     def compile(self, bind):
         out = self.project.src / "model/things.sql.h"
         gen_sql.generate_header(self.project.src / "model/things.sql", out)
@@ -210,6 +224,16 @@ class Generate(unittest.TestCase):
     def test_an_unknown_token_is_rejected(self):
         self.assertEqual(self.fault("-- name: a\nSELECT {{blob}};\n"),
                          "things.sql:1: error: unknown token {{blob}}")
+        self.assertEqual(self.fault("-- name: a\nSELECT {{RUN_LOST}};\n"),
+                         "things.sql:1: error: unknown token {{RUN_LOST}}")
+
+    def test_a_list_of_words_is_a_token(self):
+        path = Path(self.folder.name) / "things.sql"
+        path.write_text("-- name: a\nSELECT 'x' IN ({{PERMISSIONS}}), 'x' IN "
+                        "({{FINAL_RUN_STATUSES}});\n")
+        self.assertEqual(gen_sql.read_statements(path)[0].texts[0],
+                         "SELECT 'x' IN ('read', 'read_write'), 'x' IN "
+                         "('completed', 'failed', 'cancelled')")
 
 
 if __name__ == "__main__":

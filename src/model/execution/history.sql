@@ -60,13 +60,13 @@ SELECT h.size_bytes, {{entry}} {{entries}} AND h.sequence_number < :before
 -- name: history_list_completed
 -- page: sequence_number DESC
 SELECT h.size_bytes, {{entry}} {{entries}} AND h.sequence_number < :before AND r.status =
-    'completed'
+    {{RUN_COMPLETED}}
     ORDER BY h.sequence_number DESC LIMIT :limit;
 
 -- name: history_count_completed
 SELECT count(*) FROM history_entries AS h
 JOIN runs AS r ON r.tenant_id = h.tenant_id AND r.id = h.run_id
-WHERE h.tenant_id = :tenant_id AND h.thread_id = :thread_id AND r.status = 'completed';
+WHERE h.tenant_id = :tenant_id AND h.thread_id = :thread_id AND r.status = {{RUN_COMPLETED}};
 
 -- name: history_update
 UPDATE history_entries SET final_response = :final_response,

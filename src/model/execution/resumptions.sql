@@ -70,7 +70,7 @@ WHERE t.tenant_id = :tenant_id AND t.id = :thread_id AND r.agent_id IS NOT NULL;
 SELECT a.tool_use_id, a.side, a.name, a.input, a.result, a.is_error, a.result_at FROM runs AS r
 JOIN awaited_tools AS a ON a.tenant_id = r.tenant_id AND a.run_id = r.id
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id
-    AND r.status NOT IN ('completed', 'failed', 'cancelled') AND r.phase = 'awaiting_tool'
+    AND r.status NOT IN ({{FINAL_RUN_STATUSES}}) AND r.phase = {{PHASE_AWAITING_TOOL}}
     AND a.pause = (SELECT max(o.pause) FROM awaited_tools AS o WHERE o.tenant_id = r.tenant_id
         AND o.run_id = r.id AND o.result_at IS NULL)
 ORDER BY r.id, a.position;

@@ -29,7 +29,7 @@
 --   | NULL, r.worker, r.lease_expires_at, r.lease_ms, r.fence, r.started_at, r.finished_at,
 --   | r.created_at, r.updated_at, r.version
 -- define with_documents: JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
--- define unfinished: status NOT IN ('completed', 'failed', 'cancelled')
+-- define unfinished: status NOT IN ({{FINAL_RUN_STATUSES}})
 
 -- define run_conditions: r.id < {{before}}
 --   | AND coalesce(r.thread_id = :thread_id, :thread_id IS NULL)
@@ -165,14 +165,14 @@ WHERE tenant_id = :tenant_id AND id = :id;
 
 -- define next_queued: FROM runs AS r
 --   | JOIN threads AS t ON t.tenant_id = r.tenant_id AND t.id = r.thread_id
---   | WHERE r.tenant_id = :tenant_id AND r.status = 'queued' AND r.dispatch = 'queue'
---   | AND t.status = 'active'
+--   | WHERE r.tenant_id = :tenant_id AND r.status = {{RUN_QUEUED}} AND r.dispatch = {{RUN_QUEUE}}
+--   | AND t.status = {{THREAD_ACTIVE}}
 --   | AND coalesce(r.agent = :agent, :agent IS NULL)
 --   | AND coalesce(r.thread_id = :thread_id, :thread_id IS NULL)
 --   | AND (r.parent_run_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM runs AS o
 --   | WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND o.{{unfinished}}
 --   | AND o.parent_run_id IS NULL AND o.id <> r.id
---   | AND (o.id < r.id OR o.status NOT IN ('queued', 'paused'))))
+--   | AND (o.id < r.id OR o.status NOT IN ({{RUN_QUEUED}}, {{RUN_PAUSED}}))))
 --   | ORDER BY r.id LIMIT 1
 
 -- The oldest queued run of an active thread that has no other run in the way.

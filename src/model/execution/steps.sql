@@ -85,7 +85,8 @@ ORDER BY number DESC LIMIT 1;
 -- name: step_call_before
 SELECT {{step_columns}} FROM steps AS s
 WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number < :number AND s.number >= :after
-    AND s.action_type IN ('api_call_started', 'api_response_received', 'api_error')
+    AND s.action_type IN ({{ACTION_API_CALL_STARTED}}, {{ACTION_API_RESPONSE_RECEIVED}},
+        {{ACTION_API_ERROR}})
 ORDER BY s.number DESC LIMIT 1;
 
 -- name: step_count
@@ -103,11 +104,12 @@ WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number = :number;
 
 -- name: step_list_llm_calls
 -- page: number
-{{of_run}} AND s.action_type IN ('api_response_received', 'api_error') {{in_order}};
+{{of_run}} AND s.action_type IN ({{ACTION_API_RESPONSE_RECEIVED}}, {{ACTION_API_ERROR}})
+{{in_order}};
 
 -- name: step_list_tool_calls
 -- page: number
-{{of_run}} AND s.action_type IN ('tool_execution', 'tool_error') {{in_order}};
+{{of_run}} AND s.action_type IN ({{ACTION_TOOL_EXECUTION}}, {{ACTION_TOOL_ERROR}}) {{in_order}};
 
 -- Across runs a list goes by the index of its narrowest filter; each has a twin that tells how far
 -- so many entries of that index reach.
@@ -121,7 +123,7 @@ WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number = :number;
 
 -- name: step_list_of_errors
 -- page: at DESC, log_id DESC
-{{newest}} AND s.outcome = 'error' {{others}};
+{{newest}} AND s.outcome = {{STEP_ERROR}} {{others}};
 
 -- name: step_list_of_tool
 -- page: at DESC, log_id DESC
@@ -146,7 +148,7 @@ WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number = :number;
 {{position}} AND s.thread_id = :thread_id {{after_skipped}};
 
 -- name: step_scan_of_errors
-{{position}} AND s.outcome = 'error' {{after_skipped}};
+{{position}} AND s.outcome = {{STEP_ERROR}} {{after_skipped}};
 
 -- name: step_scan_of_tool
 {{position}} AND s.tool_name = :tool_name {{after_skipped}};
@@ -161,13 +163,13 @@ WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number = :number;
 {{position}} AND s.action_type = :action_type {{after_skipped}};
 
 -- name: step_summary_run
-SELECT action_type, count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END),
+SELECT action_type, count(*), sum(CASE WHEN outcome = {{STEP_ERROR}} THEN 1 ELSE 0 END),
     CAST(coalesce(sum(duration_ms), 0) AS {{int}}), min(at), max(at)
 FROM steps {{sqlite: INDEXED BY steps_by_run}} WHERE tenant_id = :tenant_id AND run_id = :run_id
 GROUP BY action_type ORDER BY action_type;
 
 -- name: step_summary_thread
-SELECT action_type, count(*), sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END),
+SELECT action_type, count(*), sum(CASE WHEN outcome = {{STEP_ERROR}} THEN 1 ELSE 0 END),
     CAST(coalesce(sum(duration_ms), 0) AS {{int}}), min(at), max(at)
 FROM steps {{sqlite: INDEXED BY steps_by_thread}}
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id

@@ -134,7 +134,7 @@ WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq = :seq;
 -- name: event_first_seq_of_unfinished
 SELECT e.seq FROM events AS e JOIN runs AS r ON r.tenant_id = e.tenant_id AND r.id = e.run_id
 WHERE e.tenant_id = :tenant_id AND e.thread_id = :thread_id AND e.seq > :after
-    AND r.status NOT IN ('completed', 'failed', 'cancelled')
+    AND r.status NOT IN ({{FINAL_RUN_STATUSES}})
 ORDER BY e.seq LIMIT 1;
 
 -- Ids rise with seq within a thread.

@@ -173,7 +173,7 @@ SELECT t.tenant_id, r.id, d.context, d.preferences, d.important_steps, t.metadat
 FROM threads AS t {{with_documents}}
 JOIN runs AS r ON r.tenant_id = t.tenant_id AND r.thread_id = t.id
 WHERE t.tenant_id = :tenant_id AND t.id = :id AND r.parent_run_id IS NULL
-    AND r.status NOT IN ('completed', 'failed', 'cancelled') AND r.status <> 'queued'
+    AND r.status NOT IN ({{FINAL_RUN_STATUSES}}) AND r.status <> {{RUN_QUEUED}}
 ORDER BY r.id LIMIT 1
 ON CONFLICT DO NOTHING;
 

@@ -49,7 +49,7 @@ LIMIT :limit;
 
 -- name: fsck_participants
 SELECT id, version FROM participants
-WHERE role NOT IN ('user', 'assistant') OR permission NOT IN ('read', 'read_write') LIMIT :limit;
+WHERE role NOT IN ({{PARTICIPANT_ROLES}}) OR permission NOT IN ({{PERMISSIONS}}) LIMIT :limit;
 
 -- name: fsck_share_counts
 SELECT s.id, s.redemptions FROM shares AS s
@@ -57,8 +57,8 @@ WHERE s.redemptions <> (SELECT count(*) FROM share_redemptions AS r
     WHERE r.tenant_id = s.tenant_id AND r.share_id = s.id) LIMIT :limit;
 
 -- name: fsck_shares
-SELECT id, version FROM shares WHERE kind NOT IN ('participate', 'copy')
-OR permission NOT IN ('read', 'read_write') OR {{sqlite: length(token_hash)}}
+SELECT id, version FROM shares WHERE kind NOT IN ({{SHARE_KINDS}})
+OR permission NOT IN ({{PERMISSIONS}}) OR {{sqlite: length(token_hash)}}
     {{postgres: octet_length(token_hash)}} <> 32 LIMIT :limit;
 
 -- name: fsck_storage
