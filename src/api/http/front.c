@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The way of a request, from the last section of this file to the first:
+ *
+ *   on_request     checks Host and Origin, finds the route
+ *   receive        reads the body, unless the route takes an upload
+ *   on_body        decodes the request and submits the call (call_run.c); on_done follows
+ *   finished       back on the loop: waits, receives an upload, or answers
+ *   answer         or start_stream, or start_download
+ */
 #include "api/http/front.h"
 
 #include "api/http/answer.h"

@@ -60,7 +60,7 @@ enum route_access {
     ACCESS_TENANT, /* no principal, whatever the path contains */
 };
 
-/* What a request that finds nothing waits for, for the seconds in its query parameter `wait`. */
+/* A request that finds nothing may wait for this, as many seconds as its query parameter `wait`. */
 enum route_waits {
     WAITS_NEVER,
     WAITS_FOR_EVENT, /* an event that its filter includes */
