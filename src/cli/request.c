@@ -287,7 +287,7 @@ static int add_arguments(struct cli *cli, struct str *target)
         words = arena_printf(&cli->arena, "%.*s%s%.*s", STR_ARG(words), words.len > 0 ? " " : "",
             STR_ARG(cli->arguments[i]));
     if (given == (words.len > 0))
-        return cli_usage(cli, given ? "the words must not be repeated" : "WORD is missing");
+        return cli_usage(cli, given ? "the words must be given only once" : "WORD is missing");
     if (words.len > 0)
         *target = request_with(cli, *target, str_of(c->words), words);
     return EXIT_SUCCESS;

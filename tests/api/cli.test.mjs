@@ -110,7 +110,7 @@ test('messages are sent, listed either way, found, edited and deleted', async (t
     assert.equal(hit.at(-1), 'other words');
   }
   await cli.refused(2, /WORD is missing/, 'message', 'search', thread);
-  await cli.refused(2, /given once/, 'message', 'search', 'a', '-q', 'b');
+  await cli.refused(2, /only once/, 'message', 'search', 'a', '-q', 'b');
   await cli.ok('message', 'delete', thread, made.id, '--yes');
   assert.deepEqual(await cli.rows('message', 'search', '-q', 'other'), []);
 });
