@@ -24,7 +24,7 @@ const struct field *schema_next(const struct schema *schema, const struct field 
         return NULL;
     const struct field *end = schema->fields + schema->n_fields;
     for (const struct field *f = previous == NULL ? schema->fields : previous + 1; f < end; f++)
-        if (schema->in == 0 || (f->in & schema->in) != 0)
+        if ((f->in & schema->in) != 0)
             return f;
     return NULL;
 }
@@ -470,6 +470,14 @@ enum member_state schema_member(
     if ((presence->given & bit_of(schema, f)) == 0)
         return MEMBER_ABSENT;
     return presence->null & bit_of(schema, f) ? MEMBER_NULL : MEMBER_GIVEN;
+}
+
+bool schema_gives_others(
+    const struct schema *schema, const struct presence *presence, const char *name)
+{
+    const struct field *f = schema_find(schema, str_of(name));
+    assert(f != NULL);
+    return (presence->given & ~presence->null & ~bit_of(schema, f)) != 0;
 }
 
 static size_t size_of(const struct field *f)

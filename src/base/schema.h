@@ -108,7 +108,7 @@ struct schema {
     const struct field *fields;
     size_t n_fields;
     size_t struct_bytes;
-    unsigned in; /* the schema has the rows that share a bit with it; 0: all rows */
+    unsigned in; /* the schema has the rows that share a bit with it */
     /* The first member, an ENUM, selects the schema of the whole object, in the order of its
      * choices; the rows of this schema only describe the object. NULL: no variants. */
     const struct schema *variants;
@@ -157,6 +157,9 @@ MUST_CHECK enum error schema_decode_presence(struct arena *arena, const struct s
 struct presence schema_presence(const struct schema *schema, struct json object);
 /* The schema must have the member. */
 enum member_state schema_member(
+    const struct schema *schema, const struct presence *presence, const char *name);
+/* Returns true if the body has a value for a member other than this one. */
+bool schema_gives_others(
     const struct schema *schema, const struct presence *presence, const char *name);
 /* Copies the members that a body left out from `before` to `after`. */
 void schema_keep_absent(

@@ -168,7 +168,7 @@ static void add_object(struct buf *out, const struct schema *schema, unsigned de
     bool first = true;
     buf_append_byte(out, '{');
     for (const struct field *f = NULL; depth < 3 && (f = schema_next(schema, f)) != NULL;) {
-        if (f->flags & FIELD_OPTIONAL ? !one_in(3) : one_in(20))
+        if (schema_requires(schema, f) ? one_in(20) : !one_in(3))
             continue;
         buf_printf(out, "%s\"%s\":", first ? "" : ",", f->name);
         add_value(out, f, depth);

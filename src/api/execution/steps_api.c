@@ -120,15 +120,7 @@ const struct schema schema_steps_appended =
 /* A body with a list has no other members. */
 static enum error check_form(struct call *call, const struct step_input *body)
 {
-    const struct step *s = &body->step;
-    bool one = !str_is_none(s->action_type) || !str_is_none(s->action_data) || s->has_at ||
-               s->has_step_number || !str_is_none(s->messages_snapshot) || s->has_messages_count ||
-               s->has_estimated_tokens || s->has_duration_ms || s->has_turn_id || s->has_usage ||
-               !str_is_none(s->tool_name) || !str_is_none(s->tool_use_id) ||
-               s->outcome != STEP_OUTCOME_NONE || !str_is_none(s->model) ||
-               !str_is_none(s->provider) || body->has_log_id || body->has_run_id ||
-               body->has_agent_uuid;
-    if (body->steps.count == 0 || !one)
+    if (body->steps.count == 0 || !call_gives_others(call, "steps"))
         return OK;
     return problem_fault(
         &call->problem, STR("/steps"), "stands alone: give one step or a list of them");

@@ -174,6 +174,8 @@ void call_answer_nothing(struct call *call);
 /* Returns whether the body, or a merge patch, has the member of route->body: a value, null, or
  * neither. */
 enum member_state call_member(const struct call *call, const char *name);
+/* Returns true if the body has a value for a member other than this one. */
+bool call_gives_others(const struct call *call, const char *name);
 /* Applies the patch in the body to `object`, a struct of route->body, and decodes the result into
  * `out`. */
 MUST_CHECK enum error call_apply_patch(struct call *call, const void *object, void *out);

@@ -23,6 +23,11 @@ enum member_state call_member(const struct call *call, const char *name)
     return schema_member(call->route->body, &call->request.given, name);
 }
 
+bool call_gives_others(const struct call *call, const char *name)
+{
+    return schema_gives_others(call->route->body, &call->request.given, name);
+}
+
 enum error call_apply_patch(struct call *call, const void *object, void *out)
 {
     struct json_doc target, result;

@@ -100,8 +100,7 @@ static enum error check_inputs(struct call *call, struct context *c, const struc
     const struct uuid *checked = NULL;
     if (body->events.count == 0)
         return check_input(call, c, body, NOT_OF_A_BATCH, &checked);
-    if (!str_is_none(body->kind) || !str_is_none(body->text) || !str_is_none(body->payload) ||
-        body->has_run_id)
+    if (call_gives_others(call, "events"))
         return problem_fault(
             &call->problem, STR("/events"), "stands alone: give one event or a list of them");
     const struct event_input *inputs = body->events.items;

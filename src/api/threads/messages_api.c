@@ -129,16 +129,11 @@ static enum error answer_create(struct call *call, struct context *c)
 static enum error check_form(struct call *call, const struct message_input *body)
 {
     const struct message_input *inputs = body->messages.items;
-    const struct message *m = &body->message;
-    bool one = !str_is_none(m->content) || !str_is_none(m->content_type) ||
-               m->type != MESSAGE_TYPE_NONE || !str_is_none(m->metadata) ||
-               !str_is_none(m->filenames) || m->has_sender_id || m->has_run_id ||
-               m->has_responds_to || m->has_addressed_to;
     if (body->messages.count == 0)
-        return str_is_none(m->content)
+        return str_is_none(body->message.content)
                    ? problem_fault(&call->problem, STR("/content"), "must be given")
                    : OK;
-    if (one)
+    if (call_gives_others(call, "messages"))
         return problem_fault(
             &call->problem, STR("/messages"), "stands alone: give one message or a list of them");
     for (size_t i = 0; i < body->messages.count; i++)

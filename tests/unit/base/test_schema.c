@@ -447,6 +447,10 @@ TEST(decoding_tells_absent_null_and_given_apart)
     EXPECT_EQ(schema_member(&everything_schema, &presence, "name"), MEMBER_GIVEN);
     EXPECT_EQ(schema_member(&everything_schema, &presence, "due"), MEMBER_NULL);
     EXPECT_EQ(schema_member(&everything_schema, &presence, "count"), MEMBER_ABSENT);
+    EXPECT(schema_gives_others(&everything_schema, &presence, "name"));
+    struct presence flag_only =
+        schema_presence(&everything_schema, parsed(&a, STR("{\"flag\":true,\"due\":null}")));
+    EXPECT(!schema_gives_others(&everything_schema, &flag_only, "flag"));
     struct presence again = schema_presence(&everything_schema, body);
     EXPECT(again.given == presence.given && again.null == presence.null);
 
