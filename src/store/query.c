@@ -178,6 +178,15 @@ bool row_i64_if(struct query *q, int64_t *out_value)
     return true;
 }
 
+bool row_bool_if(struct query *q, bool *out_value)
+{
+    unsigned column = q->column++;
+    if (ops_of(q)->is_null(q, column))
+        return false;
+    *out_value = ops_of(q)->get_i64(q, column) != 0;
+    return true;
+}
+
 bool row_uuid_if(struct query *q, struct uuid *out_value)
 {
     unsigned column = q->column++;

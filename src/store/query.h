@@ -105,6 +105,7 @@ bool row_bool(struct query *q);
 struct uuid row_uuid(struct query *q);
 bool row_i64_if(struct query *q, int64_t *out_value);
 bool row_uuid_if(struct query *q, struct uuid *out_value);
+bool row_bool_if(struct query *q, bool *out_value);
 /* The value of a word of the list (base/enum.h), 0 for NULL. A word that the list does not have is
  * ERR_DAMAGED. */
 unsigned row_enum(struct query *q, const char *const *words);

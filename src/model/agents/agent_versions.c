@@ -5,24 +5,9 @@
 #include "model/agents/agent_versions.sql.h"
 #include "model/tenancy/audit.h"
 
-static void read_head(struct query *q, struct agent_version *out)
-{
-    *out = (struct agent_version){0};
-    out->agent_id = row_uuid(q);
-    out->number = row_i64(q);
-    out->version = row_text(q);
-    out->is_active = row_bool(q);
-    out->description = row_text(q);
-    out->created_by = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->has_used_at = row_i64_if(q, &out->used_at);
-    out->revision = row_i64(q);
-}
-
 static void read_whole(struct query *q, struct agent_version *out)
 {
-    read_head(q, out);
+    agent_version_read(q, out);
     for (int i = 0; i < AGENT_PARTS; i++)
         out->parts[i] = row_text(q);
 }
@@ -83,7 +68,7 @@ enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t b
     query_uuid(&q, id, agent_id);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
     while (page_next(&q, page))
-        read_head(&q, &out_versions[page->count++]);
+        agent_version_read(&q, &out_versions[page->count++]);
     return query_end(&q);
 }
 

@@ -13,6 +13,8 @@
 --   | JOIN agent_versions AS v ON v.tenant_id = a.tenant_id AND v.agent_id = a.id
 -- define of_agent: a.tenant_id = :tenant_id AND a.id = :id
 
+-- reads agent_version_read: struct agent_version from {{version_head}}
+
 -- name: agent_version_get
 SELECT {{version_head}}, {{version_parts}} {{version_tables}}
 WHERE {{of_agent}} AND v.version = :version;

@@ -5,19 +5,6 @@
 #include "model/agents/agents.h"
 #include "model/agents/storage.sql.h"
 
-static void read_row(struct query *q, struct storage_item *out)
-{
-    *out = (struct storage_item){0};
-    out->key = row_text(q);
-    out->content_type = row_text(q);
-    out->value = row_text(q);
-    out->bytes = row_bytes(q);
-    out->size_bytes = row_i64(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
-}
-
 /* Whose it is, locked before it is changed. */
 static enum error enter(struct context *c, struct uuid agent_id)
 {
@@ -55,7 +42,7 @@ static enum error find(struct context *c, const struct sql_statement *statement,
     query_text(&q, key, key);
     *out_item = (struct storage_item){0};
     if (query_next(&q))
-        read_row(&q, out_item);
+        storage_read(&q, out_item);
     return query_end(&q);
 }
 
@@ -209,7 +196,7 @@ enum error storage_list(struct context *c, struct uuid agent_id,
     bind_filter(c, &q, filter);
     while (page_next(&q, page)) {
         struct storage_item *item = &out_items[page->count++];
-        read_row(&q, item);
+        storage_read(&q, item);
     }
     return query_end(&q);
 }

@@ -11,6 +11,8 @@
 --   | WHERE s.tenant_id = :tenant_id AND s.agent_id = :agent_id
 --   | AND s.key >= :from AND s.key < :above AND coalesce(s.key <> :after, :after IS NULL)
 
+-- reads storage_read: struct storage_item from {{head_columns}}
+
 -- name: storage_get
 SELECT {{columns}} FROM agent_storage AS s
 WHERE s.tenant_id = :tenant_id AND s.agent_id = :agent_id AND s.key = :key;

@@ -10,15 +10,6 @@
 #include "model/tenancy/tenants.sql.h"
 #include "model/threads/messages.h"
 
-static void read_row(struct query *q, struct tenant *out)
-{
-    out->id = row_uuid(q);
-    out->name = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
-}
-
 static enum error insert(struct context *c, struct uuid id, struct str name, int64_t *out_changed)
 {
     struct query q;
@@ -69,7 +60,7 @@ static enum error get(struct context *c, struct uuid id, struct tenant *out_tena
     query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
-        read_row(&q, out_tenant);
+        tenant_read(&q, out_tenant);
     enum error e = query_end(&q);
     return e == OK && !found ? context_not_found(c, "tenant", id) : e;
 }
@@ -110,7 +101,7 @@ enum error tenant_list(struct context *c, bool has_before, struct uuid before, s
     query_uuid_if(&q, before, has_before, before);
     page_bind(&q, page);
     while (page_next(&q, page))
-        read_row(&q, &out_tenants[page->count++]);
+        tenant_read(&q, &out_tenants[page->count++]);
     return leave(c, query_end(&q));
 }
 

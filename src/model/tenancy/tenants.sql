@@ -4,6 +4,8 @@
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define tenant_columns: id, name, created_at, updated_at, version
 
+-- reads tenant_read: struct tenant from {{tenant_columns}}
+
 -- name: tenant_insert
 INSERT INTO tenants (id, name, created_at, updated_at)
 VALUES (:id, :name, :now, :now)

@@ -5,8 +5,6 @@
 
 #include "model/threads/messages.h"
 
-/* Reads the columns of {{message_columns}}. */
-void message_read_row(struct query *q, struct message *out_message);
 /* Puts the debug that was read into the metadata. */
 void message_join_debug(struct context *c, struct message *message);
 

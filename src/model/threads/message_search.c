@@ -120,7 +120,7 @@ enum error message_make_searchable(struct context *c, struct uuid thread_id, boo
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, limit, INDEXED_A_PASS);
     while (n < INDEXED_A_PASS && query_next(&q))
-        message_read_row(&q, &messages[n++]);
+        message_read(&q, &messages[n++]);
     e = query_end(&q);
     for (size_t i = 0; e == OK && i < n; i++)
         e = set_searchable(c, &messages[i]);
@@ -340,7 +340,7 @@ enum error message_search(struct context *c, const struct message_search *search
     query_text(&q, principal, c->principal);
     while (page_next(&q, page)) {
         struct message *m = &out_messages[page->count++];
-        message_read_row(&q, m);
+        message_read(&q, m);
         m->snippet = snippet_of(s, m->content);
     }
     return query_end(&q);

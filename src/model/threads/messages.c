@@ -12,32 +12,6 @@ ENUM_DEFINE(sender_roles, SENDER_ROLES);
 
 /* --- Read ----------------------------------------------------------------------------------- */
 
-void message_read_row(struct query *q, struct message *out)
-{
-    *out = (struct message){0};
-    out->id = row_uuid(q);
-    out->thread_id = row_uuid(q);
-    out->seq = row_i64(q);
-    out->event_id = row_i64(q);
-    out->has_sender_id = row_uuid_if(q, &out->sender_id);
-    out->sender_role = row_text(q);
-    out->type = row_enum(q, message_types);
-    out->content = row_text(q);
-    out->content_type = row_text(q);
-    out->metadata = row_text(q);
-    out->filenames = row_text(q);
-    out->has_run_id = row_uuid_if(q, &out->run_id);
-    out->has_responds_to = row_uuid_if(q, &out->responds_to);
-    out->has_addressed_to = row_uuid_if(q, &out->addressed_to);
-    out->command = row_text(q);
-    out->has_debug = row_bool(q);
-    out->has_deleted_at = row_i64_if(q, &out->deleted_at);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
-    out->debug = row_text(q);
-}
-
 static enum error read_responses(struct context *c, struct message *message)
 {
     struct json_text ids;
@@ -82,7 +56,7 @@ enum error message_get(struct context *c, struct uuid thread_id, struct uuid id,
     query_bool(&q, with_debug, with_debug);
     bool found = query_next(&q);
     if (found)
-        message_read_row(&q, out_message);
+        message_read(&q, out_message);
     e = query_end(&q);
     if (e == OK && !found)
         return not_found(c, thread_id, id);
@@ -130,7 +104,7 @@ static enum error read_page(
     page_begin(c, &q, list_statement(filter), &page->page);
     bind_filter(&q, filter);
     while (page_next(&q, &page->page))
-        message_read_row(&q, &page->messages[page->page.count++]);
+        message_read(&q, &page->messages[page->page.count++]);
     return query_end(&q);
 }
 

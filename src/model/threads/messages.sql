@@ -21,6 +21,8 @@
 --   | WHERE p.tenant_id = {{found}}.tenant_id AND p.thread_id = {{found}}.thread_id
 --   | AND p.principal = :principal AND p.active))
 
+-- reads message_read: struct message from {{message_columns}}, debug
+
 -- name: message_insert
 INSERT INTO messages (event_id, tenant_id, thread_id, seq, id, sender_id, sender_role, type,
     content, content_type, metadata, filenames, run_id, responds_to, addressed_to, command,

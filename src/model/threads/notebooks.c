@@ -6,21 +6,6 @@
 #include "model/threads/notebooks.sql.h"
 #include "model/threads/threads.h"
 
-static void read_row(struct query *q, struct notebook *out)
-{
-    *out = (struct notebook){0};
-    out->id = row_uuid(q);
-    out->number = row_i64(q);
-    out->title = row_text(q);
-    out->description = row_text(q);
-    out->instructions = row_text(q);
-    out->metadata = row_text(q);
-    out->sessions = row_i64(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
-}
-
 /* --- Notebooks ------------------------------------------------------------------------------- */
 
 enum error notebook_get(struct context *c, struct uuid id, struct notebook *out_notebook)
@@ -30,7 +15,7 @@ enum error notebook_get(struct context *c, struct uuid id, struct notebook *out_
     query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
-        read_row(&q, out_notebook);
+        notebook_read(&q, out_notebook);
     enum error e = query_end(&q);
     return e == OK && !found ? context_not_found(c, "notebook", id) : e;
 }
@@ -47,7 +32,7 @@ enum error notebook_of_thread(
     query_uuid(&q, thread_id, thread_id);
     bool found = query_next(&q);
     if (found)
-        read_row(&q, out_notebook);
+        notebook_read(&q, out_notebook);
     e = query_end(&q);
     return e == OK && !found
                ? problem_set(c->problem, ERR_NOT_FOUND, "the thread is in no notebook")
@@ -61,7 +46,7 @@ enum error notebook_list(
     page_begin(c, &q, &SQL_NOTEBOOK_LIST, page);
     query_uuid_if(&q, before, before != NULL, before != NULL ? *before : UUID_NIL);
     while (page_next(&q, page))
-        read_row(&q, &out_notebooks[page->count++]);
+        notebook_read(&q, &out_notebooks[page->count++]);
     return query_end(&q);
 }
 

@@ -6,8 +6,11 @@
 -- define sessions: (SELECT count(*) FROM notebook_threads AS s
 --   | WHERE s.tenant_id = n.tenant_id AND s.notebook_id = n.id)
 -- define notebook_after: n.metadata, {{sessions}}, n.created_at, n.updated_at, n.version
--- define notebook_whole: SELECT n.id, n.number, n.title, n.description, n.instructions,
---   | {{notebook_after}} FROM notebook_records AS n
+-- define notebook_columns: n.id, n.number, n.title, n.description, n.instructions, n.metadata,
+--   | {{sessions}} AS sessions, n.created_at, n.updated_at, n.version
+-- define notebook_whole: SELECT {{notebook_columns}} FROM notebook_records AS n
+
+-- reads notebook_read: struct notebook from {{notebook_columns}}
 
 -- name: notebook_get
 {{notebook_whole}} WHERE n.tenant_id = :tenant_id AND n.id = :id;

@@ -36,45 +36,10 @@ void thread_defaults(struct thread *thread)
         thread->run_policy = RUN_POLICY_REJECT;
 }
 
-static void read_row(struct query *q, struct thread *out)
-{
-    *out = (struct thread){0};
-    out->id = row_uuid(q);
-    out->key = row_text(q);
-    out->status = row_enum(q, thread_statuses);
-    out->title = row_text(q);
-    out->agent = row_text(q);
-    out->context = row_text(q);
-    out->preferences = row_text(q);
-    out->important_steps = row_text(q);
-    out->metadata = row_text(q);
-    out->error = row_text(q);
-    out->has_most_recent_run_id = row_uuid_if(q, &out->most_recent_run_id);
-    out->run_policy = row_enum(q, thread_run_policies);
-    out->has_prune_on_completion = true;
-    out->prune_on_completion = row_bool(q);
-    out->has_event_max_age_s = row_i64_if(q, &out->event_max_age_s);
-    out->last_seq = row_i64(q);
-    out->pruned_seq = row_i64(q);
-    out->pruned_event_id = row_i64(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
-}
-
 /* The parameters that insert and update share. */
 static void bind(struct query *q, const struct thread *t, int64_t now_us)
 {
-    query_uuid(q, id, t->id);
-    query_text(q, key, t->key);
-    query_text(q, status, thread_status_word(t->status));
-    query_text(q, title, t->title);
-    query_text(q, agent, t->agent);
-    query_text(q, metadata, t->metadata);
-    query_text(q, error, t->error);
-    query_text(q, run_policy, run_policy_word(t->run_policy));
-    query_bool(q, prune_on_completion, t->prune_on_completion);
-    query_i64_if(q, event_max_age_s, t->has_event_max_age_s, t->event_max_age_s);
+    thread_bind(q, t);
     query_i64(q, now, now_us);
 }
 
@@ -321,7 +286,7 @@ static enum error get(struct context *c, const struct sql_statement *statement, 
     query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
-        read_row(&q, out_thread);
+        thread_read(&q, out_thread);
     e = query_end(&q);
     return e == OK && !found ? context_not_found(c, "thread", id) : e;
 }
@@ -345,7 +310,7 @@ static enum error find_by_key(
     query_text(&q, key, key);
     *out_found = query_next(&q);
     if (*out_found)
-        read_row(&q, out_thread);
+        thread_read(&q, out_thread);
     return query_end(&q);
 }
 
@@ -447,7 +412,7 @@ enum error thread_list(struct context *c, const struct thread_filter *filter, st
     page_begin(c, &q, list_statement(c, filter), page);
     bind_filter(c, &q, filter);
     while (page_next(&q, page))
-        read_row(&q, &out_threads[page->count++]);
+        thread_read(&q, &out_threads[page->count++]);
     return query_end(&q);
 }
 

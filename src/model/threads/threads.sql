@@ -67,6 +67,9 @@
 --   | VALUES (:tenant_id, :id, :key, :status, :title, :agent, :metadata, :error, :run_policy,
 --   | :prune_on_completion, :event_max_age_s, :now, :now)
 
+-- reads thread_read: struct thread from {{thread_whole}}
+-- binds thread_bind: struct thread for thread_insert
+
 -- name: thread_insert
 {{insert_thread}};
 
