@@ -508,7 +508,7 @@ test('a key with every scope but the one that a route needs gets 403 there', asy
     const problem = JSON.parse(answer.text);
     assert.deepEqual(
       [problem.code, problem.detail],
-      ['forbidden', `this route needs the scope ${route.scope}`],
+      ['forbidden', `this route requires the scope ${route.scope}`],
       route.name,
     );
   }

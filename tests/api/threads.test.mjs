@@ -151,7 +151,7 @@ test('bad filters are refused by name, never ignored', async (t) => {
     'limit=0': ['limit', /1 to 200/],
     'limit=201': ['limit', /1 to 200/],
     'limit=ten': ['limit', /whole number/],
-    'limit=5&limit=6': ['limit', /once/],
+    'limit=5&limit=6': ['limit', /repeated/],
     'created_after=yesterday': ['created_after', /RFC 3339/],
     'agent=': ['agent', /bytes/],
     'titel=x': ['titel', /not a parameter/],
