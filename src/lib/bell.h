@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a thread of the caller waits for the hub: it sleeps until something was committed that its
- * interest names, until its time is over, or until it is stopped. Registered before the first look
- * into the store, it rings for whatever that look does not see. One thread waits; any thread stops.
+ * Lets a thread of the caller wait for the hub: the thread sleeps until an event is committed that
+ * matches its interest, until a timeout, or until it is stopped. The bell is registered before the
+ * first read from the store, so that it rings for every event that this read does not see. One
+ * thread waits; any thread may stop it.
  */
 #ifndef LIB_BELL_H
 #define LIB_BELL_H
@@ -17,16 +18,16 @@ struct bell {
     pthread_cond_t cond;
     bool woken;
     bool stopped;
-    /* Unless NULL, told by bell_wait of each event of the topic that does not matter, in order, as
-     * long as nothing came before it that does. Set before the first bell_wait. */
+    /* Unless NULL, bell_wait calls it for each event of the topic that does not match, in order, as
+     * long as no matching event came before. Set it before the first bell_wait. */
     void (*pass_over)(struct bell *b, const struct event *event);
-    struct bell *next; /* of the cairn that has it */
+    struct bell *next; /* in the list of the cairn */
 };
 
 enum bell_news {
-    BELL_SILENT, /* the time is over, or it was stopped */
-    BELL_RANG,   /* the store has something new, or may have */
-    BELL_ASK,    /* the same, and what was read before must not be given: ask the store again */
+    BELL_SILENT, /* timeout, or stopped */
+    BELL_RANG,   /* the store may have a new event */
+    BELL_ASK,    /* the same, and earlier reads are invalid: read from the store again */
     BELL_ACCESS_ENDED,
 };
 
@@ -34,13 +35,13 @@ enum bell_news {
 
 /* The interest's strings must outlive the bell. */
 void bell_init(struct bell *b, struct hub *hub, const struct interest *interest);
-/* Lets go of the hub; it can still be stopped and waited for, and stays silent. */
+/* Unregisters from the hub; the bell can still be stopped and waited for, and does not ring. */
 void bell_detach(struct bell *b);
 void bell_deinit(struct bell *b);
 
 void bell_stop(struct bell *b);
 bool bell_is_stopped(struct bell *b);
-/* By the steady clock; a time that is over: only looks. */
+/* `until_us` is a time of the steady clock; if it has passed, bell_wait does not wait. */
 enum bell_news bell_wait(struct bell *b, int64_t until_us);
 
 #endif

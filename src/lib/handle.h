@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is behind a public `cairn`: the instance, who is inside a call, and who waits. */
+/* The public type `cairn`: the instance, the calls in progress, and the waiting threads. */
 #ifndef LIB_HANDLE_H
 #define LIB_HANDLE_H
 
@@ -10,25 +10,26 @@
 struct cairn {
     struct instance instance;
     pthread_mutex_t mutex;
-    pthread_cond_t left; /* somebody has left */
+    pthread_cond_t left; /* a call has ended */
     bool closing;
     size_t n_inside;
-    unsigned refs;      /* the program's, and one a subscription */
-    struct bell *bells; /* to be stopped when it closes */
+    unsigned refs;      /* one of the program, and one of each subscription */
+    struct bell *bells; /* stopped by the close */
 };
 
-/* Between these the store is open and the handle is there: the first and the last thing that a
- * public function does with it. False: it closes, and what holds no reference may touch nothing of
- * it any more. */
+/* Every public function begins with handle_enter and ends with handle_leave; in between the store
+ * is open and the handle exists. handle_enter returns false if the handle is closing; a caller
+ * without a reference must then not use the handle any more. */
 MUST_CHECK bool handle_enter(cairn *c);
 void handle_leave(cairn *c);
 /* For subscriptions, which may outlive cairn_close. */
 void handle_ref(cairn *c);
 void handle_unref(cairn *c);
 
-/* While inside: begins to listen. One that comes late is stopped at once. */
+/* Between enter and leave: registers the bell. If the handle is closing, the bell is stopped at
+ * once. */
 void handle_add_bell(cairn *c, struct bell *b, const struct interest *interest);
-/* Any time: deinits it. */
+/* At any time: unregisters and deinitializes the bell. */
 void handle_remove_bell(cairn *c, struct bell *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Content that a crash has left behind: removed at the start, and where other nodes may leave some,
- * every hour. */
+/* Content left over from a crash: removed at the start and, where other nodes may crash, every
+ * hour. */
 #ifndef LIB_LEFTOVERS_H
 #define LIB_LEFTOVERS_H
 
@@ -8,7 +8,7 @@
 
 enum { LEFTOVERS_EVERY_MS = 3600 * 1000 };
 
-/* Begins to look on a content thread, and returns; the store waits for it when it closes. */
+/* Starts the sweep on a content thread and returns; closing the store waits for the sweep. */
 void leftovers_sweep(struct store *store);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread that does what must happen without anybody asking: a sweep a second, sooner while
- * there is more to do. It has a thread of its own because a sweep waits for the database, and the
- * main thread must not: a signal has to end the process also while the database is away.
+ * The thread for periodic work: one sweep per second, sooner while there is more to do. It is a
+ * separate thread because a sweep waits for the database. The main thread must not wait: a signal
+ * has to end the process even while the database is unreachable.
  */
 #ifndef LIB_SWEEPER_H
 #define LIB_SWEEPER_H
@@ -11,16 +11,15 @@
 
 struct sweeper;
 
-/* `prepares`: model_prepare is still to be done, before the first sweep. */
+/* `prepares`: run model_prepare before the first sweep. */
 MUST_CHECK enum error sweeper_start(
     struct store *store, bool prepares, struct problem *problem, struct sweeper **out_sweeper);
-/* Begins nothing more; what is under way is finished. */
+/* Starts no new sweep; a running sweep completes. */
 void sweeper_stop(struct sweeper *s);
-/* Waits for its end; before store_close. Accepts NULL. */
+/* Joins the thread; call it before store_close. Accepts NULL. */
 void sweeper_destroy(struct sweeper *s);
 
-/* Where there is one writer: a whole pass, as the sweeper makes them. Not on a store or loop
- * thread. */
+/* With one writer: makes one complete pass, like the sweeper. Not on a store or loop thread. */
 MUST_CHECK enum error sweep_at_once(
     struct store *store, struct sweep_position *position, bool *out_more);
 

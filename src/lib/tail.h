@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread that finds out what was committed to a shared store, by whichever node, and publishes
- * it to this one's listeners in the order of event ids. It waits until something may have happened,
- * reads, and reads again at once while there is more. After a failure it continues from its
- * position, so an outage of the database loses no event. While the outage lasts, the streams are
+ * The thread that reads the events committed to a shared store by any node, and publishes them to
+ * this node's listeners in the order of event ids. It waits until a node may have committed, reads,
+ * and continues reading while there is more. After a failure it continues at the same position, so
+ * an outage of the database delays events but loses none. While the outage lasts, the streams are
  * sent to the store every 15 seconds, and are closed there, so that no stream stays open and
  * silent.
  */
@@ -14,13 +14,13 @@
 
 struct tail_thread;
 
-/* For shared stores only. Returns once it is known where the log stands: nobody may listen before.
- */
+/* Shared stores only. Returns when the current end of the log is known: no listener may start
+ * earlier. */
 MUST_CHECK enum error tail_thread_start(
     struct store *store, struct problem *problem, struct tail_thread **out_thread);
-/* Begins nothing more; what is under way is finished. */
+/* Starts no new read; a running read completes. */
 void tail_thread_stop(struct tail_thread *t);
-/* Waits for its end; before store_close. Accepts NULL. */
+/* Joins the thread; call it before store_close. Accepts NULL. */
 void tail_thread_destroy(struct tail_thread *t);
 
 #endif
