@@ -43,8 +43,8 @@ static enum error check_place(struct backup *b, const char *data_dir)
     bool is_data = stat(data_dir, &data) == 0 && is_same_file(&data, &target);
     if (str_starts_with(file_name(b->file), STR("cairn.")) &&
         (is_data || sqlite_is_served(str_of(directory))))
-        return problem_set(b->problem, ERR_INVALID,
-            "FILE must not be one of the data directory's own: %s", b->file);
+        return problem_set(
+            b->problem, ERR_INVALID, "FILE must not be a file of the data directory: %s", b->file);
     return OK;
 }
 
@@ -56,7 +56,7 @@ static enum error check_beside(struct backup *b)
         const char *log = file_beside(b->problem->arena, b->file, endings[i]);
         if (file_has_bytes(log))
             return problem_set(b->problem, ERR_INVALID,
-                "%s is there: %s is no backup but a database in use, choose another FILE", log,
+                "%s exists: %s is a database in use and not a backup, choose another FILE", log,
                 b->file);
     }
     return OK;
@@ -68,14 +68,14 @@ static enum error check_file(struct backup *b, bool replaces)
     struct str name = file_name(b->file);
     if (name.len == 0 || str_has_byte(name, '\n') || str_has_byte(name, '\\'))
         return problem_set(b->problem, ERR_INVALID,
-            "FILE must be the name of a file, without a backslash or the end of a line in it");
+            "FILE must be a file name without a backslash or a line break");
     if (lstat(b->file, &info) != 0)
-        return errno == ENOENT ? OK : file_problem("cannot look at", b->file, b->problem);
+        return errno == ENOENT ? OK : file_problem("cannot inspect", b->file, b->problem);
     if (!S_ISREG(info.st_mode))
-        return problem_set(b->problem, ERR_INVALID, "%s is not a plain file", b->file);
+        return problem_set(b->problem, ERR_INVALID, "%s is not a regular file", b->file);
     if (!replaces)
         return problem_set(
-            b->problem, ERR_CONFLICT, "%s is there already: --yes replaces it", b->file);
+            b->problem, ERR_CONFLICT, "%s already exists: --yes replaces it", b->file);
     return OK;
 }
 
@@ -110,7 +110,7 @@ static enum error open_partial(struct backup *b)
     if (!S_ISREG(info.st_mode) || info.st_nlink > 1 || info.st_uid != geteuid())
         return leave_partial(
             b, problem_set(b->problem, ERR_CONFLICT,
-                   "%s is there and is not a plain file of ours: remove it", b->partial));
+                   "%s exists and is not a regular file of this user: remove it", b->partial));
     if (flock(b->fd, LOCK_EX | LOCK_NB) != 0 || !is_still_partial(b))
         return leave_partial(
             b, problem_set(b->problem, ERR_CONFLICT, "another backup is writing %s", b->partial));
@@ -193,7 +193,7 @@ static enum error copy(struct backup *b)
     int64_t version;
     e = sqlite_file_schema_version(from, b->source, b->problem, &version);
     if (e == OK && version == 0)
-        e = problem_set(b->problem, ERR_INVALID, "%s is not a database of Cairn's", b->source);
+        e = problem_set(b->problem, ERR_INVALID, "%s is not a Cairn database", b->source);
     if (e != OK)
         return e;
     e = sqlite_file_open_unlocked(b->partial, b->problem, &to);

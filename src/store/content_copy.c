@@ -58,9 +58,9 @@ enum error content_each(
         rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
     while (rc == SQLITE_OK && e == OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct content_name name;
-        e = read_name(stmt, &name)
-                ? visit(data, &name)
-                : problem_set(problem, ERR_INVALID, "%s has a row in blobs that is damaged", path);
+        e = read_name(stmt, &name) ? visit(data, &name)
+                                   : problem_set(problem, ERR_INVALID,
+                                         "%s has a damaged row in the table blobs", path);
         rc = SQLITE_OK;
     }
     if (e == OK && rc != SQLITE_DONE)
@@ -84,7 +84,7 @@ static bool is_same(const struct content_name *name, const struct sha256 *hash, 
 static enum error damaged(struct content_copier *c, const char *path, const char *what)
 {
     return problem_set(c->problem, ERR_DAMAGED,
-        "the file %s %s: cairn check --deep names every version that is damaged", path, what);
+        "the file %s %s: cairn check --deep lists every damaged version", path, what);
 }
 
 static enum error open_source(struct content_copier *c, const char *path, int *out_fd)
@@ -92,11 +92,11 @@ static enum error open_source(struct content_copier *c, const char *path, int *o
     struct stat info;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR ? damaged(c, path, "is not there")
+        return errno == ENOENT || errno == ENOTDIR ? damaged(c, path, "does not exist")
                                                    : file_problem("cannot read", path, c->problem);
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(fd);
-        return damaged(c, path, "is not a plain file");
+        return damaged(c, path, "is not a regular file");
     }
     *out_fd = fd;
     return OK;
@@ -113,7 +113,7 @@ static enum error make_directory(struct content_copier *c, const char *path, boo
 {
     bool made = mkdir(path, 0700) == 0;
     if (!made && errno != EEXIST)
-        return file_problem("cannot make the directory", path, c->problem);
+        return file_problem("cannot create the directory", path, c->problem);
     if (out_made != NULL)
         *out_made |= made;
     if (made && c->owner != NULL && lchown(path, c->owner->st_uid, c->owner->st_gid) != 0)
@@ -183,7 +183,7 @@ static enum error copy_open(struct content_copier *c, const struct content_name 
     if (fd >= 0)
         close(fd);
     if (e == OK && !is_same(name, &hash, size))
-        e = damaged(c, from, "is not what was stored");
+        e = damaged(c, from, "differs from the stored content");
     return e;
 }
 

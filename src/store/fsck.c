@@ -49,18 +49,18 @@ static enum error fsck_version(int64_t version, const char *where, struct proble
     if (version == (int64_t)store_migration_count)
         return OK;
     if (version == 0)
-        return problem_set(problem, ERR_INVALID, "%s is not a database of Cairn's", where);
+        return problem_set(problem, ERR_INVALID, "%s is not a Cairn database", where);
     return problem_set(problem, ERR_INVALID,
         "%s has schema version %lld, this cairn (" CAIRN_VERSION ") checks version %zu: %s", where,
         (long long)version, store_migration_count,
         version > (int64_t)store_migration_count ? "use a newer cairn"
-                                                 : "start it once, which migrates the database");
+                                                 : "start the server once to migrate the database");
 }
 
 /* --- Content -------------------------------------------------------------------------------- */
 
-static const char IS_MISSING[] = "it is not there", IS_SHORT[] = "it has another size",
-                  IS_CHANGED[] = "it is not what was stored: its SHA-256 differs";
+static const char IS_MISSING[] = "it does not exist", IS_SHORT[] = "it has another size",
+                  IS_CHANGED[] = "it differs from the stored content: its SHA-256 differs";
 
 static enum error fsck_in_directory(
     struct fsck *fsck, const struct content_name *name, const char **out_wrong)
@@ -291,7 +291,7 @@ static enum error fsck_postgres(const struct store_config *config, fsck_rules *r
     fsck->contents.schema_version = (int64_t)store_migration_count;
     store_close(store);
     if (e != OK && problem->detail.len == 0)
-        return problem_set(problem, e, "the database could not be read to its end");
+        return problem_set(problem, e, "the database could not be read completely");
     return e;
 }
 

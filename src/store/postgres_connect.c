@@ -440,7 +440,7 @@ static void log_refusal(struct pg_connection *c)
     arena_init(&arena, 64 * 1024);
     problem_init(&problem, &arena);
     if (!atomic_load(&c->store->closing) && refuse(c, &problem) != OK)
-        LOG(LOG_WARN, "no connection to the database", LOG_STR("error", problem.detail));
+        LOG(LOG_WARN, "cannot connect to the database", LOG_STR("error", problem.detail));
     arena_deinit(&arena);
 }
 

@@ -13,7 +13,7 @@ static enum error ask(
         return OK;
     }
     const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
-    enum error e = problem_set(problem, ERR_UNAVAILABLE, "the database cannot be asked: %s",
+    enum error e = problem_set(problem, ERR_UNAVAILABLE, "cannot query the database: %s",
         message != NULL ? message : "the connection was lost");
     PQclear(r);
     return e;
@@ -80,7 +80,7 @@ static enum error inspect(
     struct postgres_inspection found = {.lacking = STR_NONE};
     enum error e = pg_connect(c, problem);
     if (e == OK && (PQexitPipelineMode(c->conn) != 1 || PQsetnonblocking(c->conn, 0) != 0))
-        e = problem_set(problem, ERR_UNAVAILABLE, "the database was lost");
+        e = problem_set(problem, ERR_UNAVAILABLE, "the connection to the database was lost");
     if (e == OK)
         e = read_settings(c, problem, &found);
     if (e == OK)

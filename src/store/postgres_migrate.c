@@ -147,7 +147,7 @@ static enum error check_encoding(struct pg_connection *c, struct problem *proble
     if (encoding != NULL && strcmp(encoding, "UTF8") == 0)
         return OK;
     return problem_set(problem, ERR_UNAVAILABLE,
-        "the database has the encoding %s, which cannot hold every text: make one with CREATE "
+        "the database has the encoding %s, which cannot store every text: create one with CREATE "
         "DATABASE … ENCODING 'UTF8' TEMPLATE template0",
         encoding != NULL ? encoding : "unknown");
 }

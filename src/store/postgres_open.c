@@ -68,10 +68,10 @@ static void warn(struct pg_connection *c)
         const char *warning;
     } CHECKS[] = {
         {"SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)",
-            "the database role is not bound by row-level security: use one that is neither "
+            "row-level security does not apply to the database role: use one that is neither "
             "superuser nor BYPASSRLS"},
         {"SELECT 1 WHERE current_setting('fsync') = 'off'",
-            "the database runs with fsync = off: what it acknowledges can be lost"},
+            "the database runs with fsync = off: acknowledged writes can be lost"},
         {"SELECT 1 WHERE current_setting('full_page_writes') = 'off'",
             "the database runs with full_page_writes = off: a crash can damage it"},
     };
@@ -91,8 +91,8 @@ static enum error expect_schema(struct pg_connection *c, struct problem *problem
     if (e != OK || version == (int64_t)store_migration_count)
         return e;
     if (version == 0)
-        return problem_set(problem, ERR_NOT_FOUND, "the database has no schema \"%s\" of Cairn's",
-            c->store->schema);
+        return problem_set(
+            problem, ERR_NOT_FOUND, "the database has no Cairn schema \"%s\"", c->store->schema);
     return problem_set(problem, ERR_INVALID,
         "the schema \"%s\" has version %lld, this cairn (" CAIRN_VERSION ") reads version %zu",
         c->store->schema, (long long)version, store_migration_count);
@@ -105,7 +105,8 @@ static enum error prepare_schema(struct pg_store *s, struct problem *problem)
     pg_connection_init(&c, s, &s->primary);
     enum error e = pg_connect(&c, problem);
     if (e == OK && (PQexitPipelineMode(c.conn) != 1 || PQsetnonblocking(c.conn, 0) != 0))
-        e = problem_set(problem, ERR_UNAVAILABLE, "the database was lost while Cairn started");
+        e = problem_set(
+            problem, ERR_UNAVAILABLE, "the connection to the database was lost during the start");
     if (e == OK)
         e = transfer_check_postgres(c.conn, s->schema, problem);
     if (e == OK)
@@ -122,7 +123,7 @@ static void look_for_replica(struct pg_store *s, struct problem *problem)
     struct pg_connection c;
     pg_connection_init(&c, s, &s->replica);
     if (pg_connect(&c, problem) != OK)
-        LOG(LOG_WARN, "the replica is not there", LOG_STR("error", problem->detail));
+        LOG(LOG_WARN, "the replica cannot be reached", LOG_STR("error", problem->detail));
     pg_connection_deinit(&c);
 }
 

@@ -142,12 +142,11 @@ static bool end_silent(struct pg_connection *c)
         /* Not for ever again: without the right to it, the pulse goes on. */
         s->cannot_end = !c->lost;
         if (s->cannot_end)
-            LOG(LOG_WARN, "sessions of nodes that stand still cannot be ended by this role");
+            LOG(LOG_WARN, "this role cannot end the sessions of stopped nodes");
         return false;
     }
     if (ended > 0)
-        LOG(LOG_WARN, "ended what a node that stands still had begun in the database",
-            LOG_I64("sessions", ended));
+        LOG(LOG_WARN, "ended the open transaction of a stopped node", LOG_I64("sessions", ended));
     return true;
 }
 
@@ -249,7 +248,7 @@ static void note_connected(struct pg_store *s, bool connected)
     if (atomic_exchange(&s->is_connected, connected) == connected)
         return;
     if (connected)
-        LOG(LOG_INFO, "the database is back");
+        LOG(LOG_INFO, "the database is reachable again");
     else
         LOG(LOG_WARN, "the database cannot be reached");
 }
@@ -293,17 +292,19 @@ enum error pg_pulse_start(struct pg_store *s, struct problem *problem)
     enum error e = pg_connect(&s->pulse, problem);
     if (e == OK && !(listen_to_others(&s->pulse) && share_schema(&s->pulse, &is_shared) &&
                        take_pulse(&s->pulse, &s->samples)))
-        e = problem_set(problem, ERR_UNAVAILABLE, "the database was lost while Cairn started");
+        e = problem_set(
+            problem, ERR_UNAVAILABLE, "the connection to the database was lost during the start");
     if (e == OK && !is_shared)
         e = problem_set(problem, ERR_UNAVAILABLE,
-            "cairn migrate is using the schema \"%s\"; wait until it has ended", s->schema);
+            "cairn migrate is using the schema \"%s\"; wait until it has finished", s->schema);
     if (e != OK)
         return e;
     s->pulse.was_connected = true;
     atomic_store(&s->is_connected, true);
     s->pulse_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (s->pulse_fd < 0)
-        return problem_set(problem, ERR_UNAVAILABLE, "cannot make an eventfd: %s", strerror(errno));
+        return problem_set(
+            problem, ERR_UNAVAILABLE, "cannot create an eventfd: %s", strerror(errno));
     e = thread_start(&s->pulse_thread, pulse_main, s, problem);
     if (e != OK) {
         close(s->pulse_fd);

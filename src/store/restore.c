@@ -55,13 +55,14 @@ static enum error read_expected(const struct restoring *r, struct sidecar *out_e
         out_expected->count = 1;
         if (sha256_parse(r->what->sha256, &out_expected->hashes[0]))
             return OK;
-        return problem_set(
-            problem, ERR_INVALID, "--sha256 must be 64 hexadecimal digits, as sha256sum says them");
+        return problem_set(problem, ERR_INVALID,
+            "--sha256 must be 64 hexadecimal digits, as sha256sum prints them");
     }
     enum error e = sidecar_read(r->file, problem, out_expected);
     if (e == ERR_NOT_FOUND)
         return problem_set(problem, e,
-            "there is no file %s.sha256: give the hash of the backup by --sha256", r->file);
+            "the file %s.sha256 does not exist: pass the hash of the backup with --sha256",
+            r->file);
     return e;
 }
 
@@ -72,11 +73,11 @@ static enum error open_file(struct restoring *r)
     if (r->file_fd < 0 || fstat(r->file_fd, &info) != 0)
         return file_problem("cannot read", r->file, r->problem);
     if (!S_ISREG(info.st_mode))
-        return problem_set(r->problem, ERR_INVALID, "%s is not a plain file", r->file);
+        return problem_set(r->problem, ERR_INVALID, "%s is not a regular file", r->file);
     const char *wal = file_beside(r->problem->arena, r->file, "-wal");
     if (file_has_bytes(wal))
         return problem_set(r->problem, ERR_INVALID,
-            "%s belongs to %s, which is no backup but a database in use: cairn backup makes one",
+            "%s belongs to %s, which is a database in use and not a backup: cairn backup makes one",
             wal, r->file);
     return OK;
 }
@@ -91,14 +92,14 @@ static enum error check_hash(
     struct str not =
         hex_encode(arena, (struct str){(const char *)expected->hashes[0].bytes, SHA256_LEN});
     return problem_set(r->problem, ERR_INVALID,
-        "%s is not the file that was backed up: its SHA-256 is %.*s, not %.*s", r->file,
-        STR_ARG(is), STR_ARG(not ));
+        "%s is not the original backup: its SHA-256 is %.*s, not %.*s", r->file, STR_ARG(is),
+        STR_ARG(not ));
 }
 
 static enum error check_version(const struct restoring *r, int64_t version)
 {
     if (version == 0)
-        return problem_set(r->problem, ERR_INVALID, "%s is not a database of Cairn's", r->file);
+        return problem_set(r->problem, ERR_INVALID, "%s is not a Cairn database", r->file);
     if (version <= (int64_t)store_migration_count)
         return OK;
     return problem_set(r->problem, ERR_INVALID,
@@ -152,7 +153,7 @@ static enum error check_empty(const struct restoring *r)
     if (r->what->replaces || !restore_finds_database(r->what->data_dir))
         return OK;
     return problem_set(r->problem, ERR_CONFLICT,
-        "%s holds a database already: --yes replaces it and keeps it aside", r->directory);
+        "%s already contains a database: --yes replaces it and keeps the old one", r->directory);
 }
 
 /* What root restores belongs to the owner of the directory, who is to serve it. Only for a file
@@ -204,7 +205,7 @@ static enum error try_directory(const struct restoring *r)
 static enum error place_files(struct restoring *r, struct backup_report *report)
 {
     if (fstat(r->directory_fd, &r->owner) != 0)
-        return file_problem("cannot look at", r->directory, r->problem);
+        return file_problem("cannot inspect", r->directory, r->problem);
     r->files.to = file_beside(r->problem->arena, r->directory, "/" CONTENT_ROOT_NAME);
     r->files.owner = geteuid() == 0 ? &r->owner : NULL;
     return inspect(r, r->copy, report);
@@ -268,7 +269,8 @@ static enum error make_single(struct restoring *r, bool *out_whole)
         return OK;
     if (rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY)
         return problem_set(r->problem, ERR_UNAVAILABLE,
-            "another process has the database %s open: let a backup or check that runs end first",
+            "another process has the database %s open: wait until a running backup or check has "
+            "finished",
             r->database);
     if (!is_damage(rc))
         return sqlite_file_problem(
@@ -329,7 +331,7 @@ static enum error move_part(
     const char *file = file_beside(r->problem->arena, from, ending);
     if (!exists(file) || rename(file, file_beside(r->problem->arena, to, ending)) == 0)
         return OK;
-    return file_problem("cannot move away", file, r->problem);
+    return file_problem("cannot move aside", file, r->problem);
 }
 
 /* The files that belong to a database move to the name that it will have. */
@@ -355,7 +357,7 @@ static enum error write_hash(const struct restoring *r, const struct sidecar *si
 {
     struct stat owner;
     if (fstat(r->directory_fd, &owner) != 0)
-        return file_problem("cannot look at", r->directory, r->problem);
+        return file_problem("cannot inspect", r->directory, r->problem);
     return sidecar_write(r->kept, sidecar, geteuid() == 0 ? &owner : NULL, r->problem);
 }
 
@@ -374,7 +376,7 @@ static enum error keep_old(struct restoring *r)
     if (e == OK && whole)
         e = hash_old(r, &sidecar);
     if (e == OK && exists(kept))
-        return problem_set(r->problem, ERR_CONFLICT, "%s is there already: try again", kept);
+        return problem_set(r->problem, ERR_CONFLICT, "%s already exists: try again", kept);
     if (e != OK)
         return e;
     r->kept = kept;

@@ -154,7 +154,7 @@ static enum error read_text(const char *path, struct problem *problem, struct st
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
-        return problem_set(problem, ERR_NOT_FOUND, "there is no file %s", path);
+        return problem_set(problem, ERR_NOT_FOUND, "the file %s does not exist", path);
     if (fd < 0)
         return file_problem("cannot read", path, problem);
     char *text = arena_alloc(problem->arena, TEXT_MAX_BYTES);
@@ -191,7 +191,7 @@ enum error sidecar_read(const char *file, struct problem *problem, struct sideca
             sidecar.count++;
     if (sidecar.count == 0)
         return problem_set(problem, ERR_INVALID,
-            "%s holds no SHA-256 of %.*s: its lines must be as sha256sum writes them", path,
+            "%s contains no SHA-256 of %.*s: its lines must have the format of sha256sum", path,
             STR_ARG(name));
     *out_sidecar = sidecar;
     return OK;

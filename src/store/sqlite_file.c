@@ -62,7 +62,7 @@ static enum error open_file(
 enum error sqlite_file_open_live(const char *path, struct problem *problem, sqlite3 **out_db)
 {
     if (access(path, F_OK) != 0)
-        return problem_set(problem, ERR_NOT_FOUND, "there is no database %s", path);
+        return problem_set(problem, ERR_NOT_FOUND, "the database %s does not exist", path);
     return open_file(path, 0, path, problem, out_db);
 }
 
@@ -80,7 +80,7 @@ static MUST_CHECK enum error write_uri(
     }
     buf_append(out, str_of(option));
     buf_append_byte(out, '\0');
-    return out->failed ? problem_set(problem, ERR_INVALID, "the name of the file is too long") : OK;
+    return out->failed ? problem_set(problem, ERR_INVALID, "the file name is too long") : OK;
 }
 
 enum error sqlite_file_open_still(const char *path, struct problem *problem, sqlite3 **out_db)
@@ -163,7 +163,7 @@ static int take_foreign_key(void *data, int n, char **values, char **names)
     char line[256];
     if (n < 3)
         return 0;
-    snprintf(line, sizeof line, "row %s of %s refers to a row of %s that is not there",
+    snprintf(line, sizeof line, "row %s of %s refers to a row of %s that does not exist",
         values[1] != NULL ? values[1] : "?", values[0] != NULL ? values[0] : "?",
         values[2] != NULL ? values[2] : "?");
     run->found(run->data, line);

@@ -57,7 +57,7 @@ static enum error open_lock(const char *dir, int directory_fd, struct problem *p
     static const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct stat directory;
     if (fstat(directory_fd, &directory) != 0)
-        return problem_set(problem, ERR_UNAVAILABLE, "cannot look at the data directory %s: %s",
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot inspect the data directory %s: %s",
             dir, strerror(errno));
     int fd = openat(directory_fd, "cairn.lock", flags | O_CREAT | O_EXCL, 0600);
     bool is_new = fd >= 0;
@@ -69,7 +69,7 @@ static enum error open_lock(const char *dir, int directory_fd, struct problem *p
             dir, strerror(errno));
     if (fd < 0 || !is_lock(fd, &directory))
         return problem_set(problem, ERR_UNAVAILABLE,
-            "%s/cairn.lock is not a plain file of the directory's owner: remove it", dir);
+            "%s/cairn.lock is not a regular file of the directory's owner: remove it", dir);
     if (is_new && geteuid() == 0 && fchown(fd, directory.st_uid, directory.st_gid) != 0 &&
         errno != EPERM) /* a root that may not serves it alone */
         return problem_set(problem, ERR_UNAVAILABLE, "cannot change the owner of %s/cairn.lock: %s",
@@ -259,7 +259,7 @@ static enum error rewrite_log(struct sqlite_store *s, struct problem *problem)
     if (fd >= 0)
         close(fd);
     return good ? OK
-                : problem_set(problem, ERR_UNAVAILABLE, "cannot write %s-wal again: %s", s->path,
+                : problem_set(problem, ERR_UNAVAILABLE, "cannot rewrite %s-wal: %s", s->path,
                       strerror(why));
 }
 
@@ -280,7 +280,7 @@ static enum error empty_log(struct sqlite_store *s, struct problem *problem)
     if (e == ERR_STORAGE_FULL)
         return rewrite_log(s, problem);
     return e == OK ? OK
-                   : problem_set(problem, e, "cannot move the log into the database: %s",
+                   : problem_set(problem, e, "cannot checkpoint the write-ahead log: %s",
                          sqlite3_errmsg(c->db));
 }
 

@@ -91,15 +91,15 @@ static void tell(const struct sqlite_store *s, enum space_state from, enum space
     struct log_field where = LOG_STR("data", s->base.config.data_dir);
     struct log_field left = LOG_I64("free_bytes", (int64_t)free_bytes(s));
     if (to == SPACE_NONE)
-        LOG(LOG_ERROR, "the disk is full: only what frees space or keeps a lease is written", where,
-            left);
+        LOG(LOG_ERROR, "the disk is full: only writes that free space or keep a lease are accepted",
+            where, left);
     else if (to == SPACE_AMPLE)
-        LOG(LOG_WARN, "there is space again: everything is written", where, left);
+        LOG(LOG_WARN, "space is available again: all writes are accepted", where, left);
     else if (from == SPACE_NONE)
-        LOG(LOG_WARN, "there is space again inside the database: everything is written", where,
-            left);
+        LOG(LOG_WARN, "space is available again inside the database: all writes are accepted",
+            where, left);
     else
-        LOG(LOG_WARN, "the reserve for a full disk cannot be made", where, left,
+        LOG(LOG_WARN, "cannot create the reserve for a full disk", where, left,
             LOG_I64("needed_bytes", RESERVE_BYTES + RESERVE_SPARE_BYTES),
             LOG_STR("why", str_of(strerror(s->space.why))));
 }

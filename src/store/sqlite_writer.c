@@ -102,7 +102,8 @@ static enum error commit(struct sqlite_store *s)
      * undone then, the next start would find done. */
     int rc = sqlite3_extended_errcode(s->writer.db);
     if (e != OK && (rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_SHMMAP))
-        return sqlite_give_up(s, "a commit was written, but not taken into the index of the log");
+        return sqlite_give_up(
+            s, "a commit was written, but not added to the index of the write-ahead log");
     if (e == OK) {
         atomic_fetch_add(&s->commit_us, (uint64_t)(clock_steady_us() - start_us));
         atomic_fetch_add(&s->n_commits, 1);

@@ -15,7 +15,7 @@ enum error store_open(
     case ENGINE_COUNT:
         break;
     }
-    return problem_set(problem, ERR_BAD_REQUEST, "this build has no such storage engine");
+    return problem_set(problem, ERR_BAD_REQUEST, "this build does not include the storage engine");
 }
 
 void store_own_process(void)

@@ -66,14 +66,15 @@ static enum error refuse_version(struct side *side, int64_t version, bool is_mar
 {
     if (version == 0)
         return problem_set(
-            side->problem, ERR_NOT_FOUND, "the %s holds no database of Cairn", side->name);
+            side->problem, ERR_NOT_FOUND, "the %s is not a Cairn database", side->name);
     bool is_newer = version > (int64_t)store_migration_count;
     return problem_set(side->problem, ERR_CONFLICT,
         "the %s has schema version %lld, this cairn (" CAIRN_VERSION ") moves version %zu: %s",
         side->name, (long long)version, store_migration_count,
-        is_newer    ? "use a newer cairn"
-        : is_marked ? "finish with the cairn that began, or begin again with an empty target"
-                    : "start this cairn on it once, and stop it");
+        is_newer ? "use a newer cairn"
+        : is_marked
+            ? "finish with the version of cairn that began, or start again with an empty target"
+            : "start this cairn on it once to migrate it, then stop it");
 }
 
 static enum error check_version(struct side *side, bool is_marked)
@@ -92,7 +93,7 @@ static enum error open_source(struct transfer *t)
     bool is_marked = false;
     enum error e = t->from->ops->open(t->from);
     if (e == OK && !t->from->is_open)
-        e = problem_set(t->problem, ERR_NOT_FOUND, "the source %.*s holds no database of Cairn",
+        e = problem_set(t->problem, ERR_NOT_FOUND, "the source %.*s is not a Cairn database",
             STR_ARG(t->config->from.data_dir));
     if (e == OK)
         e = t->from->ops->exec(t->from, t->from->ops->sql.snapshot);
@@ -102,7 +103,7 @@ static enum error open_source(struct transfer *t)
         e = has_table(t->from, "cairn_transfer", &is_marked);
     if (e == OK && is_marked)
         e = problem_set(t->problem, ERR_CONFLICT,
-            "the source is being filled by cairn migrate itself: finish that first");
+            "the source is itself the target of an unfinished cairn migrate: finish that first");
     return e;
 }
 
@@ -161,8 +162,8 @@ static enum error refuse_written(struct transfer *t)
             ? arena_printf(t->arena, "remove the directory %.*s", STR_ARG(to->data_dir))
             : arena_printf(t->arena, "DROP SCHEMA \"%.*s\" CASCADE", STR_ARG(to->schema));
     return problem_set(t->problem, ERR_CONFLICT,
-        "the source was written to while it was moved, and the target lacks that: stop whatever "
-        "uses the source, empty the target (%.*s), and give the same command again",
+        "the source was written to during the move, and the target lacks these writes: stop every "
+        "server that uses the source, empty the target (%.*s), and run the same command again",
         STR_ARG(how));
 }
 
@@ -173,7 +174,7 @@ static enum error check_unchanged(struct transfer *t)
     struct side *from = t->from;
     struct str source = STR_NONE;
     int64_t n_writes = 0;
-    progress_report(t->progress, "looking at the source again", t->n_done, t->result.rows);
+    progress_report(t->progress, "verifying the source again", t->n_done, t->result.rows);
     enum error e = from->ops->exec(from, "COMMIT");
     if (e == OK)
         e = from->ops->exec(from, from->ops->sql.snapshot);
@@ -204,7 +205,7 @@ static enum error read_mark(struct transfer *t, struct str *out_source)
 static enum error refuse_target(struct transfer *t, const char *what)
 {
     return problem_set(t->problem, ERR_CONFLICT,
-        "the target %s: name one that is empty, or none, which is made then", what);
+        "the target %s: name an empty one, or one that does not exist and will be created", what);
 }
 
 static enum error check_no_rows(struct transfer *t)
@@ -220,7 +221,7 @@ static enum error check_no_rows(struct transfer *t)
             t->arena, arena_printf(t->arena, "SELECT EXISTS (SELECT 1 FROM \"%s\")", table));
         e = transfer_ask_numbers(t->to, sql, NULL, 0, &has_rows, 1);
         if (e == OK && has_rows != 0)
-            return refuse_target(t, "already holds data");
+            return refuse_target(t, "already contains data");
     }
     return e;
 }
@@ -238,12 +239,12 @@ static enum error check_empty(struct transfer *t)
     if (e == OK && version > 0)
         e = transfer_ask_numbers(t->to, t->to->ops->sql.last_id, NULL, 0, &last_id, 1);
     if (e == OK && last_id != 0)
-        return refuse_target(t, "has held events");
+        return refuse_target(t, "has contained events");
     if (e == OK && version > 0)
         e = has_table(t->to, "steps", &has_steps);
     if (e == OK && has_steps)
         e = transfer_ask_numbers(t->to, t->to->ops->sql.last_step_id, NULL, 0, &last_step_id, 1);
-    return e == OK && last_step_id != 0 ? refuse_target(t, "has held steps") : e;
+    return e == OK && last_step_id != 0 ? refuse_target(t, "has contained steps") : e;
 }
 
 /* In a move the target's schema is made or brought up to date, unless it is being filled. */
@@ -262,7 +263,7 @@ static enum error open_target(struct transfer *t, bool *out_exists)
         exists = true;
     }
     if (e == OK && t->config->mode == TRANSFER_VERIFY && !exists)
-        e = problem_set(t->problem, ERR_NOT_FOUND, "the target holds no database of Cairn");
+        e = problem_set(t->problem, ERR_NOT_FOUND, "the target is not a Cairn database");
     if (e == OK && exists)
         e = check_version(t->to, t->is_marked);
     *out_exists = exists;
@@ -325,7 +326,7 @@ static enum error set_mark(struct transfer *t)
 
 enum error transfer_cancelled(struct transfer *t)
 {
-    return problem_set(t->problem, ERR_CANCELLED, "ended before it was done");
+    return problem_set(t->problem, ERR_CANCELLED, "was cancelled before it finished");
 }
 
 void transfer_report(struct transfer *t, const char *doing, const struct transfer_table *table)

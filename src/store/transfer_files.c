@@ -50,10 +50,10 @@ static enum error lost(struct transfer *t, const struct side *side, const struct
     bool may_be_elsewhere =
         side->place->engine == ENGINE_POSTGRES && str_is_none(side->place->files_dir);
     return problem_set(t->problem, ERR_DAMAGED,
-        "the %s: the content %.*s of a file is not there, or is not whole%s", side->name,
+        "the %s: the content %.*s of a file does not exist, or is damaged%s", side->name,
         STR_ARG(show_name(t->arena, name)),
         may_be_elsewhere && side->role == SIDE_FROM
-            ? ": if its servers have --files-dir, name the same by --from-files-dir"
+            ? ": if its servers have --files-dir, pass the same directory with --from-files-dir"
             : "");
 }
 
@@ -85,9 +85,8 @@ static enum error read_names(struct transfer *t, struct content_name *names, siz
         struct content_name *name = &names[(*n)++];
         if (row[0].bytes.len != sizeof name->tenant_id || row[1].bytes.len != sizeof name->id ||
             row[2].number < 0 || row[3].bytes.len != SHA256_LEN)
-            return problem_set(t->problem, ERR_DAMAGED,
-                "the source has a row in blobs that is "
-                "damaged");
+            return problem_set(
+                t->problem, ERR_DAMAGED, "the source has a damaged row in the table blobs");
         memcpy(&name->tenant_id, row[0].bytes.ptr, sizeof name->tenant_id);
         memcpy(&name->id, row[1].bytes.ptr, sizeof name->id);
         name->size_bytes = (uint64_t)row[2].number;

@@ -39,12 +39,12 @@ enum error transfer_check_postgres(PGconn *conn, const char *schema, struct prob
     bool is_used = is_known && PQgetvalue(r, 0, 1)[0] == '1';
     PQclear(r);
     if (!is_known)
-        return problem_set(problem, ERR_UNAVAILABLE, "cannot look at the schema \"%s\": %s", schema,
+        return problem_set(problem, ERR_UNAVAILABLE, "cannot inspect the schema \"%s\": %s", schema,
             PQstatus(conn) == CONNECTION_OK ? PQerrorMessage(conn) : "the connection was lost");
     if (is_marked)
         return refuse_marked(problem);
     if (is_used)
         return problem_set(problem, ERR_UNAVAILABLE,
-            "cairn migrate is reading the schema \"%s\"; wait until it has ended", schema);
+            "cairn migrate is reading the schema \"%s\"; wait until it has finished", schema);
     return OK;
 }

@@ -4,16 +4,16 @@
 
 /* --- What differs between the engines ------------------------------------------------------- */
 
-#define MADE_ANEW "words are found by an index that the target makes anew"
+#define MADE_ANEW "the target builds its own index of words"
 
 static const struct {
     const char *table;
     const char *why;
 } NOT_MOVED[] = {
-    {"blob_chunks", "it is PostgreSQL's alone: content is moved with its row in blobs"},
-    {"blob_garbage", "it is PostgreSQL's alone: what stands there was removed already"},
-    {"cairn_transfer", "it says that its own database is being filled"},
-    {"event_floor", "it is SQLite's alone; the last id, which it keeps, is moved as a number"},
+    {"blob_chunks", "only PostgreSQL has it: content is moved with its row in blobs"},
+    {"blob_garbage", "only PostgreSQL has it: its content is already removed"},
+    {"cairn_transfer", "it marks its own database as incomplete"},
+    {"event_floor", "only SQLite has it; its last id is moved as a number"},
     {"message_words", MADE_ANEW},
     {"message_words_config", MADE_ANEW},
     {"message_words_content", MADE_ANEW},
@@ -24,8 +24,8 @@ static const struct {
     {"store_words_content", MADE_ANEW},
     {"store_words_data", MADE_ANEW},
     {"store_words_idx", MADE_ANEW},
-    {"uploads", "what had arrived of an upload under way is not content yet: it is begun anew"},
-    {"schema_versions", "each database tells which migrations it has seen itself"},
+    {"uploads", "an unfinished upload is not content yet: clients start it again"},
+    {"schema_versions", "each database records its own migrations"},
 };
 
 /* Keys that are not the primary key of both sides. */
@@ -73,8 +73,8 @@ const char *plan_why_not_moved(const char *table)
 
 static enum error too_many(struct side *side, const char *what)
 {
-    return problem_set(side->problem, ERR_INTERNAL, "the %s has more %s than cairn migrate knows",
-        side->name, what);
+    return problem_set(side->problem, ERR_INTERNAL,
+        "the %s has more %s than cairn migrate supports", side->name, what);
 }
 
 /* The table of this name, which is the last one or a new one: the rows come by name. */
@@ -168,11 +168,11 @@ static enum error check_column(const struct catalogue_table *table,
     const struct catalogue_column *twin = find_column(other, column->name);
     if (twin == NULL)
         return problem_set(problem, ERR_CONFLICT,
-            "the column %s.%s is only in the %s: both sides must have the same schema", table->name,
-            column->name, only_in);
+            "the column %s.%s exists only in the %s: both sides must have the same schema",
+            table->name, column->name, only_in);
     if (column->kind == VALUE_NULL || column->kind != twin->kind)
         return problem_set(problem, ERR_CONFLICT,
-            "the column %s.%s has a type that cannot be moved to that of the other side",
+            "the column %s.%s has a type that cannot be converted to the other side's type",
             table->name, column->name);
     return OK;
 }
@@ -221,10 +221,10 @@ static enum error add_key(struct transfer_table *out, const struct catalogue_tab
     for (size_t i = 0; i < from->n_columns; i++)
         if (from->columns[i].key_place != find_column(to, from->columns[i].name)->key_place)
             return problem_set(problem, ERR_CONFLICT,
-                "the table %s has another primary key in the target than in the source", out->name);
+                "the table %s has different primary keys in the source and in the target",
+                out->name);
     if (out->n_key == 0)
-        return problem_set(
-            problem, ERR_CONFLICT, "the table %s has no primary key to go by", out->name);
+        return problem_set(problem, ERR_CONFLICT, "the table %s has no primary key", out->name);
     return OK;
 }
 
@@ -245,7 +245,7 @@ static enum error check_tables(const struct catalogue *one, const struct catalog
         const char *name = one->tables[i].name;
         if (plan_why_not_moved(name) == NULL && find_table(other, name) == NULL)
             return problem_set(problem, ERR_CONFLICT,
-                "the table %s is only in the %s: both sides must have the same schema", name,
+                "the table %s exists only in the %s: both sides must have the same schema", name,
                 only_in);
     }
     return OK;
@@ -293,7 +293,7 @@ enum error plan_make(const struct catalogue *from, const struct catalogue *to, s
                     &plan.tables[plan.n_tables++], find_table(from, table->name), table, problem);
         }
         if (e == OK && plan.n_tables == before)
-            e = problem_set(problem, ERR_INTERNAL, "tables refer to each other in a circle");
+            e = problem_set(problem, ERR_INTERNAL, "the foreign keys of the tables form a cycle");
         if (e != OK)
             return e;
     }

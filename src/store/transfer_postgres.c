@@ -32,7 +32,8 @@ static enum error refuse(struct postgres_side *s, const char *doing, const PGres
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (message == NULL || PQstatus(s->connection.conn) != CONNECTION_OK)
         return problem_set(side->problem, ERR_UNAVAILABLE,
-            "the connection to the %s was lost: run the same command again to go on", side->name);
+            "the connection to the %s was lost: run the same command again to continue",
+            side->name);
     bool is_full = state != NULL && strcmp(state, "53100") == 0;
     return problem_set(side->problem, is_full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE,
         "the %s, schema \"%.*s\": %s: %s (SQLSTATE %s)", side->name, STR_ARG(side->place->schema),
@@ -105,7 +106,7 @@ static enum error postgres_side_ask(struct side *side, const char *sql,
     for (size_t i = 0; i < n_params; i++)
         if (!write_parameter(&p, i, &params[i], types[i]))
             return problem_set(side->problem, ERR_INTERNAL,
-                "a key of the other side is none of the %s", side->name);
+                "a key of the other side is not valid in the %s", side->name);
     PQclear(s->row);
     s->row = NULL;
     if (PQsendQueryParams(conn, sql, (int)n_params, types, p.values, p.lengths, p.formats, 1) !=
@@ -198,7 +199,7 @@ static enum error postgres_side_insert(struct side *side, const struct transfer_
     for (size_t i = 0; i < s->table->n_columns; i++)
         if (!write_parameter(&p, i, &values[i], s->table->columns[i].type[side->role]))
             return problem_set(side->problem, ERR_CONFLICT,
-                "the source has a value in %s.%s that PostgreSQL's type cannot hold",
+                "the source has a value in %s.%s that PostgreSQL's type cannot store",
                 s->table->name, s->table->columns[i].name);
     if (PQsendQueryPrepared(s->connection.conn, s->table->name, (int)s->table->n_columns, p.values,
             p.lengths, p.formats, 1) != 1)
@@ -303,10 +304,10 @@ static enum error refuse_locked(struct side *side)
             STR_ARG(side->place->schema));
     if (e == OK)
         return problem_set(side->problem, ERR_CONFLICT,
-            "the %s: the schema \"%.*s\" of the database \"%s\" is served by %lld of cairn: stop "
+            "the %s: %lld sessions of cairn use the schema \"%.*s\" of the database \"%s\": stop "
             "every server that uses it",
-            side->name, STR_ARG(side->place->schema), PQdb(of(side)->connection.conn),
-            (long long)n_servers);
+            side->name, (long long)n_servers, STR_ARG(side->place->schema),
+            PQdb(of(side)->connection.conn));
     return e;
 }
 
@@ -340,8 +341,8 @@ static enum error set_up(struct side *side)
     struct postgres_side *s = of(side);
     if (s->connection.pooled)
         return problem_set(side->problem, ERR_BAD_REQUEST,
-            "%s leads to a pooler, which gives a session away with each transaction: name the "
-            "database server itself",
+            "%s is the address of a transaction pooler: pass the address of the database server "
+            "itself",
             side->option);
     if (PQexitPipelineMode(s->connection.conn) != 1 || PQsetnonblocking(s->connection.conn, 0) != 0)
         return refuse(s, "cannot use it", NULL);

@@ -29,8 +29,7 @@ static enum error refuse(struct sqlite_side *s, const char *doing, int rc)
     return problem_set(s->base.problem, is_full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE,
         "the %s %.*s: %s: %s%s", s->base.name, STR_ARG(s->base.place->data_dir), doing,
         s->db != NULL ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc),
-        is_lost ? "; the disk failed to keep what was written: begin again with an empty target"
-                : "");
+        is_lost ? "; the disk lost written data: start again with an empty target" : "");
 }
 
 /* --- Life ----------------------------------------------------------------------------------- */

@@ -387,7 +387,7 @@ test('what is not a whole backup of ours is refused, and nothing is changed', FI
     const bad = Buffer.from(good);
     bad[at] ^= 1;
     writeFileSync(file, bad);
-    await restore(/is not the file that was backed up: its SHA-256 is [0-9a-f]{64}, not/);
+    await restore(/is not the original backup: its SHA-256 is [0-9a-f]{64}, not/);
   }
   // Whoever lies about the hash is found out by the file itself.
   for (const at of [20, 4096]) {
@@ -398,30 +398,30 @@ test('what is not a whole backup of ours is refused, and nothing is changed', FI
   }
   writeFileSync(file, good);
   truncateSync(file, good.length - 4096);
-  await restore(/is not the file that was backed up/);
+  await restore(/is not the original backup/);
   await restore(/is damaged/, '--sha256', hashOf(file));
   writeFileSync(file, 'certainly not a database, whatever its hash may say of it');
   await restore(/is damaged, or is not a database/, '--sha256', hashOf(file));
   writeFileSync(file, '');
-  await restore(/is not a database/, '--sha256', hashOf(file));
+  await restore(/is not a Cairn database/, '--sha256', hashOf(file));
   writeFileSync(file, good);
-  await restore(/is not the file that was backed up/, '--sha256', 'ab'.repeat(32));
+  await restore(/is not the original backup/, '--sha256', 'ab'.repeat(32));
   await restore(/--sha256 must be 64 hexadecimal digits/, '--sha256', 'abc');
   rmSync(`${file}.sha256`);
-  await restore(/there is no file .*copy\.db\.sha256: give the hash of the backup by --sha256/);
+  await restore(/copy\.db\.sha256 does not exist: pass the hash of the backup with --sha256/);
   await refuse(/No such file or directory/, 'restore', join(place, 'no.db'), '--data', data,
     '--sha256', report.sha256);
   assert.ok(!existsSync(data), 'the directory was made');
 
   await refuse(/another cairn process is using the data directory/, 'restore', file, '--data',
     server.dataDir, '--yes', '--sha256', report.sha256);
-  await refuse(/copy\.db is there already: --yes replaces it/, 'backup', file, '--data',
+  await refuse(/copy\.db already exists: --yes replaces it/, 'backup', file, '--data',
     server.dataDir);
-  await refuse(/must not be one of the data directory's own/, 'backup',
+  await refuse(/must not be a file of the data directory/, 'backup',
     join(server.dataDir, 'cairn.db'), '--data', server.dataDir, '--yes');
   await refuse(/No such file or directory/, 'backup', join(place, 'no/such/copy.db'), '--data',
     server.dataDir);
-  await refuse(/there is no database/, 'backup', join(place, 'x.db'), '--data', data);
+  await refuse(/the database .* does not exist/, 'backup', join(place, 'x.db'), '--data', data);
   await fillSome(server.open, 1);
   assert.deepEqual(readdirSync(place), ['copy.db']);
 });
@@ -448,6 +448,8 @@ test('a backup of a newer version is refused, one of an older version is migrate
       AND name NOT IN ('workflows', 'workflow_runs', 'workflow_events')`);
     const tables = namesOf(`SELECT name FROM sqlite_master WHERE type = 'table'
       AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_words_%'`);
+    const sized = FIRST_TABLES.filter((table) => // a generated column
+      namesOf(`SELECT name FROM pragma_table_xinfo('${table}')`).includes('size_bytes'));
     const later = (table, first) => {
       const names = namesOf(`SELECT name FROM pragma_table_info('${table}')`);
       return names.slice(names.indexOf(first))
@@ -457,6 +459,7 @@ test('a backup of a newer version is refused, one of an older version is migrate
       'PRAGMA foreign_keys = off',
       ...views.map((name) => `DROP VIEW ${name}`),
       ...tables.filter((name) => !FIRST_TABLES.includes(name)).map((name) => `DROP TABLE ${name}`),
+      ...sized.map((name) => `ALTER TABLE ${name} DROP COLUMN size_bytes`),
       'DROP INDEX runs_by_agent',
       'DROP INDEX threads_by_key', ...later('threads', 'key'),
       ...later('runs', 'agent_id'), ...later('run_documents', 'request'),
@@ -470,7 +473,7 @@ test('a backup of a newer version is refused, one of an older version is migrate
     const { schema_version: version } =
       await succeed('restore', file, '--data', older.dataDir, '--sha256', sha256, '--yes');
     assert.equal(version, 1);
-    await refuse(/has schema version 1, .*: start it once, which migrates the database/, 'check',
+    await refuse(/has schema version 1, .*: start the server once to migrate the database/, 'check',
       '--data', older.dataDir);
     await older.start();
     await fillSome(older.open, 1);
@@ -487,7 +490,7 @@ test('an older database goes aside and is told of; --dry-run changes nothing', F
   await server.stop();
   const { content_sha256: before } = await check(server.dataDir);
   const args = ['restore', file, '--data', server.dataDir];
-  await refuse(/holds a database already: --yes replaces it and keeps it aside/, ...args);
+  await refuse(/already contains a database: --yes replaces it and keeps the old one/, ...args);
   const files = readdirSync(server.dataDir);
   assert.deepEqual(files, ['cairn.db', 'cairn.lock', 'cairn.reserve'],
     'a check has left something');
@@ -516,9 +519,9 @@ test('a backup does not replace the database of another server', FILES, async (t
   const other = await startServer(t);
   await fillSome(other.open, 1);
   const args = ['backup', other.database, '--data', server.dataDir, '--yes'];
-  await refuse(/must not be one of the data directory's own/, ...args);
+  await refuse(/must not be a file of the data directory/, ...args);
   await other.kill();
-  await refuse(/is no backup but a database in use/, ...args);
+  await refuse(/is a database in use and not a backup/, ...args);
   await other.start();
   assert.equal(expectStatus(await other.open.get('/v1/threads'), 200).data.length, 1);
 });
@@ -537,7 +540,7 @@ test('what root restores is the owner\'s of the directory, and nothing else beco
     const lock = join(data, 'cairn.lock');
     symlinkSync(secret, lock);
     const args = ['restore', file, '--data', data, '--yes'];
-    await refuse(/cairn\.lock is not a plain file of the directory's owner: remove it/, ...args);
+    await refuse(/cairn\.lock is not a regular file of the directory's owner: remove it/, ...args);
     assert.equal(statSync(secret).uid, 0);
     rmSync(lock);
     await succeed(...args);
@@ -547,7 +550,7 @@ test('what root restores is the owner\'s of the directory, and nothing else beco
     // Nor is a backup anybody else's.
     writeFileSync(`${file}.partial`, '');
     chownSync(`${file}.partial`, 65534, 65534);
-    await refuse(/copy\.db\.partial is there and is not a plain file of ours/, 'backup', file,
+    await refuse(/copy\.db\.partial exists and is not a regular file of this user/, 'backup', file,
       '--data', server.dataDir, '--yes');
     assert.equal(hashOf(file), (await succeed(...args, '--dry-run')).sha256);
   });
@@ -576,9 +579,9 @@ test('a backup has the content of files beside it, and a check finds what is mis
     truncateSync(pathOf(data, two), 5);
     const end = await runCairn(['check', '--deep', '--data', data]);
     assert.equal(end.code, 1);
-    assert.match(end.stdout, /^content\tcontent \S+\tit is not what was stored: its SHA-256/m);
+    assert.match(end.stdout, /^content\tcontent \S+\tit differs from the stored content: its/m);
     assert.match(end.stdout, /^content\tcontent \S+\tit has another size$/m);
-    await refuse(/is not what was stored/, 'backup', join(place, 'other.db'), '--data', data);
+    await refuse(/differs from the stored/, 'backup', join(place, 'other.db'), '--data', data);
     assert.ok(!existsSync(join(place, 'other.db.blobs')));
   });
 
@@ -609,7 +612,7 @@ test('a check beside the server finds nothing, and what breaks a rule afterwards
       assert.match(end.stderr, /^\d+ rows: threads 4, runs 1, events \d+$/m);
       assert.match(end.stderr, /\d findings, \d of them shown/);
     }
-    await refuse(/there is no database/, 'check', '--data', join(server.dataDir, 'no'));
+    await refuse(/the database .* does not exist/, 'check', '--data', join(server.dataDir, 'no'));
   });
 
 /** Works until it is told to: threads that come, are pruned and go. */

@@ -351,7 +351,7 @@ test('the content of files goes along, in directories and in PostgreSQL', HERE, 
   await move(b, d, '--to-files-dir', shared);
   assert.equal(d.rows('SELECT count(*) AS n FROM blob_chunks')[0].n, 0);
   assert.ok(contents.every((content) => isThere(shared, content)));
-  await expectRefused(d, elsewhere, /is not there, or is not whole: .* by --from-files-dir/);
+  await expectRefused(d, elsewhere, /does not exist, or is damaged: .* with --from-files-dir/);
   await move(d, elsewhere, '--from-files-dir', shared);
   assert.ok(contents.every((content) => isThere(elsewhere.dataDir, content)));
 });
@@ -363,7 +363,7 @@ test('content that is damaged on either side is found, and the next run goes on'
     await server.stop();
     const [, , large] = someContent(a.dataDir);
     truncateSync(pathOf(a.dataDir, large), 1000);
-    await expectRefused(a, b, /the source: the content \S+ of a file is not there, or is not/);
+    await expectRefused(a, b, /the source: the content \S+ of a file does not exist, or is/);
     await b.refuses(/cairn migrate/);
     writeFileSync(pathOf(a.dataDir, large), large.bytes);
     const moved = await move(a, b);
@@ -424,7 +424,7 @@ for (const target of ['PostgreSQL', 'SQLite'])
       kills++;
       const now = await migrate(from, to, '--dry-run', '--json');
       if (now.code !== 0) { // all was done, and the kill came after it
-        assert.match(now.stderr, /already holds data/);
+        assert.match(now.stderr, /already contains data/);
         break;
       }
       if (!JSON.parse(now.stdout).resumed)
@@ -508,7 +508,7 @@ test('a pooler is refused', HERE, async (t) => {
   const pooled = await startPgbouncer(t, cluster);
   const name = new URL(b.url).pathname;
   const through = { url: pooled.replace(/\/cairn(\?|$)/, `${name}$1`) };
-  await expectRefused(a, through, /--to leads to a pooler/);
+  await expectRefused(a, through, /--to is the address of a transaction pooler/);
 });
 
 test('what is served is neither a source nor a target', HERE, async (t) => {
@@ -584,7 +584,7 @@ test('what is written to the source meanwhile keeps the target closed', HERE, as
   proxy.delay(0);
   const end = await ended;
   assert.equal(end.code, 1, end.stdout + end.stderr);
-  assert.match(end.stderr, /the source was written to while it was moved.*remove the directory/);
+  assert.match(end.stderr, /the source was written to during the move.*remove the directory/);
   await c.refuses(/being filled by cairn migrate/);
   await expectRefused(b, c, /the source has changed since that began/);
   rmSync(c.dataDir, { recursive: true });
@@ -601,8 +601,8 @@ test('a target with other data is refused and stays as it is', HERE, async (t) =
     const server = await place.serve();
     const thread = await newThread(server.open, { title: 'mine' });
     await server.stop();
-    await expectRefused(a, place, /already holds data/);
-    await expectRefused(a, place, /already holds data/, '--dry-run');
+    await expectRefused(a, place, /already contains data/);
+    await expectRefused(a, place, /already contains data/, '--dry-run');
     await server.start();
     assert.equal((await server.open.get(`/v1/threads/${thread.id}`)).body.title, 'mine');
     await server.stop();
@@ -673,7 +673,7 @@ test('what is asked for wrongly is said so, with code 2', HERE, async (t) => {
   const secret = 'Tr0ub4dor';
   const end = await migrate(a, { url: `postgres://cairn:${secret}@127.0.0.1:1/x` });
   assert.equal(end.code, 1);
-  assert.match(end.stderr, /holds no database of Cairn/);
+  assert.match(end.stderr, /is not a Cairn database/);
   const server = await a.serve();
   await server.stop();
   const away = await migrate(a, { url: `postgres://cairn:${secret}@127.0.0.1:1/x` });

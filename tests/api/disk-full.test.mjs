@@ -152,7 +152,7 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
     assert.deepEqual(await space(alice), { full: 0, reserve: 1 });
     assert.equal(reserveBytes(server), RESERVE_BYTES);
     assert.equal(expectStatus(await alice.get('/readyz'), 200).status, 'ready');
-    assert.equal(lines(server, 'there is space again').length, 1, server.stderr);
+    assert.equal(lines(server, 'space is available again').length, 1, server.stderr);
     await expectKept(alice, thread.id, acknowledged);
     await server.stop();
     assert.deepEqual(server.sql('PRAGMA integrity_check'), [['ok']]);

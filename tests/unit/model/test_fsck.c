@@ -294,7 +294,7 @@ TEST(content_that_is_not_there_is_found)
     struct fsck *fsck = check_with(&f, false);
     EXPECT_EQ(fsck->n_findings, 1);
     EXPECT_STR(fsck->findings[0].rule, STR("content"));
-    EXPECT_STR(fsck->findings[0].detail, STR("it is not there"));
+    EXPECT_STR(fsck->findings[0].detail, STR("it does not exist"));
     fixture_end(&f);
 }
 

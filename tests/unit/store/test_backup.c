@@ -116,7 +116,7 @@ TEST(a_backup_does_not_replace_a_file_unless_it_is_told_to)
     fixture_begin(&f);
     write_file(cplace(&f, "copy.db"), "mine", 4);
     EXPECT_EQ(try_backup(&f, "copy.db"), ERR_CONFLICT);
-    expect_told(&f, "is there already: --yes replaces it");
+    expect_told(&f, "already exists: --yes replaces it");
     struct stat info = {0};
     EXPECT_EQ(stat(cplace(&f, "copy.db"), &info), 0);
     EXPECT_EQ(info.st_size, 4);
@@ -133,14 +133,14 @@ TEST(a_backup_refuses_places_that_are_not_its_own)
     struct fixture f;
     fixture_begin(&f);
     EXPECT_EQ(try_backup(&f, "data/cairn.db-shm2"), ERR_INVALID);
-    expect_told(&f, "must not be one of the data directory's own");
+    expect_told(&f, "must not be a file of the data directory");
     EXPECT_EQ(try_backup(&f, "no/such/copy.db"), ERR_UNAVAILABLE);
     expect_told(&f, "No such file or directory");
     EXPECT_EQ(try_backup(&f, "data"), ERR_INVALID);
-    expect_told(&f, "is not a plain file");
+    expect_told(&f, "is not a regular file");
     EXPECT_EQ(try_backup(&f, "a\\b"), ERR_INVALID);
     EXPECT_EQ(try_backup(&f, ""), ERR_INVALID);
-    expect_told(&f, "FILE must be the name of a file");
+    expect_told(&f, "FILE must be a file name");
     fixture_end(&f);
 }
 
@@ -157,7 +157,7 @@ TEST(a_backup_does_not_replace_a_database_in_use)
     EXPECT_EQ(backup_create(
                   f.scratch.data_dir, place(&f, "other/cairn.db"), true, NULL, &f.problem, &report),
         ERR_INVALID);
-    expect_told(&f, "must not be one of the data directory's own");
+    expect_told(&f, "must not be a file of the data directory");
     fixture_close(&other);
     write_file(cplace(&f, "b.db"), "mine", 4);
     static const char *const logs[] = {"b.db-wal", "b.db-journal"};
@@ -166,7 +166,7 @@ TEST(a_backup_does_not_replace_a_database_in_use)
         EXPECT_EQ(
             backup_create(f.scratch.data_dir, place(&f, "b.db"), true, NULL, &f.problem, &report),
             ERR_INVALID);
-        expect_told(&f, "is no backup but a database in use");
+        expect_told(&f, "is a database in use and not a backup");
         EXPECT_EQ(unlink(cplace(&f, logs[i])), 0);
     }
     expect_text(&f, "b.db", "mine");
@@ -180,7 +180,7 @@ TEST(a_backup_takes_over_no_file_of_another)
     add_notes(&f, 1);
     plant(&f, "copy.db.partial");
     EXPECT_EQ(try_backup(&f, "copy.db"), ERR_CONFLICT);
-    expect_told(&f, "copy.db.partial is there and is not a plain file of ours");
+    expect_told(&f, "copy.db.partial exists and is not a regular file of this user");
     EXPECT_EQ(unlink(cplace(&f, "copy.db.partial")), 0);
     if (geteuid() == 0) {
         write_file(cplace(&f, "copy.db.partial"), "begun", 5);
@@ -202,7 +202,7 @@ TEST(a_directory_without_a_database_cannot_be_backed_up)
     struct fixture f;
     fixture_init(&f);
     EXPECT_EQ(try_backup(&f, "copy.db"), ERR_NOT_FOUND);
-    expect_told(&f, "there is no database");
+    expect_told(&f, "does not exist");
     EXPECT_EQ(mkdir(arena_cstr(&f.scratch.arena, f.scratch.data_dir), 0700), 0);
     write_file(f.scratch.database, "this is no database at all, though it is long enough", 52);
     EXPECT_EQ(try_backup(&f, "copy.db"), ERR_INVALID);

@@ -110,11 +110,11 @@ TEST(content_that_is_damaged_is_not_backed_up_and_nothing_is_left)
     struct uuid two = add_file(&f, STR("two"));
     flip_byte(cplace(&f, path_of(&f, "data/blobs", two)), 0);
     EXPECT_EQ(try_backup(&f, "copy.db"), ERR_DAMAGED);
-    expect_told(&f, "is not what was stored");
+    expect_told(&f, "differs from the stored content");
     EXPECT(!is_there(&f, "copy.db") && !is_there(&f, "copy.db.blobs"));
     unlink(cplace(&f, path_of(&f, "data/blobs", two)));
     EXPECT_EQ(try_backup(&f, "copy.db"), ERR_DAMAGED);
-    expect_told(&f, "is not there");
+    expect_told(&f, "does not exist");
     fixture_end(&f);
 }
 

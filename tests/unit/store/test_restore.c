@@ -53,7 +53,7 @@ TEST(a_file_with_a_flipped_byte_is_refused_wherever_it_is)
     struct restore what = plan(&f, "copy.db", "other");
     for (off_t at = 17; at < (off_t)report.size_bytes; at += 9973) {
         flip_byte(cplace(&f, "copy.db"), at);
-        expect_refusal(&f, &what, "is not the file that was backed up");
+        expect_refusal(&f, &what, "is not the original backup");
         flip_byte(cplace(&f, "copy.db"), at);
     }
     EXPECT_EQ(restore(&f, &what, NULL), OK);
@@ -87,18 +87,18 @@ TEST(a_hash_is_needed_and_must_be_one)
     backup(&f, "copy.db");
     struct restore what = plan(&f, "copy.db", "other");
     what.sha256 = STR("0000000000000000000000000000000000000000000000000000000000000000");
-    expect_refusal(&f, &what, "is not the file that was backed up");
+    expect_refusal(&f, &what, "is not the original backup");
     what.sha256 = STR("123");
     expect_refusal(&f, &what, "--sha256 must be 64 hexadecimal digits");
     what.sha256 = STR_NONE;
     write_file(cplace(&f, "copy.db.sha256"), "no hash\n", 8);
-    expect_refusal(&f, &what, "holds no SHA-256");
+    expect_refusal(&f, &what, "contains no SHA-256");
     struct str line = arena_printf(
         &f.scratch.arena, "%.*s  next.db\n", STR_ARG(hex_of(&f, hash_of(cplace(&f, "copy.db")))));
     write_file(cplace(&f, "copy.db.sha256"), line.ptr, line.len);
-    expect_refusal(&f, &what, "holds no SHA-256 of copy.db");
+    expect_refusal(&f, &what, "contains no SHA-256 of copy.db");
     EXPECT_EQ(unlink(cplace(&f, "copy.db.sha256")), 0);
-    expect_refusal(&f, &what, "give the hash of the backup by --sha256");
+    expect_refusal(&f, &what, "pass the hash of the backup with --sha256");
     what.file = place(&f, "missing.db");
     what.sha256 = STR("0000000000000000000000000000000000000000000000000000000000000000");
     expect_refusal(&f, &what, "No such file or directory");
@@ -135,7 +135,7 @@ TEST(a_file_of_a_newer_schema_or_of_no_schema_is_refused)
     expect_told(&f, "use a newer cairn");
     scratch_exec(&f.scratch, "DELETE FROM schema_versions");
     EXPECT_EQ(try_backup(&f, "none.db"), ERR_INVALID);
-    expect_told(&f, "is not a database of Cairn's");
+    expect_told(&f, "is not a Cairn database");
     fixture_end(&f);
 }
 
@@ -146,7 +146,7 @@ TEST(a_database_in_use_is_not_taken_for_a_backup)
     add_notes(&f, 1);
     struct restore what = plan(&f, "data/cairn.db", "other");
     what.sha256 = STR("0000000000000000000000000000000000000000000000000000000000000000");
-    expect_refusal(&f, &what, "which is no backup but a database in use");
+    expect_refusal(&f, &what, "which is a database in use and not a backup");
     EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
     fixture_end(&f);
 }
@@ -170,7 +170,7 @@ TEST(a_directory_that_is_served_or_has_a_database_is_left_alone)
     what.replaces = false;
     EXPECT(restore_finds_database(what.data_dir));
     EXPECT_EQ(restore(&f, &what, NULL), ERR_CONFLICT);
-    expect_told(&f, "holds a database already: --yes replaces it");
+    expect_told(&f, "already contains a database: --yes replaces it");
     EXPECT_EQ(notes_in(&f, "data"), 5);
     fixture_end(&f);
 }
@@ -188,7 +188,7 @@ TEST(a_database_that_somebody_reads_is_not_replaced)
     struct restore what = plan(&f, "copy.db", "data");
     what.replaces = true;
     EXPECT_EQ(restore(&f, &what, NULL), ERR_UNAVAILABLE);
-    expect_told(&f, "let a backup or check that runs end first");
+    expect_told(&f, "wait until a running backup or check has finished");
     EXPECT(!scratch_has_file(&f.scratch, "cairn.db.restoring"));
     sqlite_file_close(&reader);
     EXPECT_EQ(notes_in(&f, "data"), 5);
@@ -316,11 +316,11 @@ TEST(a_lock_or_a_copy_that_is_a_link_leaves_the_file_behind_it_alone)
     struct restore what = plan(&f, "copy.db", "other");
     plant(&f, "other/cairn.lock");
     EXPECT_EQ(restore(&f, &what, NULL), ERR_UNAVAILABLE);
-    expect_told(&f, "cairn.lock is not a plain file of the directory's owner");
+    expect_told(&f, "cairn.lock is not a regular file of the directory's owner");
     EXPECT_EQ(unlink(cplace(&f, "other/cairn.lock")), 0);
     EXPECT_EQ(symlink(cplace(&f, "theirs"), cplace(&f, "other/cairn.lock")), 0);
     EXPECT_EQ(restore(&f, &what, NULL), ERR_UNAVAILABLE);
-    expect_told(&f, "cairn.lock is not a plain file of the directory's owner");
+    expect_told(&f, "cairn.lock is not a regular file of the directory's owner");
     EXPECT_EQ(restore_try(&what, NULL, &f.problem, &report), ERR_UNAVAILABLE);
     EXPECT_EQ(unlink(cplace(&f, "other/cairn.lock")), 0);
     EXPECT_EQ(link(cplace(&f, "theirs"), cplace(&f, "other/cairn.db.restoring")), 0);

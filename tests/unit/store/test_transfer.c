@@ -283,7 +283,7 @@ TEST(a_dry_run_counts_and_leaves_nothing)
     EXPECT(access(arena_cstr(&p.b.arena, p.b.data_dir), F_OK) != 0);
     EXPECT_EQ(transfer(&p, NULL), OK);
     EXPECT_EQ(transfer_in(&p, TRANSFER_DRY_RUN), ERR_CONFLICT);
-    EXPECT(contains(p.problem.detail, "already holds data"));
+    EXPECT(contains(p.problem.detail, "already contains data"));
     places_deinit(&p);
 }
 
@@ -379,7 +379,7 @@ TEST(a_disk_that_does_not_keep_what_is_written_is_not_trusted)
     begin_only(&p);
     faults_install();
     faults_fail_syncs();
-    EXPECT_REFUSED(&p, ERR_UNAVAILABLE, "begin again with an empty target");
+    EXPECT_REFUSED(&p, ERR_UNAVAILABLE, "start again with an empty target");
     faults_clear();
     EXPECT_EQ(serve(&p, &p.config.to), ERR_UNAVAILABLE);
     places_deinit(&p);
@@ -393,16 +393,21 @@ TEST(a_target_with_data_is_refused_and_left_alone)
     places_init(&p);
     EXPECT_EQ(serve(&p, &p.config.to), OK);
     scratch_exec(&p.b, "INSERT INTO tenants VALUES (" TENANT ", 'other', 0, 1, 1, 1)");
-    EXPECT_REFUSED(&p, ERR_CONFLICT, "already holds data");
+    EXPECT_REFUSED(&p, ERR_CONFLICT, "already contains data");
     scratch_exec(&p.b, "DELETE FROM tenants; UPDATE event_floor SET id = 1");
-    EXPECT_REFUSED(&p, ERR_CONFLICT, "has held events");
+    EXPECT_REFUSED(&p, ERR_CONFLICT, "has contained events");
     EXPECT_EQ(serve(&p, &p.config.to), OK);
     places_deinit(&p);
 }
 
 /* As a database was before its eleventh migration. */
-static const char OLDER[] =
-    "DROP TABLE store_vectors; DELETE FROM schema_versions WHERE version > 10";
+#define DROP_SIZE(table) "ALTER TABLE " table " DROP COLUMN size_bytes;"
+static const char OLDER[] = DROP_SIZE("agents") DROP_SIZE("threads") DROP_SIZE(
+    "thread_documents") DROP_SIZE("runs") DROP_SIZE("run_documents") DROP_SIZE("run_phases")
+    DROP_SIZE("turns") DROP_SIZE("steps") DROP_SIZE("history_entries") DROP_SIZE(
+        "awaited_tools") DROP_SIZE("state_versions") DROP_SIZE("messages")
+        DROP_SIZE("message_debug") DROP_SIZE("message_versions") DROP_SIZE(
+            "events") "DROP TABLE store_vectors; DELETE FROM schema_versions WHERE version > 10";
 
 TEST(an_older_target_with_data_is_refused_before_its_schema_is_touched)
 {
@@ -411,7 +416,7 @@ TEST(an_older_target_with_data_is_refused_before_its_schema_is_touched)
     EXPECT_EQ(serve(&p, &p.config.to), OK);
     scratch_exec(&p.b, OLDER);
     scratch_exec(&p.b, "INSERT INTO tenants VALUES (" TENANT ", 'other', 0, 1, 1, 1)");
-    EXPECT_REFUSED(&p, ERR_CONFLICT, "already holds data");
+    EXPECT_REFUSED(&p, ERR_CONFLICT, "already contains data");
     EXPECT_EQ(scratch_i64(&p.b, "SELECT max(version) FROM schema_versions"), 10);
     scratch_exec(&p.b, "DELETE FROM tenants");
     EXPECT_EQ(transfer(&p, NULL), OK);
@@ -515,7 +520,7 @@ TEST(what_is_no_database_of_cairn_is_no_source)
     EXPECT_REFUSED(&p, ERR_NOT_FOUND, "/nonexistent/cairn");
     p.config.from = directory(&p.a);
     scratch_exec(&p.a, "DROP TABLE schema_versions");
-    EXPECT_REFUSED(&p, ERR_NOT_FOUND, "no database of Cairn");
+    EXPECT_REFUSED(&p, ERR_NOT_FOUND, "is not a Cairn database");
     places_deinit(&p);
 }
 
@@ -532,7 +537,7 @@ TEST(another_version_of_the_schema_is_refused_on_either_side)
     fill(&p.a, 10);
     begin_only(&p);
     scratch_exec(&p.b, "DELETE FROM schema_versions WHERE version > 1");
-    EXPECT_REFUSED(&p, ERR_CONFLICT, "finish with the cairn that began");
+    EXPECT_REFUSED(&p, ERR_CONFLICT, "finish with the version of cairn that began");
     places_deinit(&p);
 }
 
@@ -542,13 +547,13 @@ TEST(a_table_or_column_of_one_side_only_is_named)
     places_init(&p);
     EXPECT_EQ(serve(&p, &p.config.to), OK);
     scratch_exec(&p.a, "CREATE TABLE notes (id INTEGER PRIMARY KEY)");
-    EXPECT_REFUSED(&p, ERR_CONFLICT, "the table notes is only in the source");
+    EXPECT_REFUSED(&p, ERR_CONFLICT, "the table notes exists only in the source");
     scratch_exec(&p.b, "CREATE TABLE notes (id INTEGER PRIMARY KEY, more TEXT)");
-    EXPECT_REFUSED(&p, ERR_CONFLICT, "the column notes.more is only in the target");
+    EXPECT_REFUSED(&p, ERR_CONFLICT, "the column notes.more exists only in the target");
     scratch_exec(&p.a, "ALTER TABLE notes ADD COLUMN more BLOB");
     EXPECT_REFUSED(&p, ERR_CONFLICT, "notes.more has a type");
     scratch_exec(&p.a, "DROP TABLE notes; CREATE TABLE notes (id INTEGER, more TEXT PRIMARY KEY)");
-    EXPECT_REFUSED(&p, ERR_CONFLICT, "another primary key");
+    EXPECT_REFUSED(&p, ERR_CONFLICT, "different primary keys");
     scratch_exec(&p.a, "DROP TABLE notes; CREATE TABLE notes (id INTEGER PRIMARY KEY, more TEXT)");
     EXPECT_EQ(transfer(&p, NULL), OK);
     places_deinit(&p);
@@ -762,7 +767,7 @@ POSTGRES_TEST(an_older_schema_with_data_is_refused_before_it_is_touched)
     beside(&p, OLDER);
     beside(&p, "INSERT INTO tenants (id, name, created_at, updated_at)"
                " VALUES ('018f0000-0000-7000-8000-0000000000a1', 'other', 1, 1)");
-    EXPECT_REFUSED(&p, ERR_CONFLICT, "already holds data");
+    EXPECT_REFUSED(&p, ERR_CONFLICT, "already contains data");
     beside(&p, "DO $$ BEGIN ASSERT (SELECT max(version) FROM schema_versions) = 10; END $$");
     beside(&p, "DELETE FROM tenants");
     EXPECT_EQ(transfer(&p, NULL), OK);
